@@ -16,13 +16,9 @@ from memquorum.core.journal.naming import Alike
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.withheld import Again, again
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
-from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalEntry, Signed, Withheld
+from memquorum.core.records import ErasedEpisode
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
-_SHOWN = (
-    *("namespace", "selector", "value", "memories", "episodes", "order_id", "ordered_by", "reference", "ordered_at"),
-    *("accepted_at", "shard", "first_seq", "last_seq", "residue_until", "attested_epoch"),
-)
 
 
 class Found(Struct, frozen=True):
@@ -120,21 +116,6 @@ def _taken(
         alike, memories, erased = _alike(connection, namespace, taken)
         more = dict(alike.unsupported(taken, memories, erased, selector == SUBJECT))
     return taken
-
-
-def shown(row: Sequence[Any]) -> dict[str, Any]:
-    """An order that was carried out, of a row of `erasure_shown`."""
-    return dict(zip(_SHOWN, row, strict=True))
-
-
-def withheld(codec: Codec, data: bytes) -> dict[str, Any]:
-    """An order that was not carried out, of its journal entry; which memories were held it does not tell. Raises
-    DecodeError for what is no such entry."""
-    entry = codec.decode_as(JournalEntry, data)
-    detail = codec.decode_as(Withheld, entry.detail)
-    order = codec.decode_as(ErasureOrdered, codec.decode_as(Signed, detail.order).body)
-    told = (order.namespace, order.selector, order.value, 0, 0, entry.event_id, order.ordered_by, order.reference)
-    return shown((*told, order.ordered_at, detail.accepted_at, entry.shard, entry.seq, entry.seq, None, None))
 
 
 def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:

@@ -428,19 +428,6 @@ FROM erasure e
 WHERE e.shard = %(shard)s AND e.epoch IS NULL
 ORDER BY e.first_seq
 
--- :name erasure_shown
--- An order as a client sees it; the first to come in, should one id have been used in two shards.
-SELECT namespace, selector, value, memories, episodes, order_id::text, ordered_by, reference, ordered_at, accepted_at,
-    shard, first_seq, last_seq, residue_until, epoch
-FROM erasure
-WHERE order_id = %(id)s::uuid
-ORDER BY accepted_at, shard
-LIMIT 1
-
--- :name erasure_withheld
--- An order to erase that was not carried out, because something that it names was held: its journal entry.
-SELECT entry FROM journal WHERE event_id = %(id)s AND effect = 'withheld' ORDER BY shard, seq LIMIT 1
-
 -- :name tombstones
 -- The orders that were carried out: what comes late and is named stays out.
 SELECT shard, namespace, order_id::text, selector, value, accepted_at FROM erasure ORDER BY shard, first_seq
@@ -588,15 +575,18 @@ WHERE waiting.place <= %(each)s
 ORDER BY waiting.place, waiting.seq
 LIMIT %(limit)s
 
--- :name restore_shown
--- A request to restore, and what became of each of its memories that the reader sees; one row without a memory where
--- nothing was decided yet.
-SELECT j.namespace, j.shard, j.seq, j.effect, d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind, j.entry
-FROM journal j
-LEFT JOIN decision d ON d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id)
+-- :name order_shown
+-- What became of an order of any kind: the first entry that answers it, what it erased, and the first decision on it with
+-- what became of each memory that the reader sees; one row without a memory where nothing was decided yet.
+SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch,
+    d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
+FROM (SELECT shard, entry FROM journal WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[])
+      ORDER BY shard, seq LIMIT 1) j
+LEFT JOIN erasure e ON e.shard = j.shard AND e.order_id = %(id)s::uuid
+LEFT JOIN LATERAL (SELECT shard, epoch, journal_seq FROM decision
+                   WHERE shard = j.shard AND trigger = ANY(%(triggers)s::text[]) ORDER BY epoch LIMIT 1) d ON true
 LEFT JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch
-WHERE j.event_id = %(id)s AND j.effect IN ('requested', 'declined')
-ORDER BY j.shard, j.seq, d.epoch, o.position
+ORDER BY o.position
 
 -- :name forget_asked
 -- Memories as somebody sees them who wants them forgotten. `kinds`: by tier, the kind of proposal.

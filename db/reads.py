@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import erasure_rows, explain_rows, found_rows, outcome_rows, receipt_rows, restore_rows
+from db import erasure_rows, explain_rows, found_rows, order_rows, outcome_rows, receipt_rows
 from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
@@ -27,7 +27,7 @@ from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
-from memquorum.core.api.answers import Hit, Restore
+from memquorum.core.api.answers import Hit, Ordered
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
@@ -223,31 +223,19 @@ class Reads:
             lambda connection: erasure_rows.staying(connection, namespace, selector, taken, sight=sight)
         )
 
-    async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
-        """An order to erase that was carried out."""
-        rows = await self._pool.ask("erasure_shown", {"id": order_id}, sight)
-        found = erasure_rows.shown(rows[0]) if rows else None
-        return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
-
-    async def withheld(self, sight: Sight, codec: Codec, order_id: str) -> dict[str, Any] | None:
-        """An order to erase that was not carried out, because something that it names was held."""
-        rows = await self._pool.ask("erasure_withheld", {"id": order_id}, sight)
-        found = erasure_rows.withheld(codec, rows[0][0]) if rows else None
-        return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
-
     async def resting(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Resting]:
         """Those of the memories that the namespace has, and what keeps them from coming back."""
         wanted = {"namespace": namespace, "ids": list(memory_ids)}
-        return restore_rows.resting(await self._pool.ask("restore_asked", wanted, sight))
+        return [Resting(*row) for row in await self._pool.ask("restore_asked", wanted, sight)]
 
     async def used(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
         """Those of the memories that the namespace has, and what a vote to forget them would look at."""
         wanted = {"namespace": namespace, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
-        return restore_rows.used(await self._pool.ask("forget_asked", wanted, sight))
+        return [Used(*row) for row in await self._pool.ask("forget_asked", wanted, sight)]
 
-    async def restore(self, sight: Sight, codec: Codec, order_id: str) -> Restore | None:
-        """A request to restore, or to forget, that has come in."""
-        found = restore_rows.shown(codec, order_id, await self._pool.ask("restore_shown", {"id": order_id}, sight))
+    async def order(self, sight: Sight, codec: Codec, order_id: str) -> Ordered | None:
+        """What became of an order; None where the journal has not answered it yet."""
+        found = order_rows.shown(codec, await self._pool.ask("order_shown", order_rows.asked(order_id), sight))
         return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -32,6 +32,7 @@ WHERE = {
     "hold": "infra.hold",
     "erase": "infra.erase",
     "restore": "infra.restore",
+    "order": "infra.ordering",
     "evidence": "infra.evidence",
     "prune": "infra.prune",
     "sweep": "infra.sweep",

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import time
-import uuid
 from argparse import Namespace
 from dataclasses import dataclass, field
 
 from db import erasure_rows
-from db.connection import READER, Link
+from db.connection import Link
 from db.store import memories, protections
-from infra import genesis
 from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
-from infra.settings import Settings, SettingsError
+from infra.ordering import desk
+from infra.settings import Settings
 from memquorum.commands import REFERENCE, Option, one_of, option
 from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
-from memquorum.core.journal.rows import Memory, Protection
-from memquorum.core.orders import protect as orders
-from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.journal.rows import Memory
 from memquorum.core.orders.protect import ENDS, HOLD, PIN, PROTECTION, RELEASE, UNPIN
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.tiers import GONE, SEALED
-from memquorum.ports import StoreUnavailable
-from memquorum.schema_files import load_codec
-from workers.upkeep.orders import publish
-
-_LOOK_S = 0.2
 
 
 def _action(name: str, action: str, told: str) -> Option:
@@ -56,36 +47,21 @@ def run(settings: Settings, parsed: Namespace) -> int:
     It orders and waits until that holds. Raises SettingsError for what cannot be ordered, KeyFileError, and what says
     that a server does not answer.
     """
-    settings.require("bootstrap", "memory_dsn")
-    made, codec = genesis.read(settings), load_codec()
-    if made.operator is None:
-        raise SettingsError(f"{settings.genesis_file} names no operator: nobody can order as that")
-    seed, now = genesis.signing_seed(settings, OPERATOR, made.operator), time.time_ns() // 1_000_000
-    link = Link(settings.memory_dsn, READER, StoreUnavailable)
-    try:
-        named = list(dict.fromkeys(memory_id.lower() for memory_id in parsed.memory_ids))
-        said = _said(link, named, parsed.namespace, parsed.action)
+    named = list(dict.fromkeys(memory_id.lower() for memory_id in parsed.memory_ids))
+    with desk(settings, parsed) as at:
+        said = _said(at.link, named, parsed.namespace, parsed.action)
         for line in said.lines:
             print(line)
         wanted = [
-            ProtectionOrdered(
-                made.cluster, str(uuid.uuid4()), parsed.namespace, memory_id, parsed.action, parsed.ordered_by,
-                now, parsed.reference, ends,
-            )
+            at.named(PROTECTION, ProtectionOrdered(
+                b"", "", parsed.namespace, memory_id, parsed.action, "", 0, parsed.reference, ends
+            ))
             for memory_id, ends in said.to_order.items()
         ]  # fmt: skip
-        try:
-            signed = [(order, PROTECTION.make(codec, made, OPERATOR, seed, order)) for order in wanted]
-        except BadOrder as wrong:
-            raise SettingsError(f"hold: {wrong}") from None
-        if signed:
-            publish(settings.bootstrap, PROTECTION, signed)
-        done = _wait(link, wanted, parsed.wait)
+        done = at.give(PROTECTION, wanted) if wanted else 0
         if parsed.action == RELEASE:
-            tell_withheld(link, codec)
+            tell_withheld(at.link, at.codec)
         return 1 if said.refused else done
-    finally:
-        link.close()
 
 
 @dataclass(slots=True)
@@ -144,27 +120,3 @@ def tell_withheld(link: Link, codec: Codec) -> None:
         print("withheld, and to be ordered again (`memquorum erase`, `python -m infra erase`):")
     for one in left:
         print(f"  {one}")
-
-
-def _wait(link: Link, wanted: list[ProtectionOrdered], seconds: float) -> int:
-    until = time.monotonic() + seconds
-    while True:
-        with link.use() as connection:
-            standing = protections(connection, [order.memory_id for order in wanted])
-        left = [order for order in wanted if _waits(order, standing.get((order.memory_id, orders.kind_of(order))))]
-        if not left:
-            for order in wanted:
-                print(f"{order.action}: {order.memory_id} in {order.namespace!r}")
-            return 0
-        if time.monotonic() >= until:
-            for order in left:
-                print(f"not so yet: {order.action} {order.memory_id}: it is on its way, or the memory has just gone")
-            return 1
-        time.sleep(_LOOK_S)
-
-
-def _waits(order: ProtectionOrdered, stands: Protection | None) -> bool:
-    if order.action in ENDS:
-        return stands is not None and stands.order_id == order.ends
-    # Of two orders of the operator's at once the first stands.
-    return stands is None or stands.signer != OPERATOR

@@ -23,9 +23,7 @@ WHERE = {
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     "tail": _CLIENT + "tail",
     "verify": _CLIENT + "verifying",
-    **dict.fromkeys(("pin", "unpin", "goal"), _CLIENT + "pinning"),
-    "erase": _CLIENT + "erasing",
-    **dict.fromkeys(("forget", "restore"), _CLIENT + "restoring"),
+    **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
     "receipt": _CLIENT + "receipts",
     **dict.fromkeys(("dlq", "rebuild"), _CLIENT + "operating"),
 }

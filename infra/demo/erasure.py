@@ -16,7 +16,7 @@ from infra.demo.report import line
 from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
-from memquorum.client import Memory, erasing, receipts
+from memquorum.client import Memory, orders, receipts
 from memquorum.core.audit.receipts import BadReceipt, Found, verify
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
@@ -36,7 +36,7 @@ def carry_out(
         return
     namespace, subject = chosen
     with Memory(namespace=namespace, agent="demo", kafka=now.bootstrap, url=now.retrieval_url) as memory:
-        told = list(erasing.lines(memory.erase(subject=subject)))[:-1]  # the last line says how to order it
+        told = list(orders.lines(memory.erase(subject=subject)))[:-1]  # the last line says how to order it
         for text in told[:_SHOWN] + ["  …"] * (len(told) > _SHOWN):
             line(console, text)
         done = memory.erase(subject=subject, dry_run=False, reference="demo")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from memquorum.client.errors import Invalid
 from memquorum.client.signer import seed_of
 from memquorum.client.sync import Memory
 from memquorum.commands import JSON, Command, Taken, option
@@ -24,7 +23,6 @@ _COMMON = (
     option("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE"),
     JSON,
 )
-TIMEOUT = option("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
 GENESIS = option("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
 
 
@@ -61,10 +59,3 @@ def opened(parsed: argparse.Namespace) -> Memory:
     agent = parsed.agent or os.environ.get("MEMQUORUM_AGENT") or "cli"
     seed = None if parsed.sign is None else seed_of(parsed.sign)
     return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url, seed=seed)
-
-
-def ordering(parsed: argparse.Namespace) -> Memory:
-    """The client for an order, which the service signs. Raises Invalid where a key to sign it with is given."""
-    if parsed.sign is not None:
-        raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
-    return opened(parsed)

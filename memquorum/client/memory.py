@@ -19,7 +19,7 @@ from aiokafka.errors import KafkaError
 from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
-from memquorum.client.protecting import Protecting
+from memquorum.client.ordering import Ordering
 from memquorum.client.refusals import explained
 from memquorum.client.signer import Signer
 from memquorum.client.values import Episode, Gates, Only, Receipt
@@ -27,13 +27,10 @@ from memquorum.core import ids
 from memquorum.core.api.answers import (
     Became,
     Context,
-    Erasure,
     Explained,
-    Forget,
     Found,
     Hit,
     Recalled,
-    Restore,
     Retrieved,
     Shown,
 )
@@ -49,12 +46,10 @@ T = TypeVar("T")
 R = TypeVar("R", Found, Retrieved, Recalled, Context)
 
 _LOG = logging.getLogger("memquorum.client")
-# One request of a long poll; proxies cut longer ones.
-_POLL_MS = 20_000
 _AGAIN_S = 0.5
 
 
-class AsyncMemory(Protecting):
+class AsyncMemory(Ordering):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(
@@ -127,7 +122,7 @@ class AsyncMemory(Protecting):
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:
-                found = await self._get(Became, path, wait_ms=max(1, min(_POLL_MS, int(left * 1000))))
+                found = await self._get(Became, path, wait_ms=max(1, min(wire.POLL_MS, int(left * 1000))))
             except Unreachable as error:  # it may be starting again; the episode is safe in Kafka meanwhile
                 last = error
                 await asyncio.sleep(min(_AGAIN_S, left))
@@ -251,64 +246,12 @@ class AsyncMemory(Protecting):
     async def get(self, memory_id: str, **gates: Unpack[Gates]) -> Shown:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
         with these `gates` would keep back."""
-        return await self._get(Shown, f"/memories/{_id(memory_id)}", **_gates(gates))
+        return await self._get(Shown, f"/memories/{wire.path_id(memory_id)}", **_gates(gates))
 
     async def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explained:
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound, also
         for one that a search with these `gates` would keep back."""
-        return await self._get(Explained, f"/memories/{_id(memory_id)}/explain", **_gates(gates))
-
-    async def erasure_receipt(self, order_id: str) -> dict[str, Any]:
-        """What proves an erasure (docs/erasing.md); `attested` is None until the members have decided. Raises
-        NotFound."""
-        return await self._get(dict[str, Any], f"/receipts/{_id(order_id)}")
-
-    async def erase(
-        self,
-        *,
-        memory_id: str | None = None,
-        subject: str | None = None,
-        agent: str | None = None,
-        source: str | None = None,
-        everything: bool = False,
-        dry_run: bool = True,
-        reference: str | None = None,
-        timeout: float = 10.0,
-    ) -> Erasure:
-        """What an erasure of one memory, subject, agent, source, or of everything here takes, with all that was made of
-        it. With `dry_run=False` it is ordered: returns once it is done, or after `timeout` seconds. There is no way
-        back. Raises Invalid, Unreachable.
-        """
-        named = {"memory_id": memory_id, "subject": subject, "agent": agent, "source": source, "reference": reference}
-        asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        asked |= {"namespace": self.namespace, "everything": everything, "dry_run": dry_run}
-        return await self._ask(Erasure, "POST", "/erase", json=asked, params=_waiting(timeout))
-
-    async def erasure(self, order_id: str) -> Erasure:
-        """What became of an order to erase: `status` erased, or withheld. Raises NotFound while it is on its way."""
-        return await self._get(Erasure, f"/erasures/{_id(order_id)}")
-
-    async def restore(self, *memory_ids: str, reference: str | None = None, timeout: float = 10.0) -> Restore:
-        """Asks for memories back that were forgotten and rest sealed: the members vote on it. Returns once they have,
-        or after `timeout` seconds. What is alive, destroyed or erased is told as that. Raises Invalid, Unreachable.
-        """
-        asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "reference": reference}
-        asked = {name: value for name, value in asked.items() if value is not None}
-        return await self._ask(Restore, "POST", "/restore", json=asked, params=_waiting(timeout))
-
-    async def forget(
-        self, *memory_ids: str, dry_run: bool = True, reference: str | None = None, timeout: float = 10.0
-    ) -> Forget:
-        """What a vote to forget memories would look at now. With `dry_run=False` they are nominated, and the members
-        vote as always: returns once they have, or after `timeout` seconds. Raises Invalid, Unreachable.
-        """
-        asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "dry_run": dry_run}
-        asked |= {} if reference is None else {"reference": reference}
-        return await self._ask(Forget, "POST", "/forget", json=asked, params=_waiting(timeout))
-
-    async def restore_outcome(self, order_id: str) -> Restore:
-        """What became of a request to restore, or to forget. Raises NotFound."""
-        return await self._get(Restore, f"/restores/{_id(order_id)}")
+        return await self._get(Explained, f"/memories/{wire.path_id(memory_id)}/explain", **_gates(gates))
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         given = {name: value for name, value in _mapping(episode).items() if value is not None}
@@ -375,7 +318,7 @@ class AsyncMemory(Protecting):
         import httpx  # not at the top: who only publishes needs none of it
 
         if self._http is None:
-            self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=_POLL_MS / 1000 + 10)
+            self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=wire.POLL_MS / 1000 + 10)
         headers = {"Authorization": f"Bearer {self._place.api_key}"} if self._place.api_key else {}
         try:
             answer = await self._http.request(method, path, headers=headers, **more)
@@ -387,23 +330,11 @@ class AsyncMemory(Protecting):
         return wire.body(answer, kind)
 
 
-def _waiting(seconds: float) -> dict[str, int]:
-    """How long one request waits, as a query string has it."""
-    return {"wait_ms": min(_POLL_MS, max(0, int(seconds * 1000)))}
-
-
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:
     """The episode, as long as it is one at all. Raises Invalid."""
     if not isinstance(episode, Mapping):
         raise Invalid("wrong_type", None, f"an episode is a mapping of its fields, not {episode!r:.80}")
     return episode
-
-
-def _id(named: str) -> str:
-    """An id as part of a path. Raises Invalid for what is none: without one the path is another's."""
-    if not isinstance(named, str) or not named:
-        raise Invalid("bad_id", None, f"an id is text that is not empty, not {named!r:.80}")
-    return quote(named, safe="")
 
 
 def _nothing() -> None:

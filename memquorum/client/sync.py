@@ -90,11 +90,10 @@ class Memory:
     begin_goal = _same(AsyncMemory.begin_goal)
     end_goal = _same(AsyncMemory.end_goal)
     erase = _same(AsyncMemory.erase)
-    erasure = _same(AsyncMemory.erasure)
     erasure_receipt = _same(AsyncMemory.erasure_receipt)
     restore = _same(AsyncMemory.restore)
     forget = _same(AsyncMemory.forget)
-    restore_outcome = _same(AsyncMemory.restore_outcome)
+    order = _same(AsyncMemory.order)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop.is_closed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -21,6 +22,8 @@ T = TypeVar("T")
 
 _SOURCE = "memquorum/client"
 _NO_CODEC = Codec([])
+# One request of a long poll; proxies cut longer ones.
+POLL_MS = 20_000
 
 
 def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
@@ -38,6 +41,18 @@ def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
     if isinstance(answer, Refusal):
         raise Invalid(answer.reason, answer.field, answer.detail)
     return answer, data
+
+
+def waiting(seconds: float) -> dict[str, int]:
+    """How long one request waits, as a query string has it."""
+    return {"wait_ms": min(POLL_MS, max(0, int(seconds * 1000)))}
+
+
+def path_id(named: str) -> str:
+    """An id as part of a path. Raises Invalid for what is none: without one the path is another's."""
+    if not isinstance(named, str) or not named:
+        raise Invalid("bad_id", None, f"an id is text that is not empty, not {named!r:.80}")
+    return quote(named, safe="")
 
 
 def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:

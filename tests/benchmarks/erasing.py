@@ -34,7 +34,7 @@ def measure(quick: bool) -> Row:
                 before = running.cpu_s()
                 began = time.perf_counter()
                 asked = {"namespace": SPACE, "subject": f"patient-{at}", "dry_run": False}
-                done = client.post("/erase", params={"wait_ms": 60_000}, json=asked)
+                done = client.post("/orders/erase", params={"wait_ms": 60_000}, json=asked)
                 assert done.status_code == 200 and done.json()["memories"] == count, done.text
                 receipt = client.get(f"/receipts/{done.json()['order_id']}")
                 assert receipt.status_code == 200, receipt.text

@@ -9,13 +9,13 @@ import numpy as np
 from msgspec import structs
 from starlette.testclient import TestClient
 
-from db import erasure_rows
+from db import order_rows
 from db.erasure_rows import Found, Staying
 from db.found_rows import shown
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
-from memquorum.core.api.answers import Hit, Restore
+from memquorum.core.api.answers import Hit, Ordered, Took
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.intake import EpisodeIntent
@@ -43,12 +43,16 @@ HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-
 OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
 
 
-ORDER = "5f0c8f0e-0000-5000-8000-00000000000a"
+ORDER, REQUESTED = "5f0c8f0e-0000-5000-8000-00000000000a", "5f0c8f0e-0000-5000-8000-00000000000b"
+TOOK = Took(1, 2, 7, 8)
+"""An erasure that was carried out, and a request that waits for the members."""
 
 
-def _carried_out(order_id: str, namespace: str, selector: str, value: str, by: str) -> dict[str, Any]:
-    told = (namespace, selector, value, 1, 2, order_id, by, None, 5, 6, 0, 7, 7, 8, None)
-    return erasure_rows.shown(told)
+def answered(order_id: str, kind: str, status: str, **more: Any) -> Ordered:
+    """An order of the greenhouse as the store tells of it, with what differs."""
+    told: dict[str, Any] = {"namespace": "greenhouse", "says": {}, "ordered_by": "ada", "reference": None} | more
+    common = {"ordered_at": 5, "accepted_at": 6, "shard": 0, "journal_seq": 7}
+    return Ordered(order_id=order_id, kind=kind, status=status, **common | told)
 
 
 class Store:
@@ -58,10 +62,11 @@ class Store:
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
         self.quotas: dict[str, Quota] = {}
-        self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
-        self.withholds: dict[str, dict[str, Any]] = {}
+        self.orders = {
+            ORDER: answered(ORDER, "erase", "erased", took=TOOK),
+            REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
+        }
         self.resting_rows: dict[str, Resting] = {}
-        self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
 
     async def indexed(self, *_: str) -> bool:
         return False
@@ -144,14 +149,6 @@ class Store:
             told = (order.memory_id, kind_of(order), order.order_id, order.ordered_by, order.reference, 6, signer)
             self.protected.append(told)
 
-    async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
-        found = self.erasures.get(order_id)
-        return found if found and covers(sight.namespaces, found["namespace"]) else None
-
-    async def withheld(self, sight: Sight, _: Codec, order_id: str) -> dict[str, Any] | None:
-        found = self.withholds.get(order_id)
-        return found if found and covers(sight.namespaces, found["namespace"]) else None
-
     async def resting(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Resting]:
         assert covers(sight.namespaces, namespace)
         mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
@@ -162,8 +159,8 @@ class Store:
         mine = [i for i in memory_ids if OWNERS.get(i) == namespace]
         return [Used(i, "short-term", 0, 2, 1_000) for i in mine]
 
-    async def restore(self, sight: Sight, _: Codec, order_id: str) -> Restore | None:
-        found = self.restores.get(order_id)
+    async def order(self, sight: Sight, _: Codec, order_id: str) -> Ordered | None:
+        found = self.orders.get(order_id)
         return found if found and covers(sight.namespaces, found.namespace) else None
 
     async def ping(self) -> None:
@@ -221,9 +218,13 @@ class Served(Service):
         _, order = ERASURE.opened(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)
         if self.carries_out:
-            said = (order.selector, order.value, order.ordered_by)
-            answered = store.withholds if self.withholds else store.erasures
-            answered[event_id] = _carried_out(event_id, namespace, *said)
+            told = (
+                {"status": "withheld", "why": order_rows.WITHHELD}
+                if self.withholds
+                else {"status": "erased", "took": TOOK}
+            )
+            said = {"ordered_by": order.ordered_by, "reference": order.reference, "namespace": namespace}
+            store.orders[event_id] = answered(event_id, "erase", **said, **told)
 
     def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
         """All but the last of the memories come back."""
@@ -237,7 +238,10 @@ class Served(Service):
             told = [decided(i, good, "quorum", action=action) for i in back]
             told += [decided(last, "kept", "too_few_votes")] if action == "restore" else []
             store: Any = self.reads
-            store.restores[order_id] = Restore(namespace, "decided", tuple(told), order_id, 0, 7, 9, len(back), action)
+            store.orders[order_id] = answered(
+                order_id, "restore", "decided", says={"action": action}, memories=tuple(told), epoch=7, journal_seq=9,
+                namespace=namespace,
+            )  # fmt: skip
 
 
 GENESIS = genesis.make(**erasures.entitled(signed=()))

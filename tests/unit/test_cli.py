@@ -24,9 +24,8 @@ from memquorum.client import (
     NotConfigured,
     NotFound,
     Receipt,
-    erasing,
     operating,
-    restoring,
+    orders,
     settings,
 )
 from memquorum.commands import FAILED, NOT_FOUND, OK, USAGE
@@ -36,6 +35,7 @@ from memquorum.core.api.answers import (
     Context,
     Leaving,
     Needed,
+    Ordered,
     Pinned,
     Placed,
     Recalled,
@@ -94,10 +94,10 @@ class Recorded:
         self.named = asked
         return [HIT][:k] if peek else []
 
-    def begin_goal(self, goal: str, needs: list[str]) -> Needed:
+    def begin_goal(self, goal: str, needs: list[str], timeout: float) -> Needed:
         return Needed("n", goal, "active", tuple(needs))
 
-    def end_goal(self, goal: str) -> Needed:
+    def end_goal(self, goal: str, timeout: float) -> Needed:
         return Needed("n", goal, "ordered", ("m",))
 
     def retrieve(self, query: str, budget_tokens: int, **asked: Any) -> Retrieved:
@@ -122,8 +122,11 @@ class Recorded:
             order_id=None if dry_run else "o", why="a hold", staying=stays, staying_more=2,
         )  # fmt: skip
 
-    def erasure(self, order_id: str) -> Erasure:
-        return Erasure("n", "subject", "ada", False, "withheld", 0, 0, order_id=order_id, why="a hold")
+    def order(self, order_id: str, timeout: float) -> Ordered:
+        return Ordered(
+            order_id=order_id, kind="erase", namespace="n", status="withheld", says={"selector": "subject"},
+            ordered_by="ada", reference="r", ordered_at=0, accepted_at=0, shard=1, journal_seq=7, why="a hold",
+        )  # fmt: skip
 
     def get(self, memory_id: str, **gates: Any) -> Shown:
         self.named = gates
@@ -181,15 +184,18 @@ def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
 
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_an_erasure_that_found_nothing_says_so(dry_run: bool) -> None:
-    first = next(iter(erasing.lines(Erasure("n", "subject", "*", dry_run, "erased", 0, 0, order_id="o"))))
+    first = next(iter(orders.lines(Erasure("n", "subject", "*", dry_run, "erased", 0, 0, order_id="o"))))
     assert first.startswith("nothing was found for subject '*' in 'n': 0 memories")
 
 
 def test_a_withheld_erasure_is_said_to_be(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     client.became = "withheld"
-    for asked in (["--subject", "ada", "--yes"], ["--order", "o"]):
-        assert cli.main(["erase", *asked]) == FAILED
-        assert capsys.readouterr().out == "withheld, erasing subject 'ada' in 'n': a hold; order o\n"
+    assert cli.main(["erase", "--subject", "ada", "--yes"]) == FAILED
+    assert capsys.readouterr().out == "withheld, erasing subject 'ada' in 'n': a hold; order o\n"
+    assert cli.main(["order", "o"]) == FAILED
+    told = capsys.readouterr().out.splitlines()
+    assert (told[0], told[-1]) == ("erase: withheld: a hold", "  journal of shard 1, entry 7")
+    assert told[1].startswith("  erase in 'n', selector subject; by ada (r), ") and told[1].endswith("; order o")
 
 
 def test_what_failed_is_said_and_what_to_do(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
@@ -455,7 +461,7 @@ def test_what_a_pin_found_is_told(  # noqa: PLR0917
     told: str,
 ) -> None:
     found = Pinned("n", "M", status, order, (), detail)
-    monkeypatch.setattr(client, action, lambda _, reference: found, raising=False)
+    monkeypatch.setattr(client, action, lambda _, reference, timeout: found, raising=False)
     assert cli.main([action, "M"]) == ended
     assert capsys.readouterr().out == told
 
@@ -463,10 +469,10 @@ def test_what_a_pin_found_is_told(  # noqa: PLR0917
 def test_where_nothing_can_be_proposed_it_is_said() -> None:
     held = Leaving("M", "protected", "it is held", 0.5)
     for dry in (True, False):
-        assert list(restoring.forget_lines(Forget("n", "nothing asked", dry, (held,)))) == [
+        assert list(orders.forget_lines(Forget("n", "nothing asked", dry, (held,)))) == [
             "nothing was proposed: none of it can be voted on",
             "  M  protected (decay 0.50): it is held",
         ]
     alive = Forget("n", "nothing asked", True, (held, structs.replace(held, status="alive")))
-    *_, last = restoring.forget_lines(alive)
+    *_, last = orders.forget_lines(alive)
     assert last == "nothing was proposed: give --yes to have the members vote on it"

@@ -38,9 +38,9 @@ FLOORS: Floors = (
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro"),
-    {"ports": ("memquorum.ports",)} | _each("api", "identity"),
+    {"ports": ("memquorum.ports",)} | _each("identity"),
     _each("decay", "orders"),
-    {"intake": _INTAKE} | _each("vote"),
+    {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus"),
     _each("journal"),
     _each("commit", "retrieval"),

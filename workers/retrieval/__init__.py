@@ -8,6 +8,8 @@
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
     POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
+    POST /orders/{what}                     an order: erase, forget, restore, pin, unpin, begin_goal, end_goal
+    GET  /orders/{id}                       what became of an order of any kind
     GET  /livez, /readyz, /metrics, /openapi.json
 
 With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any, the
@@ -21,9 +23,11 @@ Read in this order:
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
 3. `search`, `retrieving`, `context`, `memories`, `publishing`, `health`: the endpoints; each is handed the
    service, the request and who asks;
-4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
-5. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
-6. `answers`: bodies that are read, errors that are told;
-7. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that serves
+4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
+   `protections`: what is looked at before, and what is answered;
+5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
+6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
+7. `answers`: bodies that are read, errors that are told;
+8. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that serves
    it; `connections`: whom it waits for.
 """

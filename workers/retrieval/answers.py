@@ -40,12 +40,13 @@ async def body(request: Request, bounds: Bounds = DEFAULTS) -> bytes:
 
 
 async def bad_request(_: Request, error: Exception) -> Response:
-    """Answers a BadRequest with 400, 413 where the body is too long, 409 where a hold stands against it."""
+    """Answers a BadRequest with 400, 404 where nothing has that name, 413 where the body is too long, 409 where a hold
+    stands against it."""
     assert isinstance(error, BadRequest)
     told = {"error": error.code, "field": error.field, "detail": error.detail}
     # What is left of a body that is too long is not read.
     long = error.code == "too_long" and error.field is None
-    return JSONResponse(told, 413 if long else 409 if error.code == "held" else 400)
+    return JSONResponse(told, 413 if long else {"held": 409, "not_found": 404}.get(error.code, 400))
 
 
 async def unavailable(_: Request, error: Exception) -> Response:

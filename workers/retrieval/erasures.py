@@ -1,74 +1,57 @@
-"""Erasures over HTTP: first everything that would go, and then, if that was asked for, the order.
-
-The service signs as `service:erasure` for whoever has the right `erase` in the namespace. The order goes the way of all
-records, through intake into the accepted stream; the commit worker carries it out, and the answer waits for that.
-"""
+"""Erasures over HTTP: first everything that would go, and then, if that was asked for, the order."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 
-import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
+from msgspec.structs import asdict, replace
 
 from db import erasure_rows
 from db.erasure_rows import Found
-from memquorum.core.access import AUDIT, ERASE, Caller, Sight
-from memquorum.core.api.answers import Erasure, Going, Staying
+from memquorum.core.access import Sight
+from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.retrieval import erasing, query
+from memquorum.core.orders.protect import HOLD
 from memquorum.core.retrieval.erasing import Asked
-from workers.retrieval import ordering, pins
-from workers.retrieval.answers import Told, body, unknown
+from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval.ordering import Asking
+from workers.retrieval.protections import protectors
 from workers.retrieval.service import Service
 
-_WITHHELD = (
-    "nothing of it was erased: a hold stands in its way. It is not carried out by the release either: after it, order "
-    "the erasure anew. The operator sees what is held (`python -m infra hold --help`)"
-)
-_INSTEAD = ". The operator can: `python -m infra erase`"
+_RELEASES = "`python -m infra hold --release`"
 
 
-async def erase(service: Service, request: Request, caller: Caller) -> Response:
+async def erase(asking: Asking, asked: Asked) -> Erasure:
     """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
-    asked = erasing.read_erasure(await body(request, service.bounds), service.bounds)
-    seconds = ordering.wait_s(service, request)
-    sight = caller.at(asked.namespace, ERASE)
-    found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
-    await pins.refuse_held(service, sight, [one.episode.memory_id for one in found])
+    reads, sight, order = asking.service.reads, asking.sight, asked.order
+    found = await reads.going(sight, order.namespace, order.selector, order.value)
     taken = [one.episode.memory_id for one in found]
-    stays = await service.reads.staying(sight, asked.namespace, asked.selector, taken)
+    await _refuse_held(asking.service, sight, taken)
+    stays = await reads.staying(sight, order.namespace, order.selector, taken)
     if asked.dry_run:
-        return Told(_beside(_would(asked, found), stays, asked.listed))
-    seed = ordering.seed(service, "order", "dry_run", _INSTEAD)
-    genesis, order_id = service.genesis, str(uuid.uuid4())
-    order = erasing.order(asked, genesis.cluster, order_id, ordering.by(caller), ordering.now_ms())
-    await ordering.publish(service, ERASURE, seed, order)
-    done = await _done(service, sight, order_id, seconds)
-    if done is None:
-        done = Erasure(asked.namespace, asked.selector, asked.value, False, "ordered", order_id=order_id)
-    if done.status != "withheld":
-        done = _beside(done, stays, asked.listed)
-    return Told(done, 200 if done.status == "erased" else 202)
+        return _beside(_would(asked, found), stays, asked.listed)
+    (order_id,) = await asking.give(ERASURE, [order])
+    done = await asking.answered(order_id)
+    told = Erasure(order.namespace, order.selector, order.value, False, "ordered", order_id=order_id)
+    if done is not None:
+        told = _became(told, done)
+    return told if told.status == "withheld" else _beside(told, stays, asked.listed)
 
 
-async def erasure(service: Service, request: Request, caller: Caller) -> Response:
-    """What became of an order to erase."""
-    order_id = query.read_order_id(request.path_params["order_id"])
-    found = await _done(service, caller.sight(ERASE, AUDIT), order_id, 0)
-    return (
-        Told(found)
-        if found
-        else unknown("order_id", f"no order {order_id} was answered: its id is another, or it is on its way")
-    )
+def _became(told: Erasure, done: Ordered) -> Erasure:
+    """The same, with what became of the order."""
+    told = replace(
+        told, status=done.status, why=done.why, ordered_by=done.ordered_by, reference=done.reference,
+        ordered_at=done.ordered_at, accepted_at=done.accepted_at, shard=done.shard, last_seq=done.journal_seq,
+        attested_epoch=done.epoch,
+    )  # fmt: skip
+    return told if done.took is None else replace(told, **asdict(done.took))
 
 
 def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -> Erasure:
     """The same, with what says the same as what goes and stays."""
     some = tuple(Staying(one.memory_id, one.agent, one.created, one.why) for one in stays[:listed])
-    return msgspec.structs.replace(told, staying=some, staying_more=len(stays) - len(some))
+    return replace(told, staying=some, staying_more=len(stays) - len(some))
 
 
 def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
@@ -78,19 +61,17 @@ def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
     )
     remembered = sum(one.episode.commitment is not None for one in found)
     return Erasure(
-        asked.namespace, asked.selector, asked.value, True, "nothing ordered",
+        asked.namespace, asked.order.selector, asked.order.value, True, "nothing ordered",
         memories=remembered, episodes=len(found), going=going, more=len(found) - len(going),
     )  # fmt: skip
 
 
-async def _done(service: Service, sight: Sight, order_id: str, seconds: float) -> Erasure | None:
-    """The order as it was answered, carried out or withheld; None where it was not within so many seconds."""
-
-    async def look() -> Erasure | None:
-        if row := await service.reads.erasure(sight, order_id):
-            return Erasure(dry_run=False, status="erased", **row)
-        if row := await service.reads.withheld(sight, service.codec, order_id):
-            return Erasure(dry_run=False, status="withheld", why=_WITHHELD, **row)
-        return None
-
-    return await ordering.until(seconds, look, lambda told: told is not None)
+async def _refuse_held(service: Service, sight: Sight, memory_ids: Sequence[str]) -> None:
+    """Raises BadRequest for an erasure that names what is held, and says which holds."""
+    held = [one for one in await protectors(service, sight, memory_ids) if one.kind == HOLD]
+    if not held:
+        return
+    named = "; ".join(f"{one.memory_id} by {one.ordered_by}, {one.reference or 'no reference'}" for one in held[:5])
+    more = f"; and {len(held) - 5} more" if len(held) > 5 else ""
+    told = f"nothing of it is erased: a legal hold keeps {named}{more}. The operator releases: {_RELEASES}"
+    raise BadRequest("held", None, told)

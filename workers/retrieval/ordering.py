@@ -1,61 +1,117 @@
-"""What every order over HTTP has in common: the service signs as `service:erasure` for whoever has the right in the
-namespace, names the key that asked, and waits with the answer until the order was carried out.
+"""Orders of every kind over HTTP: how one is given, and how its outcome is waited for.
+
+The service signs as `service:erasure` for whoever has the kind's right in the namespace, and names the key that asked.
+An order goes the way of all records, through intake into the accepted stream, and the answer waits for it. What is
+looked at before, and what is answered, says each endpoint for itself: `erasures`, `restores`, `protections`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
+from msgspec.structs import replace
 from starlette.requests import Request
+from starlette.responses import Response
 
-from memquorum.core.access import Caller
-from memquorum.core.api.endpoints import WAIT_MS
-from memquorum.core.orders.envelope import SERVICE, Order, OrderKind
+from db.order_rows import ASKED
+from memquorum.core.access import Caller, Sight
+from memquorum.core.api.answers import Ordered
+from memquorum.core.api.endpoints import WAIT_MS, Endpoint
+from memquorum.core.orders.envelope import SERVICE, OrderKind
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval.answers import Told, body
+from workers.retrieval.endpoints import Do
 from workers.retrieval.service import Service
 
 _LOOK_S = 0.05
+# Of many at once: each slice is signed, and others are answered in between.
+_SLICE = 20
 _NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
+# What an answer says of an order that is on its way.
+_UNDER_WAY = ("ordered", ASKED, "not yet")
 Found = TypeVar("Found")
 
 
-def wait_s(service: Service, request: Request) -> float:
+class Read(Protocol):
+    """What was read of a request."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that it is about."""
+
+
+R = TypeVar("R", bound=Read)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whoever asks for an order: what of the store they see, and so many seconds they wait."""
+
+    service: Service
+    sight: Sight
+    by: str
+    seconds: float
+
+    async def give(self, kind: OrderKind[Any], wanted: Sequence[Any]) -> list[str]:
+        """Signs orders and publishes them. Returns their ids. Raises BadRequest, BadOrder and KafkaUnavailable."""
+        service, seed = self.service, self.service.erasure_seed
+        if seed is None:
+            raise BadRequest("not_entitled", None, f"this service may not order: {_NO_KEY}. Who can: {kind.command}")
+        at = time.time_ns() // 1_000_000
+        orders = [
+            replace(one, cluster=service.genesis.cluster, order_id=str(uuid.uuid4()), ordered_by=self.by, ordered_at=at)
+            for one in wanted
+        ]
+
+        async def publish(order: Any) -> None:
+            data = kind.make(service.codec, service.genesis, SERVICE, seed, order)
+            await service.send(kind.topic, "Signed", order.order_id, order.namespace, data)
+
+        for first in range(0, len(orders), _SLICE):
+            await asyncio.gather(*map(publish, orders[first : first + _SLICE]))
+        return [order.order_id for order in orders]
+
+    async def until(self, look: Callable[[], Awaitable[Found]], done: Callable[[Found], bool]) -> Found:
+        """What `look` finds, once it is `done` or the time is over."""
+        end = time.monotonic() + self.seconds
+        while True:
+            found = await look()
+            if done(found) or time.monotonic() >= end:
+                return found
+            await asyncio.sleep(_LOOK_S)
+
+    async def answered(self, order_id: str) -> Ordered | None:
+        """What became of an order, once the journal answers it and the members have voted; or what there is of it when
+        the time is over."""
+        return await self.until(
+            lambda: self.service.reads.order(self.sight, self.service.codec, order_id),
+            lambda found: found is not None and found.status != ASKED,
+        )
+
+
+def giving(
+    endpoint: Endpoint[Any], read: Callable[[bytes, Service], R], order: Callable[[Asking, R], Awaitable[Any]]
+) -> Do:
+    """The function of an endpoint that gives orders. `read`: its body, or raises BadRequest; `order`: what it does with
+    that, and answers."""
+
+    async def give(service: Service, request: Request, caller: Caller) -> Response:
+        asked = read(await body(request, service.bounds), service)
+        seconds = wait_s(service, request, WAIT_MS)
+        sight = caller.at(asked.namespace, *endpoint.rights)
+        by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
+        told = await order(Asking(service, sight, by, seconds), asked)
+        return Told(told, 202 if told.status in _UNDER_WAY else 200)
+
+    return give
+
+
+def wait_s(service: Service, request: Request, default_ms: int = 0) -> float:
     """How long the answer may wait, in seconds: `wait_ms` of the query string. Raises BadRequest."""
-    return query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)), service.bounds) / 1000
-
-
-def seed(service: Service, verb: str, field: str | None, instead: str = "") -> bytes:
-    """The service's key to sign with. Raises BadRequest where it has none; `instead`: who can then."""
-    if service.erasure_seed is None:
-        raise BadRequest("not_entitled", field, f"this service may not {verb}: {_NO_KEY}{instead}")
-    return service.erasure_seed
-
-
-async def publish(service: Service, kind: OrderKind[Order], seed: bytes, order: Order) -> None:
-    """Signs an order and sends it to its topic. Raises BadOrder and KafkaUnavailable."""
-    data = kind.make(service.codec, service.genesis, SERVICE, seed, order)
-    await service.send(kind.topic, "Signed", order.order_id, order.namespace, data)
-
-
-def by(caller: Caller) -> str:
-    """Who orders, as the order says it."""
-    return f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
-
-
-def now_ms() -> int:
-    """Milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
-
-
-async def until(seconds: float, look: Callable[[], Awaitable[Found]], done: Callable[[Found], bool]) -> Found:
-    """What `look` finds, once it is `done` or so many seconds have gone."""
-    end = time.monotonic() + seconds
-    while True:
-        found = await look()
-        if done(found) or time.monotonic() >= end:
-            return found
-        await asyncio.sleep(_LOOK_S)
+    return query.read_wait(request.query_params.get("wait_ms", str(default_ms)), service.bounds) / 1000

@@ -1,85 +1,98 @@
-"""Restores over HTTP: what was forgotten is asked back, and the members vote on it.
+"""Restores and proposals to forget over HTTP: both are requests on which the members vote, and both name memories.
 
-The service signs as `service:erasure` for whoever has the right `forget` in the namespace: who may have memories
-forgotten may ask for them back. The request goes the way of all records; the answer waits for the decision.
+What was forgotten is asked back. And nothing leaves because somebody asked: the memories are nominated at the next
+tick, ahead of what decay and capacity nominate, and judged as always; caps and what rests after a vote that kept it
+stand before that.
 """
 
 from __future__ import annotations
 
-import uuid
+from collections.abc import Sequence
+from dataclasses import replace as waiting
 
 from msgspec.structs import replace
-from starlette.requests import Request
-from starlette.responses import Response
 
-from memquorum.core.access import AUDIT, FORGET, Caller, Sight
-from memquorum.core.api.answers import Restore, Restoring
-from memquorum.core.orders.restore import FORGET as TO_FORGET
-from memquorum.core.orders.restore import REQUEST
+from memquorum.core import caps
+from memquorum.core.access import Sight
+from memquorum.core.api.answers import Forget, Leaving, Ordered, Restore, Restoring
+from memquorum.core.orders.restore import FORGET, REQUEST
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.retrieval import query, restoring
-from workers.retrieval import ordering
-from workers.retrieval.answers import Told, body, unknown
-from workers.retrieval.leaving import leaving
+from memquorum.core.retrieval import forgetting, restoring
+from workers.retrieval.ordering import Asking
 from workers.retrieval.service import Service
 
-_INSTEAD = ". The operator can: `python -m infra restore`"
 
-
-async def restore(service: Service, request: Request, caller: Caller) -> Response:
+async def restore(asking: Asking, asked: RestoreOrdered) -> Restore:
     """Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not."""
-    genesis = service.genesis
-    wanted = restoring.read_restore(await body(request, service.bounds), genesis.policy)
-    seconds = ordering.wait_s(service, request)
-    sight = caller.at(wanted.namespace, FORGET)
-    rows = await service.reads.resting(sight, wanted.namespace, wanted.memory_ids)
-    found = restoring.standing(wanted.memory_ids, rows)
+    rows = await asking.service.reads.resting(asking.sight, asked.namespace, asked.memory_ids)
+    found = restoring.standing(asked.memory_ids, rows)
     sealed = tuple(one.memory_id for one in found if one.status == restoring.SEALED)
     if not sealed:
-        return Told(Restore(wanted.namespace, "nothing to restore", found))
-    asked = replace(wanted, memory_ids=sealed)
-    done = await ask(service, caller, sight, asked, seconds)
-    told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
+        return Restore(asked.namespace, "nothing to restore", found)
+    order_id, done = await _ask(asking, replace(asked, memory_ids=sealed))
+    told = _decided(done)
     memories = tuple(told.get(one.memory_id, one) for one in found)
-    return Told(replace(done, memories=memories), 200 if done.status == "decided" else 202)
+    back = sum(one.status == restoring.RESTORED for one in told.values())
+    if done is None:
+        return Restore(asked.namespace, "asked", memories, order_id)
+    return Restore(asked.namespace, done.status, memories, order_id, done.shard, done.epoch, done.journal_seq, back)
 
 
-async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrdered, seconds: float) -> Restore:
-    """Publishes a request and waits for the decision; "asked" where there was none in time. Raises BadRequest."""
-    seed = ordering.seed(service, "ask", None, _INSTEAD)
-    genesis, order_id = service.genesis, str(uuid.uuid4())
-    by, now = ordering.by(caller), ordering.now_ms()
-    order = replace(wanted, cluster=genesis.cluster, order_id=order_id, ordered_by=by, ordered_at=now)
-    await ordering.publish(service, REQUEST, seed, order)
-    done = await _decided(service, sight, order_id, seconds)
-    return done or Restore(wanted.namespace, "asked", (), order_id, action=wanted.action)
+async def forget(asking: Asking, asked: forgetting.Asked) -> Forget:
+    """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
+    order = asked.order
+    found, stopped = await _leaving(asking.service, asking.sight, order.namespace, order.memory_ids)
+    alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
+    if asked.dry_run or not alive:
+        return Forget(order.namespace, "nothing asked", asked.dry_run, found)
+    # Where the caps leave nothing there is nothing to wait for.
+    order_id, done = await _ask(waiting(asking, seconds=0) if stopped else asking, replace(order, memory_ids=alive))
+    told = _decided(done)
+    memories = tuple(
+        replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
+        if one.memory_id in told
+        else one
+        for one in found
+    )
+    if done is None:
+        return Forget(order.namespace, "asked", False, memories, order_id)
+    at = done.shard, done.epoch, done.journal_seq
+    return Forget(order.namespace, done.status, False, memories, order_id, *at)
 
 
-async def restored(service: Service, request: Request, caller: Caller) -> Response:
-    """What became of a request to restore, or to forget."""
-    order_id = query.read_order_id(request.path_params["order_id"])
-    sight = caller.sight(FORGET, AUDIT)
-    found = await service.reads.restore(sight, service.codec, order_id)
-    if found is None:
-        return unknown("order_id", f"no request {order_id} has come in")
-    if found.status == "asked":
-        found = replace(found, memories=await _waiting(service, sight, found))
-    return Told(found)
+async def _ask(asking: Asking, order: RestoreOrdered) -> tuple[str, Ordered | None]:
+    (order_id,) = await asking.give(REQUEST, [order])
+    return order_id, await asking.answered(order_id)
 
 
-async def _waiting(service: Service, sight: Sight, asked: Restore) -> tuple[Restoring, ...]:
+def _decided(done: Ordered | None) -> dict[str, Restoring]:
+    """What the members made of each memory, once they have voted."""
+    return {one.memory_id: one for one in done.memories} if done is not None and done.epoch is not None else {}
+
+
+async def standing(service: Service, sight: Sight, asked: Ordered) -> tuple[Restoring, ...]:
     """Where the memories stand of a request that nobody has voted on yet."""
     ids = [one.memory_id for one in asked.memories]
-    if asked.action == TO_FORGET:
-        now, _ = await leaving(service, sight, asked.namespace, ids)
+    if asked.says["action"] == FORGET:
+        now, _ = await _leaving(service, sight, asked.namespace, ids)
         return tuple(Restoring(one.memory_id, one.status, one.detail) for one in now)
     return restoring.standing(ids, await service.reads.resting(sight, asked.namespace, ids))
 
 
-async def _decided(service: Service, sight: Sight, order_id: str, seconds: float) -> Restore | None:
-    """The request once it is decided on; what there is of it after so many seconds."""
-    return await ordering.until(
-        seconds,
-        lambda: service.reads.restore(sight, service.codec, order_id),
-        lambda found: found is not None and found.status != "asked",
-    )
+async def _leaving(
+    service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str]
+) -> tuple[tuple[Leaving, ...], bool]:
+    """Finds what a vote to forget would look at of each memory, as the store has it now, and whether the caps leave
+    nothing of the namespace for now."""
+    policy, reads = service.configurations.policy(namespace), service.reads
+    rows = await reads.used(sight, namespace, memory_ids)
+    words: dict[str, list[str]] = {}
+    for memory_id, kind, order_id, by, reference, *_ in await reads.protectors(sight, memory_ids):
+        words.setdefault(memory_id, []).append(forgetting.shield(kind, by, reference, order_id))
+    shields = {memory_id: ", and ".join(told) for memory_id, told in words.items()}
+    quota, stopped = None, False
+    if rows:
+        as_of = rows[0].as_of
+        quota = await reads.quota(sight, namespace, caps.since(as_of, policy.caps))
+        stopped = quota is not None and caps.stopped_until(quota, as_of, policy.caps) is not None
+    return forgetting.standing(memory_ids, rows, policy, shields=shields, quota=quota), stopped

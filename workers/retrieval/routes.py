@@ -14,15 +14,11 @@ from memquorum.core.access import NOBODY, Caller
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
     context,
-    erasures,
-    forgets,
-    goals,
     health,
     memories,
-    pins,
+    orders,
     publishing,
     receipts,
-    restores,
     retrieving,
     search,
 )
@@ -37,13 +33,12 @@ async def openapi(_: Service, __: Request, ___: Caller) -> Response:
     return JSONResponse(_described())
 
 
-_DO: dict[str, Do] = {
+_DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, memories.memory,
-        memories.explain, memories.event, erasures.erase, pins.pin, pins.unpin, goals.begin_goal, goals.end_goal,
-        erasures.erasure, receipts.receipt, forgets.forget, restores.restore, restores.restored, health.metrics,
-        health.livez, health.readyz, openapi,
+        memories.explain, memories.event, orders.order, receipts.receipt, health.metrics, health.livez, health.readyz,
+        openapi,
     )
 }  # fmt: skip
 

@@ -277,10 +277,11 @@ class Restoring(Struct, frozen=True):
 
 
 class Restore(Struct, frozen=True):
-    """What was asked for, and what became of it. `status`: "nothing to restore" or "nothing to forget" (nobody is
-    asked), "asked" (to be voted on) or "decided". `action`: restore, or forget.
+    """What was asked for, and what became of it. `status`: "nothing to restore" (nobody is asked), "asked" (to be voted
+    on) or "decided".
 
-    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal.
+    `epoch`: in which the members voted; `shard` and `journal_seq`: where the request or the decision stands in the
+    journal.
     """
 
     namespace: str
@@ -291,7 +292,6 @@ class Restore(Struct, frozen=True):
     epoch: int | None = None
     journal_seq: int | None = None
     restored: int = 0
-    action: str = "restore"
 
 
 class Leaving(Struct, frozen=True):
@@ -310,7 +310,8 @@ class Leaving(Struct, frozen=True):
 class Forget(Struct, frozen=True):
     """What would be nominated (`status` "nothing asked"), or was ("asked", "decided").
 
-    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal."""
+    `epoch`: in which the members voted; `shard` and `journal_seq`: where the request or the decision stands in the
+    journal."""
 
     namespace: str
     status: str
@@ -320,6 +321,43 @@ class Forget(Struct, frozen=True):
     shard: int | None = None
     epoch: int | None = None
     journal_seq: int | None = None
+
+
+class Took(Struct, frozen=True):
+    """What an order to erase destroyed: so many memories, among so many episodes, with its entries of the journal from
+    `first_seq` on. Until `residue_until` remains may lie in files."""
+
+    memories: int
+    episodes: int
+    first_seq: int
+    residue_until: int
+
+
+class Ordered(Struct, frozen=True, kw_only=True):
+    """What became of an order of any kind. `says`: what it asks for, in the words of its record.
+
+    `status`: "asked" while the members have still to vote on a request and "decided" then, or "nothing to restore"
+    where nobody was asked; else what the journal says: erased, withheld, in force; "changed nothing" of what came too
+    late. `why`: more of that.
+    `shard`, `journal_seq`: the entry that says so; `epoch`: in which the members decided on it, or attested it.
+    `memories`: what became of each that a request names; `took`: what an erasure did.
+    """
+
+    order_id: str
+    kind: str
+    namespace: str
+    status: str
+    says: dict[str, Any]
+    ordered_by: str
+    reference: str | None
+    ordered_at: int
+    accepted_at: int
+    shard: int
+    journal_seq: int
+    epoch: int | None = None
+    why: str | None = None
+    memories: tuple[Restoring, ...] = ()
+    took: Took | None = None
 
 
 class ErasureReceipt(Struct, frozen=True):

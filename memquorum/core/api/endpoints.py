@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from memquorum.core.access import AUDIT, ERASE, FORGET, PUBLISH, READ
+from memquorum.core.access import AUDIT, PUBLISH, READ
 from memquorum.core.api import answers as a
 from memquorum.core.api import requests as r
+from memquorum.core.orders.envelope import OrderKind
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.restore import REQUEST
+from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import EpisodeRecorded
 
 A = TypeVar("A")
@@ -63,9 +68,10 @@ def _waits(what: str, default: int = WAIT_MS) -> tuple[Parameter, ...]:
     return (Parameter("wait_ms", int, f"Wait {what}, so many milliseconds at most (default: {default})."),)
 
 
-def _orders(name: str, path: str, right: str, body: type, answer: type[A], until: str, sentence: str) -> Endpoint[A]:  # noqa: PLR0917
-    """One that orders something, and waits until it is so."""
-    return Endpoint(name, "POST", path, (right,), sentence, answer, body, _waits(until), waits=True)
+def _orders(name: str, kind: OrderKind[Any], body: type, answer: type[A], until: str, sentence: str) -> Endpoint[A]:  # noqa: PLR0917
+    """One that gives orders of a kind, and waits until it is so."""
+    path, waits = f"/orders/{name}", _waits(until)
+    return Endpoint(name, "POST", path, (kind.right,), sentence, answer, body, waits, waits=True)
 
 
 SEARCH = _reads("search", r.SearchRequest, a.Found, "The memories nearest in meaning.")
@@ -99,49 +105,47 @@ EVENT = Endpoint(
     "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
     query=_waits("for an outcome", 0), waits=True,
 )  # fmt: skip
-ERASE_ = _orders(
-    "erase", "/erase", ERASE, r.ErasureRequest, a.Erasure, "until an order is carried out",
+ERASE = _orders(
+    "erase", ERASURE, r.ErasureRequest, a.Erasure, "until an order is carried out",
     "Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done.",
 )  # fmt: skip
-PIN = _orders(
-    "pin", "/pin", FORGET, r.PinRequest, a.Pinned, "until it holds",
-    "Protects a memory from being forgotten until it is unpinned; an erasure goes over it.",
-)  # fmt: skip
-UNPIN = _orders(
-    "unpin", "/unpin", FORGET, r.PinRequest, a.Pinned, "until it holds",
-    "Protects a memory no longer by a pin; what holds it, holds it still.",
-)  # fmt: skip
-BEGIN_GOAL = _orders(
-    "begin_goal", "/goals", FORGET, r.NeedRequest, a.Needed, "until it holds",
-    "Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it.",
-)  # fmt: skip
-END_GOAL = _orders(
-    "end_goal", "/goals/end", FORGET, r.GoalRequest, a.Needed, "until it holds",
-    "Ends a goal: what it alone needed may be forgotten again.",
-)  # fmt: skip
-ERASURE = Endpoint(
-    "erasure", "GET", "/erasures/{order_id}", (ERASE, AUDIT), "What became of an order to erase.", a.Erasure
-)
-RECEIPT = Endpoint(
-    "receipt", "GET", "/receipts/{order_id}", (ERASE, AUDIT),
-    "What proves an erasure; before the members have decided it says so.", a.ErasureReceipt,
-)  # fmt: skip
-FORGET_ = _orders(
-    "forget", "/forget", FORGET, r.ForgetRequest, a.Forget, "until it is decided on",
+FORGET = _orders(
+    "forget", REQUEST, r.ForgetRequest, a.Forget, "until it is decided on",
     "What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it.",
 )  # fmt: skip
 RESTORE = _orders(
-    "restore", "/restore", FORGET, r.RestoreRequest, a.Restore, "until it is decided on",
+    "restore", REQUEST, r.RestoreRequest, a.Restore, "until it is decided on",
     "Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not.",
 )  # fmt: skip
-RESTORED = Endpoint(
-    "restored", "GET", "/restores/{order_id}", (FORGET, AUDIT),
-    "What became of a request to restore, or to forget.", a.Restore,
+PIN = _orders(
+    "pin", PROTECTION, r.PinRequest, a.Pinned, "until it holds",
+    "Protects a memory from being forgotten until it is unpinned; an erasure goes over it.",
+)  # fmt: skip
+UNPIN = _orders(
+    "unpin", PROTECTION, r.PinRequest, a.Pinned, "until it holds",
+    "Protects a memory no longer by a pin; what holds it, holds it still.",
+)  # fmt: skip
+BEGIN_GOAL = _orders(
+    "begin_goal", PROTECTION, r.NeedRequest, a.Needed, "until it holds",
+    "Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it.",
+)  # fmt: skip
+END_GOAL = _orders(
+    "end_goal", PROTECTION, r.GoalRequest, a.Needed, "until it holds",
+    "Ends a goal: what it alone needed may be forgotten again.",
+)  # fmt: skip
+ORDER = Endpoint(
+    "order", "GET", "/orders/{order_id}", (*dict.fromkeys(kind.right for kind in ORDERS.values()), AUDIT),
+    "What became of an order of any kind; for the right to give such a one, or to audit.", a.Ordered,
+    query=_waits("until it is answered", 0), waits=True,
+)  # fmt: skip
+RECEIPT = Endpoint(
+    "receipt", "GET", "/orders/{order_id}/receipt", (ERASURE.right, AUDIT),
+    "What proves an erasure; before the members have decided it says so.", a.ErasureReceipt,
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, MEMORY, EXPLAIN, EVENT, ERASE_, PIN, UNPIN, BEGIN_GOAL, END_GOAL,
-    ERASURE, RECEIPT, FORGET_, RESTORE, RESTORED,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, MEMORY, EXPLAIN, EVENT, ERASE, FORGET, RESTORE, PIN, UNPIN,
+    BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),
         "The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all.",

@@ -96,6 +96,8 @@ class OrderKind(Generic[Order]):
     """How people call it: 'an order to erase'."""
     command: str
     """What to use who wants to give one."""
+    right: str
+    """Of an API key, with which one is given over HTTP and asked after."""
     check: Callable[[Order, Policy], None]
     """Raises BadOrder unless what it says is sound."""
     entitled: Callable[[Genesis, str, Order], None]

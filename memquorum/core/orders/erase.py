@@ -8,7 +8,7 @@ takes nothing unsigned. Elsewhere a name is only a name, and may be another tena
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core import names
+from memquorum.core import access, names
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders.envelope import AGENT as PROVEN
 from memquorum.core.orders.envelope import SERVICE, BadOrder, OrderKind, check_id, check_name, check_proven, check_said
@@ -55,6 +55,7 @@ ERASURE = OrderKind(
     topic=topics.ERASURES,
     told="an order to erase",
     command="`memquorum erase` or `python -m infra erase`",
+    right=access.ERASE,
     check=lambda order, _: check(order),
     entitled=_check_entitled,
     effects={"erased": Erased, "withheld": Withheld},

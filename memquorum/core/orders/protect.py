@@ -8,6 +8,7 @@ key in the genesis file does so where its name is proven: in a namespace that ta
 from __future__ import annotations
 
 from memquorum import topics
+from memquorum.core import access
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders.envelope import BadOrder, OrderKind, check_id, check_proven, check_said, known
 from memquorum.core.records import Protected, ProtectionOrdered
@@ -68,6 +69,7 @@ PROTECTION = OrderKind(
     topic=topics.PROTECTIONS,
     told="an order to protect",
     command="`memquorum pin`, `memquorum goal` or `python -m infra hold`",
+    right=access.FORGET,
     check=lambda order, _: check(order),
     entitled=_check_entitled,
     effects={"protected": Protected},

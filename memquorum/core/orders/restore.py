@@ -9,6 +9,7 @@ name is proven, and it might as well have used the memory while it was alive.
 from __future__ import annotations
 
 from memquorum import topics
+from memquorum.core import access
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.envelope import BadOrder, OrderKind, check_id, check_proven, check_said, known
 from memquorum.core.policy import Policy
@@ -63,6 +64,7 @@ REQUEST = OrderKind(
     topic=topics.RESTORES,
     told="a request to restore",
     command="`memquorum restore` or `python -m infra restore`",
+    right=access.FORGET,
     check=check,
     entitled=_check_entitled,
     effects={"requested": RestoreRequested, "declined": RestoreRequested},

@@ -10,7 +10,14 @@ from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_namespace, read_number
+from memquorum.core.retrieval.query import (
+    NOBODY,
+    BadRequest,
+    read_body,
+    read_memory_id,
+    read_namespace,
+    read_number,
+)
 
 LISTED_DEFAULT = 100
 # As the field of a request that gives a selector its value.
@@ -18,14 +25,16 @@ _FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "sou
 
 
 class Asked(Struct, frozen=True):
-    """An erasure that may be looked at, or ordered."""
+    """An erasure that may be looked at, or ordered: who gives the order, when and by which id is still open."""
 
-    namespace: str
-    selector: str
-    value: str
+    order: ErasureOrdered
     dry_run: bool
-    reference: str | None
     listed: int
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that it is about."""
+        return self.order.namespace
 
 
 def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
@@ -42,37 +51,10 @@ def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
     if selector == MEMORY:
         value = read_memory_id(value)
     listed = read_number("listed", asked.listed, 0, bounds.listed_most, LISTED_DEFAULT)
-    return _sound(
-        Asked(
-            namespace=read_namespace(asked.namespace),
-            selector=selector,
-            value=value,
-            dry_run=asked.dry_run is not False,
-            reference=asked.reference,
-            listed=listed,
-        )
-    )
-
-
-def order(asked: Asked, cluster: bytes, order_id: str, ordered_by: str, now_ms: int) -> ErasureOrdered:
-    """The order, not yet signed."""
-    return ErasureOrdered(
-        cluster=cluster,
-        order_id=order_id,
-        namespace=asked.namespace,
-        selector=asked.selector,
-        value=asked.value,
-        ordered_by=ordered_by,
-        ordered_at=now_ms,
-        reference=asked.reference,
-    )
-
-
-def _sound(asked: Asked) -> Asked:
-    """The same. Raises BadRequest for what no order may say."""
+    order = ErasureOrdered(b"", NOBODY, read_namespace(asked.namespace), selector, value, "x", 0, asked.reference)
     try:
-        orders.check(order(asked, b"", "00000000-0000-0000-0000-000000000000", "x", 0))
+        orders.check(order)
     except BadOrder as wrong:
-        field = _FIELDS.get(asked.selector, wrong.field) if wrong.field == "value" else wrong.field
+        field = _FIELDS.get(selector, wrong.field) if wrong.field == "value" else wrong.field
         raise BadRequest(wrong.code, field, wrong.detail) from None
-    return asked
+    return Asked(order, asked.dry_run is not False, listed)

@@ -33,10 +33,22 @@ class Used(Struct, frozen=True):
     as_of: int
 
 
-def read_forget(body: bytes, policy: Policy) -> tuple[RestoreOrdered, bool]:
-    """What a JSON body proposes, and whether that is only to be shown. Raises BadRequest."""
+class Asked(Struct, frozen=True):
+    """A proposal that may be looked at, or made: who makes it, when and by which id is still open."""
+
+    order: RestoreOrdered
+    dry_run: bool
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that it is about."""
+        return self.order.namespace
+
+
+def read_forget(body: bytes, policy: Policy) -> Asked:
+    """What a JSON body proposes. Raises BadRequest."""
     asked = read_body(body, ForgetRequest)
-    return checked(asked, policy, FORGET), asked.dry_run is not False
+    return Asked(checked(asked, policy, FORGET), asked.dry_run is not False)
 
 
 def standing(

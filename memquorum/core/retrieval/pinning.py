@@ -8,7 +8,7 @@ from memquorum.core.api.requests import GoalRequest, NeedRequest, PinRequest
 from memquorum.core.orders import protect as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import ProtectionOrdered
-from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_name, read_namespace
+from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_memory_id, read_name, read_namespace
 
 NEEDS_MOST = 100
 
@@ -26,11 +26,11 @@ class Goal(Struct, frozen=True):
         return orders.goal_kind(self.name)
 
 
-def read_pin(body: bytes, cluster: bytes, order_id: str) -> ProtectionOrdered:
-    """The pin that a JSON body asks for; who gives it and when is not said yet. Raises BadRequest."""
+def read_pin(body: bytes) -> ProtectionOrdered:
+    """The pin that a JSON body asks for; its name, who gives it and when are not said yet. Raises BadRequest."""
     asked = read_body(body, PinRequest)
     order = ProtectionOrdered(
-        cluster, order_id, read_namespace(asked.namespace), read_memory_id(asked.memory_id), orders.PIN, "x", 0,
+        b"", NOBODY, read_namespace(asked.namespace), read_memory_id(asked.memory_id), orders.PIN, "x", 0,
         asked.reference,
     )  # fmt: skip
     try:

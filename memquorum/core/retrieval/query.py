@@ -22,6 +22,8 @@ from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 K_DEFAULT = 10
+NOBODY = "00000000-0000-0000-0000-000000000000"
+"""The id of an order that was read, and is still to be named by whoever signs it."""
 NAMES_MAX = 100
 # As programs write numbers: a small one with an exponent.
 _NUMBER = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
@@ -238,8 +240,8 @@ def read_memory_id(value: str) -> str:
 
 
 def read_order_id(value: str) -> str:
-    """The id of an order to erase in its canonical form. Raises BadRequest."""
-    return _read_id("order_id", value, "the id that the erasure gave")
+    """The id of an order in its canonical form. Raises BadRequest."""
+    return _read_id("order_id", value, "the id that was told when it was given")
 
 
 def _read_id(field: str, value: str, which: str) -> str:

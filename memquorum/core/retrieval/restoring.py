@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from memquorum.core import names
-from memquorum.core.api.answers import Restore, Restoring
+from memquorum.core.api.answers import Restoring
 from memquorum.core.api.requests import RestoreRequest
 from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import FORGET, RESTORE
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace
+from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_namespace
 from memquorum.core.retrieval.telling import WHY, moment
 from memquorum.core.vote.kinds import KINDS, LETS_GO
 
@@ -24,7 +23,6 @@ FORGOTTEN, KEPT = "forgotten", "kept"
 ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values())}
 """By what a request asks for, the kinds of proposals that answer it."""
 _STEPS = {KINDS[name].outcome for name in ANSWERS[FORGET] if not KINDS[name].seals}
-_NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 class Resting(Struct, frozen=True):
@@ -46,7 +44,7 @@ def read_restore(body: bytes, policy: Policy) -> RestoreOrdered:
 def checked(asked: RestoreRequest, policy: Policy, action: str) -> RestoreOrdered:
     """A request as an order without a name. Raises BadRequest."""
     ids = tuple(dict.fromkeys(names.uuid(one) or one for one in asked.memory_ids))
-    wanted = RestoreOrdered(b"", _NOBODY, read_namespace(asked.namespace), ids, "x", 0, asked.reference, action)
+    wanted = RestoreOrdered(b"", NOBODY, read_namespace(asked.namespace), ids, "x", 0, asked.reference, action)
     try:
         orders.check(wanted, policy)
     except BadOrder as wrong:
@@ -58,23 +56,6 @@ def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restor
     """Where each memory stands, in the order asked for; those that rest sealed may be asked for."""
     known = {row.memory_id: row for row in rows}
     return tuple(_standing(memory_id, known.get(memory_id)) for memory_id in memory_ids)
-
-
-def told(
-    base: Restore,
-    order: RestoreOrdered,
-    outcomes: Sequence[tuple[str, str, str]],
-    *,
-    epoch: int | None = None,
-    journal_seq: int | None = None,
-) -> Restore:
-    """What became of a request. `outcomes`: of each memory its outcome and the reason, empty if it was not voted on;
-    none at all where nobody was asked."""
-    if not outcomes:
-        return replace(base, status=f"nothing to {order.action}", journal_seq=journal_seq)
-    memories = tuple(decided(*one, action=order.action) for one in outcomes)
-    back = sum(one.status == RESTORED for one in memories)
-    return replace(base, status="decided", memories=memories, epoch=epoch, journal_seq=journal_seq, restored=back)
 
 
 def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE) -> Restoring:

@@ -60,7 +60,7 @@ class Service:
 
     def erase(self, memory_id: str) -> dict[str, Any]:
         """From the order to its logical receipt."""
-        return self.ask("POST", "/erase", {"namespace": NAMESPACE, "memory_id": memory_id, "dry_run": False})
+        return self.ask("POST", "/orders/erase", {"namespace": NAMESPACE, "memory_id": memory_id, "dry_run": False})
 
 
 def _reading(query: str, peek: bool) -> dict[str, Any]:

@@ -199,8 +199,8 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     assert (asked.status, asked.memories[0].status) == ("asked", "sealed")
     until(lambda: came_in(memory, asked))
     tick(line, START + 2 * HOUR + 1_000)
-    done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
-    assert (done.restored, done.memories[0].status) == (1, "restored")
+    done = until(lambda: (r := memory.order(asked.order_id or "")).status == "decided" and r)
+    assert [one.status for one in done.memories] == ["restored"]
     shown = memory.get(doomed.memory_id)
     assert (shown.tier, shown.text, shown.last_access) == (
         "short-term", "Somebody left an umbrella.", START + 2 * HOUR,
@@ -221,8 +221,8 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     until(lambda: came_in(memory, asked))
     assert memory.get(other).tier == "short-term"
     tick(line, START + 2 * HOUR + HOUR // 3 + 1_000)
-    done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
-    assert (done.action, done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
+    done = until(lambda: (r := memory.order(asked.order_id or "")).status == "decided" and r)
+    assert (done.says["action"], done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
     assert "because somebody wants it forgotten; the epoch was opened by request" in str(memory.explain(other))
 
     # Nobody uses the first: it is forgotten again, and after the grace time for good.
@@ -240,7 +240,7 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
 
 def came_in(memory: Memory, asked: Restore | Forget) -> bool:
     try:
-        return memory.restore_outcome(asked.order_id or "").status == "asked"
+        return memory.order(asked.order_id or "").status == "asked"
     except NotFound:
         return False
 
@@ -387,7 +387,7 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
         assert run(line, monkeypatch, *arguments, "--yes") == OK
         done = json.loads(capsys.readouterr().out.splitlines()[-1])
         assert (done["status"], done["memories"], done["episodes"]) == ("erased", 2, 2)
-        assert memory.erasure(done["order_id"]).residue_until == done["residue_until"]
+        assert memory.order(done["order_id"]).took.residue_until == done["residue_until"]
         assert {hit.memory_id for hit in memory.search("key", peek=True)} == {other.memory_id}
         for gone in (own, made):
             assert (memory.get(gone.memory_id).tier, memory.get(gone.memory_id).text) == ("gone", None)
@@ -406,7 +406,7 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
             (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
             for hours in range(1, 7):
                 tick(line, now + hours * HOUR)
-                if all(memory.erasure(o).attested_epoch for o in (done["order_id"], again.order_id or "")):
+                if all(memory.order(o).epoch for o in (done["order_id"], again.order_id or "")):
                     break
                 time.sleep(0.5)
         until(lambda: memory.erasure_receipt(done["order_id"])["attested"])
@@ -477,7 +477,7 @@ def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_fail
         return capsys.readouterr().out
 
     operator("hold", own.memory_id)
-    assert f"release: {own.memory_id}" in operator("hold", own.memory_id, "--release")
+    assert "release: in force" in operator("hold", own.memory_id, "--release")
     assert f"nothing to release: no hold stands of {own.memory_id}" in operator("hold", own.memory_id, "--release")
     assert f"{own.memory_id}  short-term, by planner, 2" in operator("erase", "--subject", "ada")
 

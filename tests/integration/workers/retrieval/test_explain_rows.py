@@ -75,7 +75,7 @@ async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namesp
         assert (await reads.quota(SIGHT, NAMESPACE, 300_000)).gone == ()
         other = await reads.facts(SIGHT, codec, memory_id("other"))
         assert other is not None and other.waiting == ()
-        asked = await reads.restore(SIGHT, codec, order.order_id)
+        asked = await reads.order(SIGHT, codec, order.order_id)
         assert asked is not None
         assert (asked.status, [one.memory_id for one in asked.memories]) == ("asked", [memory_id("waits")])
         # Each holds without the other: the check of the sight, and row security.

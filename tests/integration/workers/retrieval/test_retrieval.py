@@ -187,7 +187,7 @@ def test_what_says_the_same_and_stays_is_shown_with_the_reason(
     world.flush()
 
     def asked(**named: str) -> tuple[set[str], dict[str, str]]:
-        told = client.post("/erase", json={"namespace": NAMESPACE, **named}).json()
+        told = client.post("/orders/erase", json={"namespace": NAMESPACE, **named}).json()
         assert told["staying_more"] == 0
         return {one["memory_id"] for one in told["going"]}, {o["memory_id"]: o["why"] for o in told["staying"]}
 
@@ -200,7 +200,7 @@ def test_what_says_the_same_and_stays_is_shown_with_the_reason(
     assert asked(subject="ada") == (goes | {memory_id("chat")}, stays)
     assert asked(memory_id=memory_id("ada")) == (goes, stays | {memory_id("chat"): "it has another source: chat"})
     assert asked(memory_id=memory_id("pump")) == ({memory_id("pump")}, {})
-    less = client.post("/erase", json={"namespace": NAMESPACE, "subject": "ada", "listed": 1}).json()
+    less = client.post("/orders/erase", json={"namespace": NAMESPACE, "subject": "ada", "listed": 1}).json()
     assert (len(less["staying"]), less["staying_more"]) == (1, 1)
 
 
@@ -212,11 +212,11 @@ def test_an_order_that_was_withheld_says_so_and_names_nothing_held(
     record = erasures.accepted(wanted, erasures.signed(codec, GENESIS, wanted), 70_000)
     change = world.shard.withhold(record, memory_id("tank"))
     world.flush()
-    answer = client.get(f"/erasures/{wanted.order_id}")
+    answer = client.get(f"/orders/{wanted.order_id}")
     told = answer.json()
     assert (answer.status_code, told["status"], told["accepted_at"]) == (200, "withheld", 70_000)
-    assert (told["selector"], told["ordered_by"], told["reference"]) == ("namespace", "ada", "ticket-7")
-    assert (told["first_seq"], told["episodes"]) == (change.entry.seq, 0)
+    assert (told["says"]["selector"], told["ordered_by"], told["reference"]) == ("namespace", "ada", "ticket-7")
+    assert (told["journal_seq"], told["took"]) == (change.entry.seq, None)
     assert "hold" in told["why"] and "anew" in told["why"] and memory_id("tank") not in answer.text
 
 

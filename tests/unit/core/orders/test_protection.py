@@ -470,20 +470,20 @@ def client(service: Served) -> TestClient:
 
 def test_a_pin_is_ordered_and_waited_for(client: TestClient, service: Served) -> None:
     asked = {"namespace": "greenhouse", "memory_id": HERS}
-    told = client.post("/pin", json=asked | {"reference": "case-3"}).json()
+    told = client.post("/orders/pin", json=asked | {"reference": "case-3"}).json()
     assert (told["status"], [one["kind"] for one in told["protected_by"]]) == ("pinned", ["pin"])
     assert [(topic, namespace) for topic, namespace, _ in service.sent] == [(topics.PROTECTIONS, "greenhouse")]
-    again = client.post("/pin", json=asked).json()
+    again = client.post("/orders/pin", json=asked).json()
     assert (again["status"], again["order_id"], len(service.sent)) == ("pinned already", told["order_id"], 1)
     assert "no other pin was made, and whoever unpins it ends it for all" in again["detail"]
-    assert client.post("/unpin", json=asked).json()["status"] == "unpinned"
-    nothing = client.post("/unpin", json=asked).json()
+    assert client.post("/orders/unpin", json=asked).json()["status"] == "unpinned"
+    nothing = client.post("/orders/unpin", json=asked).json()
     assert (nothing["status"], nothing["order_id"]) == ("nothing to unpin", None)
     assert (nothing["detail"], len(service.sent)) == (f"no pin stands of {HERS}", 2)
-    missing = client.post("/pin", json=asked | {"memory_id": THEIRS})
+    missing = client.post("/orders/pin", json=asked | {"memory_id": THEIRS})
     assert (missing.status_code, missing.json()["field"]) == (404, "memory_id")
     service.carries_out = False
-    late = client.post("/pin?wait_ms=0", json=asked)
+    late = client.post("/orders/pin?wait_ms=0", json=asked)
     assert (late.status_code, late.json()["status"]) == (202, "ordered")
 
 
@@ -501,7 +501,7 @@ def test_an_erasure_of_what_is_held_is_refused_and_names_the_hold(
 ) -> None:
     store: Any = service.reads
     store.protect(replace(wanted("hold", HERS), namespace="greenhouse"))
-    answer = client.post("/erase", json={"namespace": "greenhouse", "subject": "ada", "dry_run": dry})
+    answer = client.post("/orders/erase", json={"namespace": "greenhouse", "subject": "ada", "dry_run": dry})
     assert (answer.status_code, answer.json()["error"]) == (409, "held")
     assert all(word in answer.json()["detail"] for word in (HERS, "counsel", "case-3", "infra hold --release`"))
     assert service.sent == []
@@ -509,23 +509,25 @@ def test_an_erasure_of_what_is_held_is_refused_and_names_the_hold(
 
 def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Served) -> None:
     asked = {"namespace": "greenhouse", "goal": "sow"}
-    told = client.post("/goals", json=asked | {"memory_ids": [HERS, HERS.upper()]}).json()
+    told = client.post("/orders/begin_goal", json=asked | {"memory_ids": [HERS, HERS.upper()]}).json()
     assert told == asked | {"status": "active", "memory_ids": [HERS]}
-    kept = client.post("/unpin", json={"namespace": "greenhouse", "memory_id": HERS}).json()
+    kept = client.post("/orders/unpin", json={"namespace": "greenhouse", "memory_id": HERS}).json()
     assert [one["kind"] for one in kept["protected_by"]] == ["goal:sow"]
-    assert client.post("/goals/end", json=asked).json() == asked | {"status": "ended", "memory_ids": []}
+    assert client.post("/orders/end_goal", json=asked).json() == asked | {"status": "ended", "memory_ids": []}
     sent = len(service.sent)
-    assert client.post("/goals/end", json=asked).json()["status"] == "nothing to end" and len(service.sent) == sent
+    assert (
+        client.post("/orders/end_goal", json=asked).json()["status"] == "nothing to end" and len(service.sent) == sent
+    )
     service.carries_out = False
-    late = client.post("/goals?wait_ms=0", json=asked | {"memory_ids": [HERS]})
+    late = client.post("/orders/begin_goal?wait_ms=0", json=asked | {"memory_ids": [HERS]})
     assert (late.status_code, late.json()["status"]) == (202, "ordered")
     # The store does not know of it yet, so there is no order to name: ask again.
-    early = client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]})
+    early = client.post("/orders/end_goal?wait_ms=0", json=asked | {"memory_ids": [HERS]})
     assert (early.status_code, early.json()["status"], len(service.sent)) == (202, "not yet", sent + 1)
     store: Any = service.reads
     _, begun = PROTECTION.opened(service.codec, service.genesis, service.sent[-1][2])
     store.protect(begun)
-    assert client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ordered"
+    assert client.post("/orders/end_goal?wait_ms=0", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ordered"
     _, last = PROTECTION.opened(service.codec, service.genesis, service.sent[-1][2])
     assert (last.action, last.memory_id, last.reference, last.ends) == ("spare", HERS, "sow", begun.order_id)
 
@@ -534,10 +536,10 @@ def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, servi
     store: Any = service.reads
     store.protect(replace(wanted("pin", HERS), namespace="greenhouse"))
     asked = {"namespace": "greenhouse", "memory_id": HERS}
-    refused = client.post("/unpin", json=asked)
+    refused = client.post("/orders/unpin", json=asked)
     assert (refused.status_code, refused.json()["error"]) == (400, "not_entitled")
     assert "python -m infra hold --unpin" in refused.json()["detail"] and service.sent == []
-    told = client.post("/pin", json=asked).json()
+    told = client.post("/orders/pin", json=asked).json()
     assert (told["status"], told["order_id"], service.sent) == ("pinned already", order_id(1), [])
     whose = f"pinned by counsel (case-3), order {order_id(1)}"
     assert told["detail"] == f"{whose}: no other pin was made, and the operator alone ends it"
@@ -551,7 +553,9 @@ def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, servi
     ],
 )  # fmt: skip
 def test_what_no_goal_can_need(client: TestClient, changes: dict[str, Any], status: int, field: str) -> None:
-    answer = client.post("/goals", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]} | changes)
+    answer = client.post(
+        "/orders/begin_goal", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]} | changes
+    )
     assert (answer.status_code, answer.json()["field"]) == (status, field)
 
 
@@ -560,8 +564,8 @@ def test_who_would_go_over_the_limit_is_told_what_to_do(codec: Codec) -> None:
     limited = replace(service.genesis, policy=Policy(protection=ProtectionPolicy(pins_max=0, needs_max=0)))
     service.configurations = Configurations(service.codec, limited)
     client = client_of(service)
-    pinned = client.post("/pin", json={"namespace": "greenhouse", "memory_id": HERS})
+    pinned = client.post("/orders/pin", json={"namespace": "greenhouse", "memory_id": HERS})
     assert (pinned.status_code, pinned.json()["error"]) == (400, "too_many") and "unpin" in pinned.json()["detail"]
-    needed = client.post("/goals", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]})
+    needed = client.post("/orders/begin_goal", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]})
     assert (needed.status_code, needed.json()["error"]) == (400, "too_many") and "--end" in needed.json()["detail"]
     assert service.sent == []

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memquorum.core import access
-from memquorum.core.api.answers import Restore, Restoring
+from memquorum.core.api.answers import Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm, span_ms
@@ -18,7 +18,19 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.retrieval.forgetting import Used, standing
 from memquorum.core.retrieval.restoring import Resting, decided
-from tests.builders.served import GENESIS, HERS, ORDER, THEIRS, Served, bearer, client_of, make, stored
+from tests.builders.served import (
+    GENESIS,
+    HERS,
+    ORDER,
+    REQUESTED,
+    THEIRS,
+    Served,
+    answered,
+    bearer,
+    client_of,
+    make,
+    stored,
+)
 from workers.retrieval.door import Door
 
 ASKED = {"namespace": "greenhouse", "memory_ids": [HERS, THEIRS]}
@@ -37,7 +49,7 @@ def client(service: Served) -> TestClient:
 
 @pytest.mark.parametrize("dry", [{}, {"dry_run": True}, {"dry_run": None}])
 def test_nothing_is_proposed_unless_it_is_said_twice(client: TestClient, service: Served, dry: dict[str, Any]) -> None:
-    told = client.post("/forget", json=ASKED | dry).json()
+    told = client.post("/orders/forget", json=ASKED | dry).json()
     assert (told["status"], told["dry_run"], told["order_id"], service.sent) == ("nothing asked", True, None, [])
     mine, other = told["memories"]
     assert (mine["memory_id"], mine["status"], mine["relevance_below"]) == (
@@ -56,19 +68,19 @@ def test_nothing_is_proposed_unless_it_is_said_twice(client: TestClient, service
 def test_what_is_alive_is_proposed_and_the_decision_waited_for(
     client: TestClient, service: Served, codec: Codec
 ) -> None:
-    answer = client.post("/forget", json=ASKED | {"dry_run": False, "reference": "spring cleaning"})
+    answer = client.post("/orders/forget", json=ASKED | {"dry_run": False, "reference": "spring cleaning"})
     told = answer.json()
     assert (answer.status_code, told["status"], told["dry_run"], told["epoch"]) == (200, "decided", False, 7)
     assert [one["status"] for one in told["memories"]] == ["forgotten", "unknown"]
     ((_, _, data),) = service.sent
     order = REQUEST.opened(codec, GENESIS, data)[1]
     assert (order.action, order.memory_ids, order.reference) == ("forget", (HERS,), "spring cleaning")
-    assert client.get(f"/restores/{order.order_id}").json()["action"] == "forget"
+    assert client.get(f"/orders/{order.order_id}").json()["says"] == {"action": "forget"}
 
 
 def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Served) -> None:
     service.carries_out = False
-    answer = client.post("/forget?wait_ms=0", json=ASKED | {"dry_run": False})
+    answer = client.post("/orders/forget?wait_ms=0", json=ASKED | {"dry_run": False})
     assert (answer.status_code, answer.json()["status"]) == (202, "asked")
 
 
@@ -86,7 +98,7 @@ def test_what_is_protected_is_said_at_once_and_not_proposed(
     store: Any = service.reads
     store.protected = [(HERS, kind, ORDER, "ada", reference, 6, "service:erasure")]
     for dry in (True, False):
-        told = client.post("/forget", json=ASKED | {"dry_run": dry}).json()
+        told = client.post("/orders/forget", json=ASKED | {"dry_run": dry}).json()
         assert (told["status"], service.sent) == ("nothing asked", [])
         assert (told["memories"][0]["status"], told["memories"][0]["relevance_below"]) == ("protected", None)
         assert told["memories"][0]["detail"].startswith(f"it is {words} {ORDER}: it is not forgotten while that stands")
@@ -97,9 +109,9 @@ def test_a_namespace_at_its_cap_is_said_so_and_nothing_is_waited_for(client: Tes
     store.quotas["greenhouse"] = Quota(90, ((0, 50),))
     service.carries_out = False
     says = "lost as much as may be forgotten in a day: nothing more goes before 1970-01-02 00:00:00 UTC"
-    assert says in client.post("/forget", json=ASKED).json()["memories"][0]["detail"]
+    assert says in client.post("/orders/forget", json=ASKED).json()["memories"][0]["detail"]
     began = time.monotonic()
-    told = client.post("/forget", json=ASKED | {"dry_run": False}).json()
+    told = client.post("/orders/forget", json=ASKED | {"dry_run": False}).json()
     assert time.monotonic() - began < 5
     assert (told["status"], told["memories"][0]["status"], len(service.sent)) == ("asked", "alive", 1)
     assert says in told["memories"][0]["detail"]
@@ -113,8 +125,8 @@ def test_what_nobody_has_voted_on_says_where_its_memories_stand(
     store.protected = [(HERS, "pin", ORDER, "ada", None, 6, "operator")]
     store.resting_rows = {HERS: Resting(HERS, "sealed", 1, 9, 2, False)}
     waiting = (Restoring(HERS, "asked", ""),)
-    store.restores[ORDER] = Restore("greenhouse", "asked", waiting, ORDER, 0, action=action)
-    told = client.get(f"/restores/{ORDER}").json()
+    store.orders[REQUESTED] = answered(REQUESTED, "restore", "asked", says={"action": action}, memories=waiting)
+    told = client.get(f"/orders/{REQUESTED}").json()
     assert (told["status"], [one["status"] for one in told["memories"]]) == ("asked", [status])
 
 
@@ -122,9 +134,12 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
     file = tmp_path / "keys.json"
     stored(file, (1, (access.FORGET,), ("greenhouse",)), (2, (access.ERASE, access.READ), ("*",)))
     client = client_of(make(codec, Door(file)))
-    assert client.post("/forget", json=ASKED, headers=bearer(2, "erase")).status_code == 403
-    assert client.post("/forget", json=ASKED | {"namespace": "mill"}, headers=bearer(1, "forget")).status_code == 403
-    assert client.post("/forget", json=ASKED, headers=bearer(1, "forget")).status_code == 200
+    assert client.post("/orders/forget", json=ASKED, headers=bearer(2, "erase")).status_code == 403
+    assert (
+        client.post("/orders/forget", json=ASKED | {"namespace": "mill"}, headers=bearer(1, "forget")).status_code
+        == 403
+    )
+    assert client.post("/orders/forget", json=ASKED, headers=bearer(1, "forget")).status_code == 200
 
 
 @pytest.mark.parametrize("age", [0, 60_000, 10**7])

@@ -13,7 +13,7 @@ from memquorum.core import access
 from memquorum.core.avro import Codec
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.retrieval.restoring import Resting, decided
-from tests.builders.served import GENESIS, ORDER, THEIRS, Served, bearer, client_of, make, stored
+from tests.builders.served import GENESIS, REQUESTED, THEIRS, Served, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 DAY = 86_400_000
@@ -50,7 +50,7 @@ def asked(*ids: str, **more: Any) -> dict[str, Any]:
 def test_what_rests_is_asked_for_and_of_the_rest_it_is_said_why_not(
     client: TestClient, service: Served, codec: Codec
 ) -> None:
-    answer = client.post("/restore", json=asked(*IDS, reference="ticket-8"))
+    answer = client.post("/orders/restore", json=asked(*IDS, reference="ticket-8"))
     told = answer.json()
     assert (answer.status_code, told["status"], told["restored"], told["epoch"]) == (200, "decided", 1, 7)
     assert [one["status"] for one in told["memories"]] == [
@@ -65,12 +65,12 @@ def test_what_rests_is_asked_for_and_of_the_rest_it_is_said_why_not(
     signed, order = REQUEST.opened(codec, GENESIS, data)
     assert (topic, signed.signer, order.memory_ids) == (topics.RESTORES, "service:erasure", (SEALED, ALSO))
     assert (order.ordered_by, order.reference) == ("whoever is on this machine", "ticket-8")
-    after = client.get(f"/restores/{order.order_id}").json()
+    after = client.get(f"/orders/{order.order_id}").json()
     assert after["status"] == "decided" and [one["memory_id"] for one in after["memories"]] == [SEALED, ALSO]
 
 
 def test_nobody_is_asked_for_nothing(client: TestClient, service: Served) -> None:
-    told = client.post("/restore", json=asked(ALIVE, GONE, THEIRS)).json()
+    told = client.post("/orders/restore", json=asked(ALIVE, GONE, THEIRS)).json()
     assert (told["status"], told["order_id"], service.sent) == ("nothing to restore", None, [])
     # Another tenant's memory, sealed or not, is one that there is not.
     assert told["memories"][2] == {
@@ -80,10 +80,10 @@ def test_nobody_is_asked_for_nothing(client: TestClient, service: Served) -> Non
 
 def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Served) -> None:
     service.carries_out = False
-    answer = client.post("/restore?wait_ms=0", json=asked(SEALED))
+    answer = client.post("/orders/restore?wait_ms=0", json=asked(SEALED))
     assert (answer.status_code, answer.json()["status"]) == (202, "asked")
-    assert client.get(f"/restores/{ORDER}").json()["status"] == "asked"
-    assert client.get(f"/restores/{SEALED}").status_code == 404
+    assert client.get(f"/orders/{REQUESTED}").json()["status"] == "asked"
+    assert client.get(f"/orders/{SEALED}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Ser
 def test_what_no_request_may_say_is_refused(
     client: TestClient, service: Served, body: dict[str, Any], field: str
 ) -> None:
-    answer = client.post("/restore", json=body)
+    answer = client.post("/orders/restore", json=body)
     assert (answer.status_code, answer.json()["field"], service.sent) == (400, field, [])
 
 
@@ -110,10 +110,10 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
     service = make(codec, Door(file))
     service.reads.resting_rows[SEALED] = ROWS[0]  # type: ignore[attr-defined]
     client, may, may_not = client_of(service), bearer(1, "forget"), bearer(2, "erase")
-    assert client.post("/restore", json=asked(SEALED)).status_code == 401
-    assert client.post("/restore", json=asked(SEALED), headers=may_not).status_code == 403
-    assert client.post("/restore", json=asked(SEALED) | {"namespace": "mill"}, headers=may).status_code == 403
-    assert client.post("/restore", json=asked(SEALED), headers=may).status_code == 200
+    assert client.post("/orders/restore", json=asked(SEALED)).status_code == 401
+    assert client.post("/orders/restore", json=asked(SEALED), headers=may_not).status_code == 403
+    assert client.post("/orders/restore", json=asked(SEALED) | {"namespace": "mill"}, headers=may).status_code == 403
+    assert client.post("/orders/restore", json=asked(SEALED), headers=may).status_code == 200
     ((_, _, data),) = service.sent
     assert REQUEST.opened(codec, GENESIS, data)[1].ordered_by.startswith("key ")
 
@@ -121,7 +121,7 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
 def test_without_its_key_the_service_names_who_may_ask(codec: Codec) -> None:
     service = make(codec, Door(None), seed=None)
     service.reads.resting_rows[SEALED] = ROWS[0]  # type: ignore[attr-defined]
-    answer = client_of(service).post("/restore", json=asked(SEALED))
+    answer = client_of(service).post("/orders/restore", json=asked(SEALED))
     assert (answer.status_code, answer.json()["error"]) == (400, "not_entitled") and not service.sent
 
 

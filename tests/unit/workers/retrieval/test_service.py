@@ -147,6 +147,9 @@ def held(value: Any, schema: dict[str, Any], shapes: dict[str, Any]) -> None:
     """Holds a value against a schema, as far as ours go."""
     if "$ref" in schema:
         held(value, shapes[schema["$ref"].rpartition("/")[2]], shapes)
+    elif "anyOf" in schema and isinstance(value, dict):
+        (named,) = (each for each in schema["anyOf"] if "$ref" in each)
+        held(value, named, shapes)
     elif "anyOf" in schema:
         kinds = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
         assert kinds[type(value)] in [each.get("type") for each in schema["anyOf"]]
@@ -445,8 +448,8 @@ async def test_who_waits_takes_no_place_from_who_works() -> None:
         ("/retrieve", SEARCH | {"budget_tokens": 2_001}, 400, "2000"),
         ("/context", SEARCH | {"agent": "ann", "k_max": 21}, 400, "20"),
         ("/recall", SEARCH | {"query": "q" * 5_000}, 413, "4096 bytes"),
-        ("/erase", {"subject": "ada", "listed": 101}, 400, "100"),
-        ("/forget?wait_ms=20001", {"memory_ids": [HERS]}, 400, "20000"),
+        ("/orders/erase", {"subject": "ada", "listed": 101}, 400, "100"),
+        ("/orders/forget?wait_ms=20001", {"memory_ids": [HERS]}, 400, "20000"),
     ],
 )
 def test_an_installation_has_bounds_of_its_own(

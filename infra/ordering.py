@@ -1,0 +1,137 @@
+"""Orders of the operator's own, of every kind: each is signed with the operator's key, published, and waited for.
+
+For who runs the server: what stands in the way, and what became of an order, is read in the database itself and needs
+no API key. What is ordered goes the way of all orders.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from db import order_rows
+from db.connection import READER, Link
+from db.queries import QUERIES
+from infra import genesis
+from infra.command import command
+from infra.settings import Settings, SettingsError
+from memquorum.commands import JSON, option
+from memquorum.core import names
+from memquorum.core.api.answers import Ordered
+from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import OPERATOR, Genesis
+from memquorum.core.orders.envelope import BadOrder, Order, OrderKind
+from memquorum.core.retrieval import ordered
+from memquorum.ports import StoreUnavailable
+from memquorum.schema_files import load_codec
+from workers.upkeep.orders import publish
+
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where the operator orders: the installation, its store, and who asked for what."""
+
+    settings: Settings
+    made: Genesis
+    codec: Codec
+    link: Link
+    parsed: Namespace
+
+    def named(self, kind: OrderKind[Order], order: Order) -> Order:
+        """The order with a name, from who asked, of now. Raises SettingsError for what cannot be ordered."""
+        filled: Any = order
+        filled = replace(
+            filled, cluster=self.made.cluster, order_id=str(uuid.uuid4()), ordered_by=self.parsed.ordered_by,
+            ordered_at=time.time_ns() // 1_000_000,
+        )  # fmt: skip
+        try:
+            kind.check(filled, self.made.policy)
+        except BadOrder as wrong:
+            raise SettingsError(f"{kind.told}: {wrong}") from None
+        found: Order = filled
+        return found
+
+    def give(self, kind: OrderKind[Order], orders: Sequence[Order]) -> int:
+        """Signs orders, publishes them, waits, and tells what became of each. Returns 1 where one was not carried out
+        whole, or not in time. Raises SettingsError where nobody can order, KeyFileError and KafkaException."""
+        if self.made.operator is None:
+            raise SettingsError(f"{self.settings.genesis_file} names no operator: nobody can order as that")
+        seed = genesis.signing_seed(self.settings, OPERATOR, self.made.operator)
+        signed = [(order, kind.make(self.codec, self.made, OPERATOR, seed, order)) for order in orders]
+        publish(self.settings.bootstrap, kind, signed)
+        for order in orders:
+            print(f"ordered as {order.order_id}", flush=True)
+        found = answered(self.link, self.codec, [order.order_id for order in orders], self.parsed.wait)
+        for order in orders:
+            told = found.get(order.order_id)
+            print("\n".join(ordered.lines(told)) if told is not None else _under_way(order.order_id))
+        return 0 if len(found) == len(orders) and all(map(ordered.done, found.values())) else 1
+
+
+@contextmanager
+def desk(settings: Settings, parsed: Namespace) -> Iterator[Desk]:
+    """Where the operator orders, for as long as a command runs."""
+    settings.require("bootstrap", "memory_dsn")
+    link = Link(settings.memory_dsn, READER, StoreUnavailable)
+    try:
+        yield Desk(settings, genesis.read(settings), load_codec(), link, parsed)
+    finally:
+        link.close()
+
+
+def answered(link: Link, codec: Codec, order_ids: Sequence[str], seconds: float) -> Mapping[str, Ordered]:
+    """What became of orders, by their ids, once all are answered and voted on, or after so many seconds; without those
+    that the journal does not answer yet. Raises StoreUnavailable."""
+    until, found, left = time.monotonic() + seconds, dict[str, Ordered](), list(order_ids)
+    while True:
+        with link.use() as connection:
+            for order_id in left:
+                rows = connection.execute(QUERIES["order_shown"], order_rows.asked(order_id)).fetchall()
+                if (told := order_rows.shown(codec, rows)) is not None:
+                    found[order_id] = told
+        left = [one for one in left if one not in found or found[one].status == order_rows.ASKED]
+        if not left or time.monotonic() >= until:
+            return found
+        time.sleep(_LOOK_S)
+
+
+def _under_way(order_id: str) -> str:
+    told = "it will be, once intake, streams, members and commit run"
+    return f"not carried out yet: {told}; `python -m infra order {order_id}` tells"
+
+
+@command(
+    "order",
+    option("order_id", metavar="ID"),
+    option("--wait", type=float, default=0.0, metavar="SECONDS", help="until it is answered (default: 0)"),
+    JSON,
+    failed="the store cannot be asked",
+    example="order 0b9c7a1e-6f6e-4a55-9a43-5d2d4f0e8a11",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Tells what became of an order of any kind, whoever gave it. 1 unless it was carried out whole."""
+    settings.require("memory_dsn")
+    order_id = names.uuid(parsed.order_id)
+    if order_id is None:
+        raise SettingsError(f"order: {parsed.order_id[:60]!r} is no id of an order")
+    link = Link(settings.memory_dsn, READER, StoreUnavailable)
+    try:
+        found = answered(link, load_codec(), [order_id], parsed.wait).get(order_id)
+    finally:
+        link.close()
+    if parsed.json:
+        print(json.dumps(msgspec.to_builtins(found)))
+    else:
+        print("\n".join(ordered.lines(found)) if found is not None else f"no order {order_id} was answered")
+    return 0 if found is not None and ordered.done(found) else 1

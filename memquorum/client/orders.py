@@ -1,0 +1,227 @@
+"""The commands that order something, and the one that tells what became of an order."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from memquorum.client.command import command, in_json, opened
+from memquorum.client.errors import Invalid
+from memquorum.commands import FAILED, OK, REFERENCE, Option, flag, one_of, option
+from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
+from memquorum.core.retrieval import ordered
+from memquorum.core.retrieval.ordered import counted, remains
+from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.plurals import many
+
+T = TypeVar("T", bound=Any)
+
+_IDS = option("memory_ids", nargs="+", metavar="ID")
+_TIMEOUT = option("--timeout", type=float, default=10.0, metavar="S", help="20 at most (default: 10)")
+_UNDER_WAY = ("ordered", "asked", "not yet")
+
+
+def _give(
+    parsed: argparse.Namespace,
+    order: str,
+    words: Callable[[T], Iterable[str]],
+    *named: Any,
+    good: Callable[[T], bool] = lambda done: done.status not in _UNDER_WAY,
+    **said: Any,
+) -> int:
+    """Gives an order by the client's method of that name, and tells what became of it: 0 where that is good."""
+    if parsed.sign is not None:
+        raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
+    with opened(parsed) as memory:
+        done: T = getattr(memory, order)(*named, timeout=parsed.timeout, **said)
+    print(in_json(done) if parsed.json else "\n".join(words(done)), flush=True)
+    return OK if good(done) else FAILED
+
+
+def _under_way(order_id: str | None) -> str:
+    return f"ordered as {order_id}, and not carried out yet: `memquorum order {order_id}` tells"
+
+
+@command("order", option("order_id", metavar="ID"), _TIMEOUT.but(default=0.0, help="wait for it (default: 0)"),
+         example="memquorum order 0b9c7a1e-6f6e-4a55-9a43-5d2d4f0e8a11")  # fmt: skip
+def _order(parsed: argparse.Namespace) -> int:
+    """Tells what became of an order of any kind. 1 unless it was carried out whole."""
+    return _give(parsed, "order", ordered.lines, parsed.order_id, good=ordered.done)
+
+
+# Erasing and restoring ------------------------------------------------------------------------------------------------
+
+
+@command(
+    "erase",
+    one_of(
+        option("--memory", dest="memory_id", metavar="ID", help="one memory, with its echoes"),
+        option("--subject", metavar="NAME", help="everything about somebody"),
+        option("--of-agent", metavar="NAME", help="everything that an agent has written"),
+        option("--source", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+        flag("--everything", "the whole namespace"),
+        required=True,
+    ),
+    flag("--yes", "order it: there is no way back"),
+    REFERENCE,
+    _TIMEOUT,
+    example="memquorum erase -n greenhouse --subject ada --yes --reference request-12",
+)
+def _erase(parsed: argparse.Namespace) -> int:
+    """Shows everything that an erasure would take; with --yes, orders it.
+
+    1 where it was withheld, or not carried out in time: then it will be.
+    """
+    return _give(
+        parsed, "erase", lines, good=lambda done: done.dry_run or done.status == "erased",
+        memory_id=parsed.memory_id, subject=parsed.subject, agent=parsed.of_agent, source=parsed.source,
+        everything=parsed.everything, reference=parsed.reference, dry_run=not parsed.yes,
+    )  # fmt: skip
+
+
+def lines(found: Erasure) -> Iterator[str]:
+    """An erasure in words."""
+    what = f"{found.selector} {found.value!r} in" if found.value else "everything in"
+    count = counted(found.memories or 0, found.episodes or 0)
+    if found.status == "ordered":
+        yield _under_way(found.order_id)
+        return
+    if found.status == "withheld":
+        yield f"withheld, erasing {what} {found.namespace!r}: {found.why}; order {found.order_id}"
+        return
+    nothing = f"nothing was found for {what} {found.namespace!r}: {many(0, 'memory')}"
+    if not found.dry_run:
+        erased = f"erased {what} {found.namespace!r}: {count}" if found.episodes else nothing
+        yield f"{erased}; order {found.order_id}"
+        yield f"  journal of shard {found.shard}, entries {found.first_seq} to {found.last_seq}"
+        yield f"  {remains(found.residue_until or 0)}"
+        yield from _staying(found)
+        return
+    yield f"would erase {what} {found.namespace!r}: {count}" if found.episodes else nothing
+    for one in found.going:
+        because = f", because of {one.because}" if one.because else ""
+        by = f", by {one.agent}, {moment(one.created)}" if one.agent and one.created is not None else ""
+        yield f"  {one.memory_id}  {one.was}{by}{because}"
+    if found.more:
+        yield f"  and {found.more:,} more"
+    yield from _staying(found)
+    yield "nothing was erased: give --yes to order it" if found.episodes else "there is nothing to erase"
+
+
+def _staying(found: Erasure) -> Iterator[str]:
+    if found.staying:
+        yield "what says the same and stays, unless an order names it too:"
+    for one in found.staying:
+        yield f"  {one.memory_id}  by {one.agent}, {moment(one.created)}: {one.why}"
+    if found.staying_more:
+        yield f"  and {found.staying_more:,} more"
+
+
+@command(
+    "restore",
+    _IDS.but(help="memories that were forgotten"),
+    REFERENCE,
+    _TIMEOUT,
+    example="memquorum restore -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _restore(parsed: argparse.Namespace) -> int:
+    """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already."""
+    back = ("restored", "alive")
+    return _give(
+        parsed, "restore", _restored, *parsed.memory_ids, reference=parsed.reference,
+        good=lambda done: all(one.status in back for one in done.memories),
+    )  # fmt: skip
+
+
+def _restored(done: Restore) -> Iterator[str]:
+    if done.status == "asked":
+        yield _under_way(done.order_id)
+    elif done.status == "decided":
+        yield f"{done.restored} of {len(done.memories)} restored, in epoch {done.epoch} of shard {done.shard}"
+    else:
+        yield "nothing to restore: nobody was asked"
+    for one in done.memories:
+        yield f"  {one.memory_id}  {one.status}: {one.detail}"
+
+
+@command(
+    "forget",
+    _IDS.but(help="memories that are alive"),
+    flag("--yes", "propose it: the members vote as always"),
+    REFERENCE,
+    _TIMEOUT,
+    example="memquorum forget -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --yes",
+)
+def _forget(parsed: argparse.Namespace) -> int:
+    """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten."""
+    return _give(
+        parsed, "forget", forget_lines, *parsed.memory_ids, reference=parsed.reference, dry_run=not parsed.yes,
+        good=lambda done: not parsed.yes or all(one.status == "forgotten" for one in done.memories),
+    )  # fmt: skip
+
+
+def forget_lines(done: Forget) -> Iterator[str]:
+    """A proposal to forget in words."""
+    if done.status == "asked":
+        yield _under_way(done.order_id)
+    elif done.status == "decided":
+        yield f"voted on in epoch {done.epoch} of shard {done.shard}"
+    elif not (done.dry_run and any(one.status == "alive" for one in done.memories)):
+        yield "nothing was proposed: none of it can be voted on"
+    for one in done.memories:
+        decay = "" if one.decay is None else f" (decay {one.decay:.2f})"
+        yield f"  {one.memory_id}  {one.status}{decay}: {one.detail}"
+    if done.dry_run and any(one.status == "alive" for one in done.memories):
+        yield "nothing was proposed: give --yes to have the members vote on it"
+
+
+# Keeping --------------------------------------------------------------------------------------------------------------
+
+_ID = option("memory_id", metavar="ID")
+_WHY: Option = REFERENCE.but(help="why: a name for the reason elsewhere")
+
+
+@command("pin", _ID, _WHY, _TIMEOUT, example="memquorum pin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference ticket-7")
+def _pin(parsed: argparse.Namespace) -> int:
+    """Keeps a memory from being forgotten until it is unpinned. 1 where that does not hold in time: it will."""
+    return _give(parsed, "pin", _pinned, parsed.memory_id, reference=parsed.reference)
+
+
+@command("unpin", _ID, _WHY, _TIMEOUT, example="memquorum unpin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+def _unpin(parsed: argparse.Namespace) -> int:
+    """Ends a pin. 1 where that does not hold in time: it will."""
+    return _give(parsed, "unpin", _pinned, parsed.memory_id, reference=parsed.reference)
+
+
+def _pinned(found: Pinned) -> Iterator[str]:
+    if found.status == "ordered":
+        yield _under_way(found.order_id)
+        return
+    by = ", ".join(f"{one.kind} by {one.ordered_by}" for one in found.protected_by) or "nothing"
+    order = f"; order {found.order_id}" if found.order_id else ""
+    yield f"{found.status} {found.memory_id}: protected by {by}{order}"
+    if found.detail:
+        yield f"  {found.detail}"
+
+
+@command(
+    "goal",
+    option("goal", metavar="NAME"),
+    one_of(
+        option("--needs", nargs="+", metavar="ID", help="memories that are not forgotten until the goal ends"),
+        flag("--end", "the goal is reached, or given up"),
+        required=True,
+    ),
+    _TIMEOUT,
+    example="memquorum goal sowing --needs 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _goal(parsed: argparse.Namespace) -> int:
+    """Keeps what a goal needs from being forgotten until the goal ends. 1 where that does not hold in time: it will."""
+    if parsed.end:
+        return _give(parsed, "end_goal", _needed, parsed.goal)
+    return _give(parsed, "begin_goal", _needed, parsed.goal, parsed.needs)
+
+
+def _needed(found: Needed) -> Iterator[str]:
+    yield f"{found.status}: goal {found.goal!r} needs {many(len(found.memory_ids), 'memory')}"

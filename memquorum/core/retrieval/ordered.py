@@ -1,0 +1,44 @@
+"""What became of an order of any kind, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memquorum.core.api.answers import Ordered
+from memquorum.core.orders.restore import RESTORE
+from memquorum.core.retrieval.restoring import ALIVE, FORGOTTEN, RESTORED
+from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.plurals import many
+
+_NOT_DONE = ("asked", "withheld", "changed nothing")
+
+
+def lines(found: Ordered) -> Iterator[str]:
+    """What became of an order, in words."""
+    said = ", ".join(f"{name} {value}" for name, value in found.says.items() if value)
+    by = f"by {found.ordered_by}" + (f" ({found.reference})" if found.reference else "")
+    why = f": {found.why}" if found.why else ""
+    yield f"{found.says.get('action', found.kind)}: {found.status}{why}"
+    yield f"  {found.kind} in {found.namespace!r}, {said}; {by}, {moment(found.ordered_at)}; order {found.order_id}"
+    if found.took is not None:
+        yield f"  {counted(found.took.memories, found.took.episodes)}; {remains(found.took.residue_until)}"
+    voted = f", epoch {found.epoch}" if found.epoch is not None else ""
+    yield f"  journal of shard {found.shard}, entry {found.journal_seq}{voted}"
+    for one in found.memories:
+        yield f"  {one.memory_id}  {one.status}: {one.detail}"
+
+
+def counted(memories: int, episodes: int) -> str:
+    """How much an erasure takes."""
+    return f"{many(memories, 'memory')}, {many(episodes, 'episode')} in all"
+
+
+def remains(until: int) -> str:
+    """How long something of what was erased may still be found."""
+    return f"remains may lie in files until {moment(until)}"
+
+
+def done(found: Ordered) -> bool:
+    """Whether an order was carried out whole: a request, whether all that it names came of it."""
+    reached = (RESTORED, ALIVE) if found.says.get("action") == RESTORE else (FORGOTTEN,)
+    return found.status not in _NOT_DONE and all(one.status in reached for one in found.memories)
