@@ -37,7 +37,7 @@ from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
-from memquorum.core.orders.table import ORDERS, answered_by
+from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
     Accessed,
     ClockTicked,
@@ -233,18 +233,9 @@ class History:
         if (entry.effect, detail.applied) != expected:
             raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
 
-    def _judge_repeated(self, entry: JournalEntry, detail: Any) -> None:
-        if isinstance(detail, Stored):
-            self._judge_episode(entry, detail)
-        elif isinstance(detail, Accessed):
-            self._judge_access(entry, detail)
-        else:
-            self._judge_order(entry, detail)
-
-    def _judge_order(self, entry: JournalEntry, detail: Any) -> None:
-        kind = answered_by(detail)
-        assert kind is not None  # `_JUDGES` has this for the effects of the kinds alone
-        _OF_ORDERS[kind.name](self, entry, detail)
+    def _judge_detail(self, entry: JournalEntry, detail: Any) -> None:
+        """By what it was: of an order in any of its effects, and of whatever is said to have come again."""
+        _OF_DETAILS[type(detail)](self, entry, detail)
 
     def _judge_erased(self, entry: JournalEntry, detail: Erased | Withheld) -> None:
         self.erasures.judge(entry, detail, self._known)
@@ -411,15 +402,15 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
     }
 )
 """Of each kind of order: whether it was one, and is answered as it has to be."""
+_OF_DETAILS: Mapping[type, _Judge] = MappingProxyType(
+    {detail: _OF_ORDERS[kind.name] for kind in ORDERS.values() for detail in kind.effects.values()}
+    | {Stored: History._judge_episode, Accessed: History._judge_access}
+)
+"""Of what the accepted stream holds, by the journal's detail of it."""
 _JUDGES: Mapping[str, _Judge] = MappingProxyType(
-    {effect: History._judge_order for kind in ORDERS.values() for effect in kind.effects}
+    {effect: History._judge_detail for kind in ORDERS.values() for effect in kind.effects}
+    | dict.fromkeys(("stored", "reinforced", "dropped", REPEATED, "accessed", "asked"), History._judge_detail)
     | {
-        "stored": History._judge_episode,
-        "reinforced": History._judge_episode,
-        "dropped": History._judge_episode,
-        REPEATED: History._judge_repeated,
-        "accessed": History._judge_access,
-        "asked": History._judge_access,
         "ticked": History._judge_tick,
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,
