@@ -577,11 +577,16 @@ LIMIT %(limit)s
 
 -- :name order_shown
 -- What became of an order of any kind: the first entry that answers it, what it erased, and the first decision on it with
--- what became of each memory that the reader sees; one row without a memory where nothing was decided yet.
+-- what became of each memory that the reader sees; one row without a memory where nothing was decided yet. Which effects are
+-- not about orders, the index says in the same words: or it would not be used.
 SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch,
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
-FROM (SELECT shard, entry FROM journal WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[])
-      ORDER BY shard, seq LIMIT 1) j
+FROM (
+    SELECT shard, entry FROM journal
+    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+    'destroyed', 'reencoded', 'lapsed')
+    ORDER BY shard, seq LIMIT 1
+) j
 LEFT JOIN erasure e ON e.shard = j.shard AND e.order_id = %(id)s::uuid
 LEFT JOIN LATERAL (SELECT shard, epoch, journal_seq FROM decision
                    WHERE shard = j.shard AND trigger = ANY(%(triggers)s::text[]) ORDER BY epoch LIMIT 1) d ON true

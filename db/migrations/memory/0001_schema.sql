@@ -437,9 +437,12 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 
+-- Whoever gave an order asks by its id what became of it: of all entries, these are not about orders.
+CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+    'destroyed', 'reencoded', 'lapsed');
+
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
 CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect IN ('requested', 'asked');
-CREATE INDEX journal_request ON journal (event_id) WHERE effect IN ('requested', 'declined');
 CREATE INDEX decision_trigger ON decision (shard, trigger);
 
 -- What the caps on forgetting count by: how many memories of a namespace are alive, and what decisions took of it.
@@ -583,5 +586,5 @@ REVOKE EXECUTE ON FUNCTION word_holders(text, text[]), words_best(text, text, te
 GRANT EXECUTE ON FUNCTION word_holders(text, text[]), words_best(text, text, text[], float8[], integer, integer)
     TO memquorum_tenant;
 
--- Whoever ordered an erasure asks by the order's id whether it was withheld.
+-- What was withheld is listed, to be ordered again.
 CREATE INDEX journal_withheld ON journal (event_id) WHERE effect = 'withheld';
