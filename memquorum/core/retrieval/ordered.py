@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memquorum.core.api.answers import Ordered
-from memquorum.core.orders.restore import RESTORE
-from memquorum.core.retrieval.restoring import ALIVE, FORGOTTEN, RESTORED
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
-_NOT_DONE = ("asked", "withheld", "changed nothing")
+_NOT_DONE = ("asked", "withheld", "changed nothing", "nothing to restore", "nothing to forget")
+# What is alive was asked back and is there; of what was to be forgotten the members say that they kept it.
+_REACHED = ("restored", "alive", "forgotten")
 
 
 def lines(found: Ordered) -> Iterator[str]:
@@ -40,5 +40,4 @@ def remains(until: int) -> str:
 
 def done(found: Ordered) -> bool:
     """Whether an order was carried out whole: a request, whether all that it names came of it."""
-    reached = (RESTORED, ALIVE) if found.says.get("action") == RESTORE else (FORGOTTEN,)
-    return found.status not in _NOT_DONE and all(one.status in reached for one in found.memories)
+    return found.status not in _NOT_DONE and all(one.status in _REACHED for one in found.memories)

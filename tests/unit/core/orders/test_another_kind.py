@@ -1,10 +1,8 @@
-"""Another kind of order: what its own file and a line of the table are enough for (decision 0062)."""
+"""Another kind of order: what a file of its own and a line of the table are enough for (decision 62)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace as but
 from types import MappingProxyType
 from typing import Any
 
@@ -16,15 +14,15 @@ from memquorum.core import access
 from memquorum.core.avro import Codec
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.orders import table
-from memquorum.core.orders.envelope import BadOrder, OrderKind, check_said
+from memquorum.core.orders.envelope import OrderKind, check_said
 from memquorum.core.orders.table import ORDERS
-from memquorum.core.records import JournalEntry, OrderFound, Proposal, ProtectionOrdered, Protected, Standing
+from memquorum.core.records import JournalEntry, OrderFound, Proposal, Protected, ProtectionOrdered, Standing
 from memquorum.core.retrieval import ordered
 from memquorum.core.vote import asking
 from tests import ROOT
-from tests.builders import genesis, protections
+from tests.builders import genesis, protections, votes
+from tests.builders.shard import memory_id
 from tests.builders.shelf import TICK
-from tests.builders.votes import signed
 
 GENESIS = genesis.make()
 NOTE: OrderKind[Any] = OrderKind(
@@ -33,4 +31,40 @@ NOTE: OrderKind[Any] = OrderKind(
     effects={"noted": Protected}, named=lambda order: (order.memory_id,),
     proposals=lambda order, at: (Proposal((order.memory_id,), order.namespace, "note", "noted", at, at, 0),),
 )  # fmt: skip
-ORDER = protections.wanted("pin", protections.order_id(2), cluster=GENESIS.cluster)
+ORDER = protections.wanted("pin", memory_id("a"), cluster=GENESIS.cluster)
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind has its line in the table."""
+    kinds = MappingProxyType({NOTE.name: NOTE, **ORDERS})
+    for room in (table, asking):
+        monkeypatch.setattr(room, "ORDERS", kinds)
+    monkeypatch.setattr(table, "BY_TOPIC", {NOTE.topic: NOTE, **table.BY_TOPIC})
+
+
+def test_it_is_let_in_put_to_the_vote_and_told_of(codec: Codec) -> None:
+    data = votes.signed(codec, GENESIS, "operator", ORDER)
+    record = table.let_in(codec, GENESIS, data, 5_100, (NOTE.topic, 0, 7))
+    assert (record.kind, record.memory_ids, table.unfit(codec, GENESIS, record)) == ("note", (ORDER.memory_id,), None)
+    forged = replace(record, order=votes.signed(codec, GENESIS, "operator", replace(ORDER, order_id="x")))
+    assert "a note that does not hold" in (table.unfit(codec, GENESIS, forged) or "")
+
+    found, tick = OrderFound(data, 5_100, 8), replace(TICK, shard=0)
+    proposed = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (NOTE, found, ORDER))
+    assert proposed.trigger == f"note/{ORDER.order_id}"
+    assert asking.check(codec, GENESIS, proposed) == (found, ORDER)
+
+    detail = codec.encode(Protected(data, 5_100, True))
+    entry = JournalEntry(0, 3, 5_100, "noted", ORDER.order_id, "t", 0, 8, detail, ORDER.namespace, ORDER.memory_id)
+    told = order_rows.shown(codec, [(codec.encode(entry), *(None,) * 11)])
+    assert told is not None and (told.kind, told.status, told.says["memory_id"]) == ("note", "noted", ORDER.memory_id)
+    assert ordered.done(told) and next(ordered.lines(told)) == "pin: noted"
+
+
+def test_whatever_is_no_answer_to_an_order_the_index_of_orders_leaves_out() -> None:
+    """In the query as in the index, or the whole journal is read for one order."""
+    others = set(EFFECTS) - {effect for kind in ORDERS.values() for effect in kind.effects}
+    for file in ("db/queries.sql", "db/migrations/memory/0001_schema.sql"):
+        (listed,) = re.findall(r"effect NOT IN \(([^)]*)\)", (ROOT / file).read_text())
+        assert set(re.findall(r"'(\w+)'", listed)) == others
