@@ -234,7 +234,7 @@ class History:
             raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
 
     def _judge_detail(self, entry: JournalEntry, detail: Any) -> None:
-        """By what it was: of an order in any of its effects, and of whatever is said to have come again."""
+        """Judges an entry by the rule of its detail, whether it came for the first time or again."""
         _OF_DETAILS[type(detail)](self, entry, detail)
 
     def _judge_erased(self, entry: JournalEntry, detail: Erased | Withheld) -> None:

@@ -1,4 +1,4 @@
-"""Another kind of order: what a file of its own and a line of the table are enough for (decision 62)."""
+"""Another kind of order: what a file of its own and a line of the table are enough for (decision 63)."""
 
 from __future__ import annotations
 
