@@ -140,7 +140,8 @@ def test_it_is_found_by_its_index_however_much_there_is(
     wanted = {"namespace": "n", "agent": "a7", "session": session, "places": PLACES} | filters_of(ALL)
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
-            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters, commitment,
+            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                   commitment,
                    encoder, early, changed, seq, session)
                SELECT md5(i::text)::uuid, 0, 'n', 'a' || i % 50, 's', 'e' || i,
                'short-term', 0, 1, 'x', 'h', false, 0, i, 's' || i % 3 FROM generate_series(1, 20000) i;

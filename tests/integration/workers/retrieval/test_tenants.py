@@ -465,7 +465,8 @@ def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, 
     wanted = {"namespace": "n7", "encoder": "h", "vector": "[1,0,0,0,0,0,0,0]", "k": 10}
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
-            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters, commitment,
+            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                   commitment,
                    encoder, early, changed, seq)
                SELECT md5(i::text)::uuid, 0, 'n' || i % 50, 'a', 'a', 'e' || i,
                'short-term', 0, 1, 'x', 'h', false, 0, i FROM generate_series(1, 5000) i;
