@@ -89,14 +89,15 @@ def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[by
 
 
 async def _start(kafka: str, back: float | None) -> Any:
-    consumer = AIOKafkaConsumer(**aiokafka(kafka), enable_auto_commit=False, isolation_level="read_uncommitted")
+    kept = {**aiokafka(kafka), "enable_auto_commit": False, "isolation_level": "read_uncommitted"}
+    # A consumer that is given a topic begins by waiting for it; one that has none can ask whether it is there.
+    asking, consumer = AIOKafkaConsumer(**kept), AIOKafkaConsumer(topics.JOURNAL, **kept)
     try:
+        await asking.start()
+        await shown(asking, topics.JOURNAL, kafka)
+        # Without a group it is assigned all partitions.
         await consumer.start()
-        await shown(consumer, topics.JOURNAL, kafka)
-        partitions = [
-            TopicPartition(topics.JOURNAL, at) for at in sorted(consumer.partitions_for_topic(topics.JOURNAL))
-        ]
-        consumer.assign(partitions)
+        partitions = sorted(consumer.assignment())
         for partition, offset in (await _places(consumer, partitions, back)).items():
             # Its own first place must be settled, or it may be settled after ours.
             await consumer.position(partition)
@@ -108,6 +109,8 @@ async def _start(kafka: str, back: float | None) -> Any:
     except BaseException:
         await consumer.stop()
         raise
+    finally:
+        await asking.stop()
     return consumer
 
 
