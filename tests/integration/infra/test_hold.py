@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 
+from db import order_rows
+from db.queries import QUERIES
 from db.standing import Clear
 from db.store import PostgresStore
-from infra import commands, hold
+from infra import commands, hold, ordering
 from infra.settings import Settings
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
@@ -78,3 +81,23 @@ def test_what_is_held_already_is_said_with_its_order(installed: Settings, capsys
 def test_what_is_not_held_is_released_already(installed: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     assert order(installed, FREE, "-n", NAMESPACE, "--release") == 0
     assert capsys.readouterr().out == f"nothing to release: no hold stands of {FREE}\n"
+
+
+def test_what_became_of_an_order_is_told_by_its_index(
+    installed: Settings, capsys: pytest.CaptureFixture[str], databases: tuple[str, str]
+) -> None:
+    def tell(*said: str) -> int:
+        return ordering.run(installed, commands.parser().parse_args(["order", *said]))
+
+    assert tell(protections.order_id(1)) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("hold: in force\n  protect in ") and "by counsel (case-3)" in out, out
+    assert tell(STRANGER) == 1 and "was answered" in capsys.readouterr().out
+    assert tell(STRANGER, "--json") == 1 and capsys.readouterr().out == "null\n"
+    assert order(installed, FREE, "-n", NAMESPACE) == 1
+    out = capsys.readouterr().out
+    assert "ordered as" in out and "not carried out yet" in out, out
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("SET enable_seqscan = off")
+        plan = connection.execute("EXPLAIN " + QUERIES["order_shown"], order_rows.asked(STRANGER)).fetchall()
+    assert "journal_order" in str(plan), plan
