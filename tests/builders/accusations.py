@@ -13,6 +13,7 @@ from tests.builders.core import (
     BALLOTS,
     CODEC,
     GENESIS,
+    LIES,
     NOMINATION,
     NOT_THE_PRIMARYS,
     OTHER,
@@ -25,7 +26,6 @@ from tests.builders.core import (
     forged,
     new_view,
     nomination,
-    opinions,
     pre_prepare,
     prepare,
     signed,
@@ -42,8 +42,7 @@ def of_view(view: int, data: bytes = PRE_PREPARE) -> bytes:
     return signed(f"member:{view % 4}", replace(body, view=view, member=view % 4))
 
 
-LYING = tuple(replace(o, yes=False) for o in opinions())
-LYING_BALLOT = ballot(3, NOMINATION, opinions=LYING)
+LYING_BALLOT = ballot(3, NOMINATION, terms=LIES)
 # The view that members 0, 1 and 3 asked for has to begin with PRE_PREPARE's proposal.
 OBLIGED = new_view([view_change(0), view_change(1), view_change(3, prepared=certificate())])
 NEW_VIEW, OTHER_NEW_VIEW = new_view(ASKING), new_view([view_change(m) for m in (0, 1, 3)])

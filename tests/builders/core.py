@@ -18,13 +18,13 @@ from memquorum.core.records import (
     Commit,
     NewView,
     NominationProposed,
-    Opinion,
     Prepare,
     Prepared,
     PrePrepare,
     Signed,
     ViewChange,
 )
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.schema_files import load_codec
 from tests.builders import votes
 from tests.builders.genesis import make, seed_of
@@ -52,10 +52,17 @@ def opinions(yes: bool = True) -> tuple[Opinion, ...]:
     return tuple(votes.opinion(p, yes, AS_OF, GENESIS.policy) for p in PROPOSALS)
 
 
+def terms(yes: bool = True) -> bytes:
+    return votes.terms(PROPOSALS, opinions(yes))
+
+
+# No decay of 0 follows from a use at the time of the vote.
+LIES = votes.terms(PROPOSALS, [replace(o, terms=(0, 0, AS_OF)) for o in opinions()])
+
+
 def ballot(member: int, nominated: bytes, epoch: int = 1, yes: bool = True, **changes: Any) -> bytes:
-    cast = BallotCast(GENESIS.cluster, 0, 0, epoch, member, named(nominated))
-    terms = None if "opinions" in changes else votes.terms(PROPOSALS, opinions(yes))
-    return signed(f"member:{member}", replace(cast, terms=terms, **changes))
+    cast = BallotCast(GENESIS.cluster, 0, 0, epoch, member, named(nominated), terms(yes))
+    return signed(f"member:{member}", replace(cast, **changes))
 
 
 def pre_prepare(nominated: bytes, ballots: Iterable[bytes], seq: int = 1, **changes: Any) -> bytes:

@@ -24,11 +24,11 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     NominationProposed,
-    Opinion,
     Proposal,
     Signed,
 )
 from memquorum.core.vote.columns import places_of, read
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.builders import votes

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
@@ -22,15 +23,15 @@ from memquorum.core.records import (
     ConfigurationOrdered,
     ErasureOrdered,
     NominationProposed,
-    Opinion,
     OrderFound,
     PrePrepare,
     Proposal,
     RestoreOrdered,
 )
 from memquorum.core.vote import asking
-from memquorum.core.vote.columns import packed, places_of
+from memquorum.core.vote.columns import Ballot, packed, places_of
 from memquorum.core.vote.kinds import KINDS, LETS_GO, PROMOTE, RESTORE
+from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms
 from tests.builders.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
@@ -132,9 +133,24 @@ def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> 
         assert kind.name in LETS_GO.values()
         # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
         terms = (decay_ppm(0, as_of, of_tier(policy, kind.decays_in)), 0 if yes is True else yes, 0)
+    found = following(kind, terms, policy)
+    assert found.yes == bool(yes)
+    return found
+
+
+def following(kind: Kind, terms: Terms, policy: Policy) -> Opinion:
+    """The opinion that follows from terms, whether or not these can be true."""
     score = kind.score(terms, policy)
-    assert kind.yes(score, policy) == bool(yes)
-    return Opinion(bool(yes), score, terms)
+    return Opinion(bool(kind.yes(score, policy)), score, terms)
+
+
+def ballot(member: int, *opinions: Opinion, nomination: bytes = b"") -> Ballot:
+    """A ballot with these opinions as they are, whether or not they follow from their terms."""
+    columns = [
+        ((at,), np.array([o.yes]), np.array([o.score_ppm], np.int64), np.array([o.terms], np.int64).T)
+        for at, o in enumerate(opinions)
+    ]
+    return Ballot(member, nomination, columns)
 
 
 def terms(proposals: Sequence[Proposal], opinions: Sequence[Opinion]) -> bytes:
@@ -177,7 +193,7 @@ def decision(
                 epoch,
                 member,
                 messages.digest(body),
-                tuple(opinion(p, vote(member, p), as_of, genesis.policy) for p in proposals),
+                terms(proposals, [opinion(p, vote(member, p), as_of, genesis.policy) for p in proposals]),
             ),
         )
         for member in (voters if voters is not None else ids)

@@ -40,11 +40,12 @@ import pytest
 
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.policy import PPM
-from memquorum.core.records import NominationProposed, Opinion, Proposal
-from memquorum.core.vote.columns import Ballot
+from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.kinds import KINDS, PROMOTE, RESTORE
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.core.vote.tally import tally
 from tests.builders.genesis import make
+from tests.builders.votes import ballot
 
 ABSENT, NO, WEAK, YES = range(4)
 Certificate = tuple[int, ...]
@@ -67,11 +68,7 @@ def election(n: int, kind: str, weights: tuple[int, ...]) -> tuple[Genesis, dict
     genesis = make(n, weights=weights)
     proposal = Proposal(("m",), "space", kind, "test", 0, 0, 0)
     nomination = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal,))
-    cast = {
-        (member, code): Ballot(member, b"", (opinion(kind, code, genesis),))
-        for member in range(n)
-        for code in codes(kind)
-    }
+    cast = {(member, code): ballot(member, opinion(kind, code, genesis)) for member in range(n) for code in codes(kind)}
     found = {}
     for certificate in certificates(genesis, kind):
         ballots = [cast[member, code] for member, code in enumerate(certificate) if code != ABSENT]

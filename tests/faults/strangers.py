@@ -38,7 +38,6 @@ from memquorum.core.records import (
     JournalHead,
     Misbehaved,
     NominationProposed,
-    Opinion,
     Prepare,
     PrePrepare,
     Proposal,
@@ -142,7 +141,7 @@ def _said(made: Genesis, kind: type, shard: int, member: int, **changes: Any) ->
             "proposals": (Proposal((ids.memory_id("flood-0", "e1"),), "flood-0", "forget", "decayed", 0, 0, 1),),
         },
         BallotCast: {
-            **common, "epoch": 1, "member": member, "nomination": bytes(32), "opinions": (Opinion(True, 1, (1, 0, 0)),),
+            **common, "epoch": 1, "member": member, "nomination": bytes(32), "terms": bytes(16),
         },
         PrePrepare: {**slot, "epoch": 1, "nomination": b"n", "ballots": (b"b",) * 4},
         Prepare: {**slot, "digest": bytes(32)},

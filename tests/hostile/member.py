@@ -23,9 +23,10 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Send
 from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.identity.messages import digest, sign
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, PrePrepare, Proposal, Signed
+from memquorum.core.records import BallotCast, NominationProposed, Prepare, PrePrepare, Proposal, Signed
 from memquorum.core.vote.columns import places_of, read
 from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import seed_of
@@ -68,11 +69,7 @@ class Contrary(Behaviour):
         nomination = self.world.nominations.get(getattr(body, "nomination", b""))
         if not isinstance(body, BallotCast) or nomination is None:
             return (said,)
-        pairs = zip(nomination.proposals, self.world.said(body, nomination), strict=True)
-        opinions = tuple(
-            self.world.opinion(proposal, not opinion.yes, nomination.config) for proposal, opinion in pairs
-        )
-        return (Said(said.message, self.signed(replace(body, opinions=opinions, terms=None))),)
+        return (Said(said.message, self.signed(self.contrary(body, nomination))),)
 
 
 class Picks(Contrary):

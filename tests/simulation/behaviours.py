@@ -91,14 +91,14 @@ class TwoBallots(Behaviour):
         nomination = self.world.nominations.get(body.nomination)
         if nomination is None:
             return (said,)
-        opinions = tuple(
-            self.world.opinion(proposal, not opinion.yes, nomination.config)
-            for proposal, opinion in zip(nomination.proposals, self.world.said(body, nomination), strict=True)
-        )
         part = self.some()
         both = [
             replace(said, hidden_from=part),
-            Said(said.message, self.signed(replace(body, opinions=opinions, terms=None)), self.others(part)),
+            Said(
+                said.message,
+                self.signed(self.contrary(body, nomination)),
+                self.others(part),
+            ),
         ]
         return both if self.chance(500) else reversed(both)
 
@@ -195,11 +195,7 @@ class Forges(Behaviour):
         nomination = self.world.nominations.get(getattr(body, "nomination", b""))
         if nomination is None or body.member == self.liar.me:
             return ballot
-        opinions = tuple(
-            self.world.opinion(proposal, not opinion.yes, nomination.config)
-            for proposal, opinion in zip(nomination.proposals, self.world.said(body, nomination), strict=True)
-        )
-        return self.world.forged(self.liar.me, replace(body, opinions=opinions, terms=None))
+        return self.world.forged(self.liar.me, self.contrary(body, nomination))
 
 
 class OtherViews(Behaviour):

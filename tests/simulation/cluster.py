@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from db.signstate import MemorySignState
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import events as t
@@ -19,8 +17,10 @@ from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, sign
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from memquorum.core.records import BallotCast, NominationProposed, Proposal
 from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Opinion
+from tests.builders import votes
 from tests.builders.genesis import seed_of
 
 KINDS_OF_LOG = (
@@ -116,15 +116,14 @@ class Cluster:
         """A ballot of any member on a nomination of the log: for liars."""
         signed = self.codec.decode(nominated)
         nomination = self.codec.decode(signed.body)
-        opinions = tuple(self.opinion(p, yes) for p in nomination.proposals)
-        cast = BallotCast(self.genesis.cluster, 0, self.shard, nomination.epoch, member, digest(signed.body), opinions)
+        terms = votes.terms(nomination.proposals, [self.opinion(p, yes) for p in nomination.proposals])
+        cast = BallotCast(self.genesis.cluster, 0, self.shard, nomination.epoch, member, digest(signed.body), terms)
         return self.signed(f"member:{member}", cast)
 
     def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
         kind = KINDS[proposal.kind]
         terms = (0, 0, 0) if yes else kind.abstain(AS_OF)
-        score = kind.score(terms, self.genesis.policy)
-        return Opinion(kind.yes(score, self.genesis.policy), score, terms)
+        return votes.following(kind, terms, self.genesis.policy)
 
     # A node's life --------------------------------------------------------------------------------------------------
 
@@ -170,8 +169,9 @@ class Cluster:
     def answer(self, node: Node) -> None:
         assert node.core is not None
         need = node.ballots_due.pop(0)
-        opinions = tuple(self.opinion(p, self.votes(node.me, p)) for p in need.nominated.record.proposals)
-        self.carry_out(node, node.core.handle(t.BallotReady(need.nominated.digest, opinions)))
+        asked = need.nominated.record.proposals
+        terms = votes.terms(asked, [self.opinion(p, self.votes(node.me, p)) for p in asked])
+        self.carry_out(node, node.core.handle(t.BallotReady(need.nominated.digest, terms)))
 
     def fire(self, node: Node, timer: t.Timer) -> None:
         assert node.core is not None
@@ -287,8 +287,3 @@ class Cluster:
                 node.disk.lose_view()
             self.start(node)
         self.settle()
-
-
-def other(opinion: Opinion) -> Opinion:
-    """The same with one number changed: no honest member's."""
-    return replace(opinion, score_ppm=opinion.score_ppm + 1)

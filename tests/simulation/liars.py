@@ -10,10 +10,12 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.events import Message
-from memquorum.core.records import Signed
+from memquorum.core.records import BallotCast, NominationProposed, Signed
+from tests.builders import votes
 from tests.simulation.node import Node
 
 if TYPE_CHECKING:
@@ -73,6 +75,12 @@ class Behaviour:
             return self.world.codec.decode(self.world.codec.decode_as(Signed, data).body)
         except DecodeError:
             return None
+
+    def contrary(self, cast: BallotCast, nomination: NominationProposed) -> BallotCast:
+        """The same ballot with the opposite of every opinion."""
+        pairs = zip(nomination.proposals, self.world.said(cast, nomination), strict=True)
+        opposite = [self.world.opinion(proposal, not said.yes, nomination.config) for proposal, said in pairs]
+        return replace(cast, terms=votes.terms(nomination.proposals, opposite))
 
     def signed(self, record: Any) -> bytes:
         """A record in this liar's name."""

@@ -269,7 +269,7 @@ class Node:
             if self.world.refuses(need.nominated):
                 self._do(t.BallotRefused(digest, "its own view says otherwise"))
             else:
-                self._do(t.BallotReady(digest, self.world.opinions(self, need.nominated)))
+                self._do(t.BallotReady(digest, self.world.terms(self, need.nominated)))
 
     def _catch_up(self) -> None:
         if self.rereads or any(self.positions[m] < end for m, end in self.ends.items()):

@@ -24,9 +24,11 @@ from memquorum.core.identity.messages import digest
 from memquorum.core.ids import shard_of
 from memquorum.core.orders.configuration import configuration_digest
 from memquorum.core.policy import PPM
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
+from memquorum.core.records import BallotCast, NominationProposed, Proposal, Signed
 from memquorum.core.vote.columns import BadBallot, places_of, read
 from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, ERASE, FORGET, KINDS, RESTORE
+from memquorum.core.vote.kinds.kind import Opinion
+from tests.builders import votes
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
@@ -255,10 +257,10 @@ class World:
         """Whether every honest view contradicts a nomination."""
         return nominated.record.proposals[0].memory_ids[0].startswith("refused")
 
-    def opinions(self, node: Node, nominated: Nominated) -> tuple[Opinion, ...]:
+    def terms(self, node: Node, nominated: Nominated) -> bytes:
         """A member's ballot. A model need not judge twice alike: after a restart it may say something else."""
         record = nominated.record
-        return tuple(
+        opinions = [
             self.opinion(
                 proposal,
                 (record.order is None or self.orders.holds(node, nominated, at))
@@ -266,7 +268,8 @@ class World:
                 record.config,
             )
             for at, proposal in enumerate(record.proposals)
-        )
+        ]
+        return votes.terms(record.proposals, opinions)
 
     def _likes(self, node: Node, record: NominationProposed, at: int) -> bool:
         return self.dice.chance(self.plan.yes_permille, "yes", node.me, record.epoch, at, node.lives)

@@ -17,7 +17,7 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.configuration import RESIZES
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import ConfigurationOrdered, Opinion, OrderFound, Signed
+from memquorum.core.records import ConfigurationOrdered, OrderFound, Signed
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed
 from memquorum.core.vote.kinds import KINDS
@@ -142,29 +142,29 @@ class Casting:
         if self._too_early(question):
             return None
         try:
-            opinions = self._opinions(nominated)
+            terms = self._terms(nominated)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
             self._watch.shown.health.wait("vault", error.why)
             question.retry_at = self._clock() + _VAULT_RETRY_S
             return None
         self._watch.shown.health.go("vault")
-        return BallotReady(nominated.digest, opinions)
+        return BallotReady(nominated.digest, terms)
 
     def _refuse(self, nominated: Nominated, why: str) -> BallotRefused:
         self._watch.refused()
         return BallotRefused(nominated.digest, why)
 
-    def _opinions(self, nominated: Nominated) -> bytes | tuple[Opinion, ...]:
+    def _terms(self, nominated: Nominated) -> bytes:
         record = nominated.record
         asked = asking.kind_of(record)
         if asked is None:
             order = nominated.makes
-            return self._judged(nominated) if order is None else (_whole(self._fits(nominated)),)
+            return self._judged(nominated) if order is None else _whole(self._fits(nominated), nominated)
         # Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know.
         stands, kind = self._stands(self._codec.decode_as(OrderFound, record.order or b"")), KINDS[asked.name]
         if kind.attests:
-            return (_whole(stands),)
+            return _whole(stands, nominated)
         if not stands:
             return packed([kind.abstain(0)] * len(record.proposals), nominated.places)
         return self._judged(nominated)
@@ -243,9 +243,9 @@ def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
     return _stood(codec, codec.decode_as(OrderFound, checked.nomination.order or b""))
 
 
-def _whole(holds: bool) -> Opinion:
-    score = PPM if holds else 0
-    return Opinion(holds, score, (score,))
+def _whole(holds: bool, nominated: Nominated) -> bytes:
+    """The terms of a ballot on an order that either holds or does not."""
+    return packed([(PPM if holds else 0,)], nominated.places)
 
 
 def _stood(codec: Codec, found: OrderFound) -> tuple[int, bytes, int]:

@@ -8,7 +8,6 @@ from enum import StrEnum
 from msgspec import Struct
 
 from memquorum.core.consensus.certificate import Checked, Nominated
-from memquorum.core.records import Opinion
 from memquorum.ports import SignedSlot
 
 
@@ -93,10 +92,10 @@ class Received(Struct, frozen=True):
 
 
 class BallotReady(Struct, frozen=True):
-    """This member's opinions on a nomination, answering NeedBallot; or their terms, packed (`vote.columns`)."""
+    """This member's opinions on a nomination, answering NeedBallot: their terms, packed (`vote.columns`)."""
 
     nomination: bytes
-    opinions: tuple[Opinion, ...] | bytes
+    terms: bytes
 
 
 class BallotRefused(Struct, frozen=True):

@@ -187,8 +187,7 @@ class ShardReplica:
         if not self.awaits_ballot(event.nomination):
             self.ignored["ballot too late"] += 1
             return
-        nominated = self._inbox.ballots().nominations[event.nomination].nominated
-        self._effects.append(self._speech.ballot(nominated, event.opinions))
+        self._effects.append(self._speech.ballot(event.nomination, event.terms))
 
     def _refuse(self, event: t.BallotRefused) -> None:
         if self.awaits_ballot(event.nomination):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
-from memquorum.core.consensus.certificate import Nominated
 from memquorum.core.consensus.events import Kept, Message, Timer
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
@@ -19,8 +18,6 @@ from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
-from memquorum.core.records import Opinion
-from memquorum.core.vote.columns import packed
 from memquorum.ports import SignedSlot
 
 # Ballots know no view: who withheld its own while it waits for another primary could keep the others from needing one.
@@ -57,12 +54,10 @@ class Speech:
                 self._commit(slot, held, held.prepared)
         return self._effects
 
-    def ballot(self, nominated: Nominated, opinions: tuple[Opinion, ...] | bytes) -> t.Send:
-        """This member's ballot in the epoch in flight."""
-        if not isinstance(opinions, bytes):
-            opinions = packed({at: opinion.terms for at, opinion in enumerate(opinions)}, nominated.places)
-        epoch, named = self._inbox.epoch, nominated.digest
-        self._inbox.ballots().own[named] = own = self._voice.ballot(epoch, named, opinions)
+    def ballot(self, named: bytes, terms: bytes) -> t.Send:
+        """This member's ballot on a nomination of the epoch in flight. `named`: the nomination's digest."""
+        epoch = self._inbox.epoch
+        self._inbox.ballots().own[named] = own = self._voice.ballot(epoch, named, terms)
         return t.Send(Message.BALLOT, self._voice.ballot_slot(epoch, named), own.digest, own.message, epoch)
 
     def _ask_for_ballots(self, buffer: EpochBuffer) -> None:

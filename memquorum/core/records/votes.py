@@ -5,17 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Opinion(Struct, frozen=True):
-    """One proposal, judged."""
-
-    yes: bool
-    score_ppm: int
-    terms: tuple[int, ...]
-
-
 class BallotCast(Struct, frozen=True):
-    """A member's opinion on every proposal of an epoch: their terms in columns (`vote.columns`), or, of earlier
-    releases, one by one."""
+    """A member's opinion on every proposal of an epoch: their terms in columns (`vote.columns`)."""
 
     cluster: bytes
     config: int
@@ -23,8 +14,7 @@ class BallotCast(Struct, frozen=True):
     epoch: int
     member: int
     nomination: bytes
-    opinions: tuple[Opinion, ...] = ()
-    terms: bytes | None = None
+    terms: bytes
 
 
 class PrePrepare(Struct, frozen=True):

@@ -1,11 +1,9 @@
-"""A ballot as it travels: its opinions' terms side by side, column by column, instead of a record for each.
+"""A ballot as it travels: the terms of its opinions side by side, column by column, instead of a record for each.
 
 An opinion is free in its terms alone, the score follows from them and the vote from the score, so a ballot says only
 the terms: for each kind that the nomination has, in the order of `KINDS`, and for each of its terms in their order, one
 number for each proposal of the kind in the nomination's order; little-endian, of as many bytes as the kind gives that
 term. So there is one encoding of what a member thinks, and 256 opinions are read in a few steps.
-
-Releases before this one wrote a record for each opinion, which says its score and vote as well. Both are read.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.policy import Policy
-from memquorum.core.records import BallotCast, NominationProposed, Opinion
+from memquorum.core.records import BallotCast, NominationProposed
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Columns, Kind, Terms, all_sound, check_opinion
+from memquorum.core.vote.kinds.kind import Columns, Kind, Opinion, Terms
 
 Places = tuple[tuple[Kind, tuple[int, ...]], ...]
 """The kinds that a nomination has, in the order of `KINDS`, and where the proposals of each stand in it."""
@@ -27,8 +25,6 @@ Places = tuple[tuple[Kind, tuple[int, ...]], ...]
 Column = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.int64], Columns]
 """Opinions side by side: their places, votes, scores and terms."""
 
-# Up to so many opinions are read and checked faster one by one.
-_FEW = 12
 _LETTERS = {4: "i", 8: "q"}
 
 
@@ -37,25 +33,18 @@ class BadBallot(ValueError):
 
 
 class Ballot:
-    """One member's opinions on the proposals of one nomination, whatever way they were written.
+    """One member's opinions on the proposals of one nomination.
 
     `yes`: a byte for each proposal, 1 where the member is for it. `nomination`: the digest that the ballot names.
+    `columns`: the opinions of each kind, side by side.
     """
 
-    __slots__ = ("_columns", "_opinions", "member", "nomination", "yes")
+    __slots__ = ("_opinions", "columns", "member", "nomination", "yes")
 
-    def __init__(
-        self,
-        member: int,
-        nomination: bytes,
-        opinions: tuple[Opinion, ...] | None,
-        columns: Sequence[Column] = (),
-    ) -> None:
-        """Makes it of opinions, or of their columns, those of each kind."""
-        self.member, self.nomination, self._opinions, self._columns = member, nomination, opinions, columns
-        if opinions is not None:
-            self.yes = bytes(opinion.yes for opinion in opinions)
-        elif len(columns) == 1:
+    def __init__(self, member: int, nomination: bytes, columns: Sequence[Column]) -> None:
+        self.member, self.nomination, self.columns = member, nomination, columns
+        self._opinions: tuple[Opinion, ...] | None = None
+        if len(columns) == 1:
             self.yes = columns[0][1].tobytes()
         else:
             votes = np.zeros(sum(len(places) for places, *_ in columns), np.bool_)
@@ -68,26 +57,11 @@ class Ballot:
         """One by one, in the order of the proposals; made when first asked for."""
         if self._opinions is None:
             found: dict[int, Opinion] = {}
-            for places, votes, scores, terms in self._columns:
+            for places, votes, scores, terms in self.columns:
                 said = zip(places, votes.tolist(), scores.tolist(), zip(*terms.tolist(), strict=True), strict=True)
                 found.update((at, Opinion(yes, score, of_it)) for at, yes, score, of_it in said)
             self._opinions = tuple(found[at] for at in range(len(found)))
         return self._opinions
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The same side by side: those with as many terms together, in the order of the proposals."""
-        if self._columns or not self._opinions:
-            return self._columns
-        alike: dict[int, list[int]] = {}
-        for at, opinion in enumerate(self._opinions):
-            alike.setdefault(len(opinion.terms), []).append(at)
-        found = []
-        for places in alike.values():
-            said = [self._opinions[at] for at in places]
-            votes, scores = np.array([o.yes for o in said], np.bool_), np.array([o.score_ppm for o in said], np.int64)
-            found.append((tuple(places), votes, scores, np.array([o.terms for o in said], np.int64).T))
-        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ballot) and self._told() == other._told()
@@ -114,7 +88,7 @@ def packed(terms: Mapping[int, Terms] | Sequence[Terms], places: Places) -> byte
     for kind, where in places:
         columns = zip(*(terms[at] for at in where), strict=True)
         for column, width in zip(columns, kind.widths, strict=True):
-            parts.append(struct.pack(_format(len(where), width), *column))
+            parts.append(struct.pack(f"<{len(where)}{_LETTERS[width]}", *column))
     return b"".join(parts)
 
 
@@ -125,68 +99,25 @@ def packed_columns(kind: Kind, terms: Columns) -> bytes:
 
 def read(cast: BallotCast, nomination: NominationProposed, places: Places, policy: Policy) -> Ballot:
     """What a ballot on this nomination says, every opinion checked by its kind. Raises BadBallot."""
-    if cast.terms is not None:
-        if cast.opinions:
-            raise BadBallot("opinions in columns and one by one")
-        return _of_columns(cast, cast.terms, nomination, places, policy)
-    if len(cast.opinions) != len(nomination.proposals):
-        raise BadBallot(f"{len(cast.opinions)} opinions on {len(nomination.proposals)} proposals")
-    ballot = Ballot(cast.member, cast.nomination, cast.opinions)
-    by_kind = ((kind, [cast.opinions[at] for at in where]) for kind, where in places)
-    if len(cast.opinions) <= _FEW or not all(
-        all_sound(kind, opinions, nomination.as_of, policy) for kind, opinions in by_kind
-    ):
-        _complain(ballot, nomination, policy)
-    return ballot
-
-
-def _of_columns(
-    cast: BallotCast, said: bytes, nomination: NominationProposed, places: Places, policy: Policy
-) -> Ballot:
-    awaited = sum(len(where) * sum(kind.widths) for kind, where in places)
+    awaited, said = sum(len(where) * sum(kind.widths) for kind, where in places), cast.terms
     if len(said) != awaited:
         raise BadBallot(f"{len(said)} bytes of terms where {awaited} belong to {len(nomination.proposals)} proposals")
-    if len(nomination.proposals) <= _FEW:
-        ballot = Ballot(cast.member, cast.nomination, _one_by_one(said, places, policy))
-        _complain(ballot, nomination, policy)
-        return ballot
-    columns, sound, at = [], True, 0
+    columns, at = [], 0
     for kind, where in places:
         terms = np.empty((len(kind.terms), len(where)), np.int64)
         for row, width in enumerate(kind.widths):
             terms[row] = np.frombuffer(said, f"<i{width}", len(where), at)
             at += width * len(where)
-        sound = sound and kind.sound(terms, nomination.as_of, policy)
+        if not kind.sound(terms, nomination.as_of, policy):
+            _complain(kind, where, terms, nomination.as_of, policy)
         scores = kind.score(terms, policy)
         columns.append((where, kind.yes(scores, policy), scores, terms))
-    ballot = Ballot(cast.member, cast.nomination, None, columns)
-    if not sound:
-        _complain(ballot, nomination, policy)
-    return ballot
+    return Ballot(cast.member, cast.nomination, columns)
 
 
-def _one_by_one(said: bytes, places: Places, policy: Policy) -> tuple[Opinion, ...]:
-    """The same without the cost of beginning with columns."""
-    found: dict[int, Opinion] = {}
-    begin = 0
-    for kind, where in places:
-        columns = []
-        for width in kind.widths:
-            columns.append(struct.unpack_from(_format(len(where), width), said, begin))
-            begin += width * len(where)
-        for at, terms in zip(where, zip(*columns, strict=True), strict=True):
-            score = kind.score(terms, policy)
-            found[at] = Opinion(kind.yes(score, policy), score, terms)
-    return tuple(found[at] for at in range(len(found)))
-
-
-def _format(count: int, width: int) -> str:
-    return f"<{count}{_LETTERS[width]}"
-
-
-def _complain(ballot: Ballot, nomination: NominationProposed, policy: Policy) -> None:
-    """Raises BadBallot for the first opinion that does not hold."""
-    for at, (proposal, opinion) in enumerate(zip(nomination.proposals, ballot.opinions, strict=True)):
-        wrong = check_opinion(KINDS[proposal.kind], opinion, proposal, nomination.as_of, policy)
+def _complain(kind: Kind, where: Sequence[int], terms: Columns, as_of: int, policy: Policy) -> None:
+    """Raises BadBallot for the first opinion of a kind that does not hold."""
+    for at, of_it in zip(where, zip(*terms.tolist(), strict=True), strict=True):
+        wrong = kind.check(of_it, as_of, policy)
         if wrong is not None:
             raise BadBallot(f"opinion {at}: {wrong}")

@@ -1,36 +1,15 @@
-"""A member's opinions on proposals, from its own view alone (DESIGN 11; SPEC A, Alg. 3; SPEC B, Alg. 13)."""
+"""The terms of a member's opinions on proposals, from its own view alone (SPEC A, Alg. 3; SPEC B, Alg. 13)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from memquorum.core.policy import Policy
-from memquorum.core.records import Opinion, Proposal
+from memquorum.core.records import Proposal
 from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 
-__all__ = ["MemberContext", "MemoryFacts", "judged", "opinions"]
-
-
-def opinions(
-    kind: Kind,
-    asked: Sequence[tuple[Proposal, Together | None]],
-    context: MemberContext,
-    *,
-    as_of: int,
-    policy: Policy,
-    grounds: Grounds = RULES,
-) -> list[Opinion]:
-    """What this member thinks of proposals of one kind, each with what it knows of its memories.
-
-    Each opinion always passes `kinds.check_opinion`. For the rest see `judged`.
-    """
-    terms = judged(kind, asked, context, as_of=as_of, policy=policy, grounds=grounds)
-    scores = kind.score(np.array(terms, np.int64).reshape(-1, len(kind.terms)).T, policy)
-    votes = zip(kind.yes(scores, policy).tolist(), scores.tolist(), terms, strict=True)
-    return [Opinion(yes, score, of_it) for yes, score, of_it in votes]
+__all__ = ["MemberContext", "MemoryFacts", "judged"]
 
 
 def judged(

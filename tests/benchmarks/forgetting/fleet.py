@@ -215,7 +215,6 @@ class Fleet:
                 epoch=proposed.epoch,
                 member=member.id,
                 nomination=digest,
-                opinions=(),
                 terms=columns.packed_columns(FORGET, terms),
             )
             found.append(columns.read(cast, proposed, places, self.policy))

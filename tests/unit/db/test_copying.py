@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from db import copying
 from memquorum.core.journal.rows import DecisionRow, OutcomeRow
@@ -49,26 +48,23 @@ def read_back(data: bytes) -> Iterator[tuple[Any, ...]]:
         yield (*row, terms)
 
 
-def decided(*kinds: str, columns: bool, without: tuple[int, ...] = ()) -> DecisionRow:
+def decided(*kinds: str, without: tuple[int, ...] = ()) -> DecisionRow:
     proposals = tuple(votes.proposal(f"m{at}", kind) for at, kind in enumerate(kinds))
     nomination = NominationProposed(b"c" * 32, 0, 0, 1, AS_OF, 0, "interval", proposals)
     ballots: list[Ballot] = []
     for member in (0, 2, 3):
         said = tuple(votes.opinion(p, (at + member) % 3 > 0, AS_OF, POLICY) for at, p in enumerate(proposals))
         cast = BallotCast(b"c" * 32, 0, 0, 1, member, b"n" * 32, terms=votes.terms(proposals, said))
-        if not columns:
-            cast = replace(cast, terms=None, opinions=said)
         ballots.append(read(cast, nomination, places_of(nomination), POLICY))
     kept = [at for at in range(len(kinds)) if at not in without]
     outcomes = tuple(OutcomeRow(3, 7, at, f"m{at}", kinds[at], "kept", "quorum", 3, 1, 1) for at in kept)
     return DecisionRow(3, 7, 6, 0, 0, AS_OF, "interval", b"d", b"p", (), 9, outcomes, tuple(ballots))
 
 
-@pytest.mark.parametrize("columns", [True, False], ids=["in columns", "one by one"])
 @pytest.mark.parametrize("count", [1, 12, 40])
 @pytest.mark.parametrize("kinds", [("forget",), ("promote", "forget"), ("forget", "promote", "promote")])
-def test_every_ballot_is_a_row(kinds: tuple[str, ...], count: int, columns: bool) -> None:
-    row = decided(*(kinds * count)[:count], columns=columns)
+def test_every_ballot_is_a_row(kinds: tuple[str, ...], count: int) -> None:
+    row = decided(*(kinds * count)[:count])
     found = list(read_back(copying.ballots(row)))
     expected = [
         (3, 7, o.position, b.member, b.yes, b.score_ppm, list(b.terms))
@@ -80,5 +76,5 @@ def test_every_ballot_is_a_row(kinds: tuple[str, ...], count: int, columns: bool
 
 
 def test_what_has_no_outcome_row_has_no_ballots() -> None:
-    row = decided("forget", "forget", "promote", columns=True, without=(1, 2))
+    row = decided("forget", "forget", "promote", without=(1, 2))
     assert {found[2] for found in read_back(copying.ballots(row))} == {0}

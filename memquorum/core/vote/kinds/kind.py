@@ -16,10 +16,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.records import Opinion, Proposal
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.ports import Candidate
@@ -29,6 +29,14 @@ Together = tuple[MemoryFacts, ...]
 """What a member knows of the memories of one proposal, in their order."""
 Columns = NDArray[np.int64]
 """The terms of n opinions of one kind: a row for each term, shape (len(kind.terms), n)."""
+
+
+class Opinion(Struct, frozen=True):
+    """One proposal, judged by one member: the score follows from the terms, and the vote from the score."""
+
+    yes: bool
+    score_ppm: int
+    terms: Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,43 +202,6 @@ class Kind:
     def eligible(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
         """The reason code to nominate a memory with, or None."""
         return self.due(candidate, as_of, policy) if candidate.tier in self.tiers else None
-
-
-def check_opinion(kind: Kind, opinion: Opinion, proposal: Proposal, as_of: int, policy: Policy) -> str | None:
-    """What a replica checks about somebody's opinion before it prepares: None, or what is wrong with it.
-
-    An opinion is free in what its member saw (its context, its last-access times), and in nothing else: the score must
-    follow from the terms and the vote from the score. All arithmetic is exact, so honest members never fail this check.
-    """
-    if proposal.kind != kind.name:
-        return f"judged as {kind.name}, proposed as {proposal.kind}"
-    if len(opinion.terms) != len(kind.terms):
-        return f"{len(opinion.terms)} terms where {kind.name} has {len(kind.terms)} ({', '.join(kind.terms)})"
-    wrong = kind.check(opinion.terms, as_of, policy)
-    if wrong is not None:
-        return wrong
-    score = kind.score(opinion.terms, policy)
-    if opinion.score_ppm != score:
-        return f"score {opinion.score_ppm} does not follow from the terms, which give {score}"
-    if opinion.yes is not kind.yes(score, policy):
-        return f"vote {'yes' if opinion.yes else 'no'} does not follow from the score {score}"
-    return None
-
-
-def all_sound(kind: Kind, opinions: Sequence[Opinion], as_of: int, policy: Policy) -> bool:
-    """Whether `check_opinion` finds nothing wrong with any of these opinions on proposals of the kind.
-
-    All at once, in a tenth of the time. Whoever gets a no asks `check_opinion`, which alone says what is wrong.
-    """
-    if not opinions or any(len(opinion.terms) != len(kind.terms) for opinion in opinions):
-        return not opinions
-    columns = np.array([opinion.terms for opinion in opinions], np.int64).T
-    if not kind.sound(columns, as_of, policy):
-        return False
-    scores = kind.score(columns, policy)
-    follows = scores == np.array([opinion.score_ppm for opinion in opinions], np.int64)
-    votes = kind.yes(scores, policy) == np.array([opinion.yes for opinion in opinions])
-    return bool((follows & votes).all())
 
 
 def nth_highest(values: Sequence[int], n: int) -> int:

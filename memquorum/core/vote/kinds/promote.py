@@ -8,7 +8,6 @@ from typing import Any
 
 from memquorum.core.decay import crossed, of_tier
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.records import Opinion
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.forget import GONE_ALREADY, absent
@@ -16,6 +15,7 @@ from memquorum.core.vote.kinds.kind import (
     Fate,
     Kind,
     Offered,
+    Opinion,
     Rests,
     Terms,
     Together,

@@ -56,7 +56,7 @@ def test_who_says_two_things_is_proven_a_liar_to_everybody(
     cluster = GENESIS.cluster
     for said in (b"a" * 32, b"b" * 32):
         world.send(topics.PREPARES, 0, lying(codec, Prepare(cluster, 0, 0, 0, 1, LIAR, said)))
-        world.send(topics.BALLOTS, 1, lying(codec, BallotCast(cluster, 0, 1, 1, LIAR, b"n" * 32, (), said)))
+        world.send(topics.BALLOTS, 1, lying(codec, BallotCast(cluster, 0, 1, 1, LIAR, b"n" * 32, said)))
     replicas.start(0, 1, 2)
     deadline = time.monotonic() + 15
     while len(accusations.read(replicas.bootstrap, GENESIS, codec)[0]) < 6:

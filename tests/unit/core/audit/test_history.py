@@ -24,12 +24,14 @@ from memquorum.core.records import (
     Commit,
     Decided,
     Destroyed,
-    Opinion,
+    NominationProposed,
     PrePrepare,
     Result,
     Signed,
     Ticked,
 )
+from memquorum.core.vote.columns import places_of, read
+from memquorum.core.vote.kinds.kind import Opinion
 from tests.builders import votes
 from tests.builders.published import (
     ACCESSED,
@@ -358,8 +360,10 @@ class Forger:
         """A member's ballot with another opinion on C, which was kept, under the signature that it had."""
         signed = self.codec.decode_as(Signed, self.body.ballots[at])
         ballot = self.open(self.body.ballots[at], BallotCast)
-        opinions = (*ballot.opinions[:2], opinion, ballot.opinions[3])
-        return self.codec.encode(replace(signed, body=self.codec.encode(replace(ballot, opinions=opinions))))
+        proposed = NOMINATION(self)
+        said = read(ballot, proposed, places_of(proposed), self.public.rules.genesis.policy).opinions
+        terms = votes.terms(proposed.proposals, (*said[:2], opinion, said[3]))
+        return self.codec.encode(replace(signed, body=self.codec.encode(replace(ballot, terms=terms))))
 
 
 YES = Opinion(True, 0, (0, 0, 0))
@@ -391,10 +395,11 @@ FORGERIES: dict[str, Callable[[Forger], None]] = {
     "a ballot on another nomination": lambda f: f.ballots(*f.body.ballots[:3], f.ballot(3, nomination=bytes(32))),
     "a ballot of another epoch": lambda f: f.ballots(*f.body.ballots[:3], f.ballot(3, epoch=2)),
     "a vote changed": lambda f: f.ballots(*(f.voting(m, YES) for m in range(4))),
-    "a vote that its terms do not give": lambda f: f.ballots(
-        *f.body.ballots[:3], f.ballot(3, opinions=(Opinion(True, PPM, (PPM, PPM, 0)),) * 4)
+    "terms that cannot be true": lambda f: f.ballots(
+        *f.body.ballots[:3],
+        f.ballot(3, terms=votes.terms(NOMINATION(f).proposals, (Opinion(True, PPM, (PPM, PPM, 0)),) * 4)),
     ),
-    "a ballot without opinions": lambda f: f.ballots(*f.body.ballots[:3], f.ballot(3, opinions=())),
+    "a ballot without opinions": lambda f: f.ballots(*f.body.ballots[:3], f.ballot(3, terms=b"")),
     "a nomination by another's key": lambda f: f.pre_prepare(
         nomination=f.sign("service:nomination", NOMINATION(f), "service:journal")
     ),
@@ -409,9 +414,7 @@ FORGERIES: dict[str, Callable[[Forger], None]] = {
 }
 
 
-def NOMINATION(forger: Forger) -> Any:
-    from memquorum.core.records import NominationProposed
-
+def NOMINATION(forger: Forger) -> NominationProposed:
     return forger.open(forger.body.nomination, NominationProposed)
 
 

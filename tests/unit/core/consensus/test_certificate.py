@@ -21,7 +21,7 @@ from memquorum.core.consensus.certificate import (
 )
 from memquorum.core.identity import messages
 from memquorum.core.ids import shard_of
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, PrePrepare, Signed
+from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 from memquorum.schema_files import load_codec
 from tests.builders import votes
 from tests.builders.genesis import make
@@ -73,12 +73,6 @@ def with_ballot(**changes: Any) -> bytes:
 
 def with_nomination(**changes: Any) -> bytes:
     return again(PRE_PREPARE, nomination=again(BODY.nomination, **changes))
-
-
-def opinions(at: int, **changes: Any) -> tuple[Opinion, ...]:
-    found = list(BALLOT.opinions)
-    found[at] = replace(found[at], **changes)
-    return tuple(found)
 
 
 def test_a_good_certificate_says_what_was_decided() -> None:
@@ -185,18 +179,10 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a ballot for another epoch": (lambda: with_ballot(epoch=2), "member 1: for shard 0, epoch 2"),
     "a ballot for another shard": (lambda: with_ballot(shard=1), "member 1: for shard 1, epoch 1"),
     "a ballot on another nomination": (lambda: with_ballot(nomination=b"n" * 32), "member 1: on another nomination"),
-    "an opinion too few": (lambda: with_ballot(opinions=BALLOT.opinions[:1]), "1 opinions on 2 proposals"),
-    "an opinion too many": (lambda: with_ballot(opinions=BALLOT.opinions * 2), "4 opinions on 2 proposals"),
-    "a vote against its score": (
-        lambda: with_ballot(opinions=opinions(0, yes=False)),
-        "member 1: opinion 0: vote no does not follow",
-    ),
-    "a score against its terms": (
-        lambda: with_ballot(opinions=opinions(1, score_ppm=1_000_000)),
-        "member 1: opinion 1: score 1000000 does not follow",
-    ),
+    "an opinion too few": (lambda: with_ballot(terms=BALLOT.terms[:16]), "16 bytes of terms where 32 belong to 2"),
+    "an opinion too many": (lambda: with_ballot(terms=BALLOT.terms * 2), "64 bytes of terms where 32 belong to 2"),
     "a decay against its time": (
-        lambda: with_ballot(opinions=opinions(0, terms=(0, 0, AS_OF))),
+        lambda: with_ballot(terms=BALLOT.terms[:8] + AS_OF.to_bytes(8, "little") + BALLOT.terms[16:]),
         "member 1: opinion 0: decay 0 does not follow",
     ),
 }

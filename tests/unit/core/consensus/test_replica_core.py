@@ -22,6 +22,7 @@ from tests.builders.core import (
     BALLOTS,
     CODEC,
     GENESIS,
+    LIES,
     NOMINATION,
     NOT_THE_PRIMARYS,
     OTHER,
@@ -34,12 +35,12 @@ from tests.builders.core import (
     named,
     nomination,
     of,
-    opinions,
     pre_prepare,
     prepare,
     proposed,
     sends,
     signed,
+    terms,
 )
 
 # The normal case, step by step ----------------------------------------------------------------------------------------
@@ -57,18 +58,18 @@ def test_a_nomination_asks_for_a_ballot_once() -> None:
 
 def test_the_ballot_is_signed_for_its_epoch() -> None:
     core = Core().nominated()
-    effects = core.core.handle(t.BallotReady(named(NOMINATION), opinions()))
+    effects = core.core.handle(t.BallotReady(named(NOMINATION), terms()))
     (send,) = of(effects, t.Send)
     assert (send.message, send.slot, send.number, send.data) == (Message.BALLOT, BALLOT_SLOT, 1, BALLOTS[1])
     assert send.digest == digest(CODEC.decode_as(Signed, send.data).body)
-    assert core.core.handle(t.BallotReady(named(NOMINATION), opinions(False))) == []
+    assert core.core.handle(t.BallotReady(named(NOMINATION), terms(False))) == []
 
 
 def test_a_ballot_nobody_waits_for_is_not_signed() -> None:
-    assert Core().core.handle(t.BallotReady(named(NOMINATION), opinions())) == []
-    assert Core().nominated().core.handle(t.BallotReady(b"other", opinions())) == []
+    assert Core().core.handle(t.BallotReady(named(NOMINATION), terms())) == []
+    assert Core().nominated().core.handle(t.BallotReady(b"other", terms())) == []
     late = Core().nominated().pre_prepared()
-    assert late.core.handle(t.BallotReady(named(NOMINATION), opinions())) == []
+    assert late.core.handle(t.BallotReady(named(NOMINATION), terms())) == []
 
 
 def test_the_primary_proposes_at_once_with_all_ballots() -> None:
@@ -238,7 +239,7 @@ def test_a_forged_second_message_convicts_nobody() -> None:
 
 def test_a_ballot_whose_opinions_do_not_hold_is_noted_and_left_out() -> None:
     core = Core(me=0).nominated()
-    bad = ballot(3, NOMINATION, opinions=tuple(replace(o, yes=False) for o in opinions()))
+    bad = ballot(3, NOMINATION, terms=LIES)
     (noted,) = core.read(Message.BALLOT, bad)
     assert isinstance(noted, t.Noted)
     assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 3, (NOMINATION, bad))
@@ -299,12 +300,12 @@ def renominated(number: int) -> bytes:
 
 def test_a_member_votes_on_each_nomination_of_an_epoch_once() -> None:
     core, again = Core().nominated(), renominated(1)
-    core.core.handle(t.BallotReady(named(NOMINATION), opinions()))
+    core.core.handle(t.BallotReady(named(NOMINATION), terms()))
     (need,) = core.read(Message.NOMINATION, again)
     assert need.nominated.data == again
-    (send,) = core.core.handle(t.BallotReady(named(again), opinions()))
+    (send,) = core.core.handle(t.BallotReady(named(again), terms()))
     assert send.slot == ballot_slot(0, 0, 1, named(again)) != BALLOT_SLOT
-    assert core.core.handle(t.BallotReady(named(again), opinions(False))) == []
+    assert core.core.handle(t.BallotReady(named(again), terms(False))) == []
 
 
 def test_two_votes_on_one_nomination_and_two_on_the_next_end_with_four_on_a_third() -> None:

@@ -37,12 +37,12 @@ from tests.builders.core import (
     new_view,
     nomination,
     of,
-    opinions,
     pre_prepare,
     prepare,
     proposed,
     sends,
     signed,
+    terms,
     view_change,
 )
 
@@ -346,7 +346,7 @@ def test_a_ballot_is_cast_while_another_primary_is_waited_for() -> None:
     core = Core(me=2)
     core.read(Message.VIEW_CHANGE, view_change(3), view_change(0))
     (need,) = of(core.read(Message.NOMINATION, NOMINATION), t.NeedBallot)
-    found = core.core.handle(t.BallotReady(need.nominated.digest, opinions()))
+    found = core.core.handle(t.BallotReady(need.nominated.digest, terms()))
     assert [s.message for s in of(found, t.Send)] == [Message.BALLOT]
 
 

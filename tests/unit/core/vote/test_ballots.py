@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import Opinion, Proposal
+from memquorum.core.records import Proposal
 from memquorum.core.vote.grounds import Grounds
-from memquorum.core.vote.judging import MemberContext, MemoryFacts, opinions
+from memquorum.core.vote.judging import MemberContext, MemoryFacts, judged
 from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO, PROMOTE
-from memquorum.core.vote.kinds.kind import Kind, check_opinion
+from memquorum.core.vote.kinds.kind import Kind, Opinion
+from tests.builders import votes
 
 POLICY = Policy()
 NOW = 1_700_000_000_000
@@ -33,14 +34,14 @@ def proposal(kind: Kind) -> Proposal:
 
 
 def judge(kind: Kind, facts: MemoryFacts | None, context: MemberContext, **changes: Any) -> Opinion:
-    (given,) = opinions(
+    (terms,) = judged(
         kind,
         [(proposal(kind), None if facts is None else (facts,))],
         context,
         **({"as_of": NOW, "policy": POLICY} | changes),
     )
-    assert check_opinion(kind, given, proposal(kind), NOW, POLICY) is None
-    return given
+    assert kind.check(terms, NOW, POLICY) is None
+    return votes.following(kind, terms, POLICY)
 
 
 def test_what_decayed_and_is_of_no_use_is_voted_out() -> None:
@@ -116,9 +117,9 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
     ]
     asked[3:5] = [(asked[3][0], None), (asked[4][0], (replace(asked[4][1][0], vector=None),))]
     known = MemberContext.of("n", [("m1", VECTOR, None), ("e2", np.array([0.6, 0.8], np.float32), None)])
-    together = opinions(kind, asked, known, as_of=NOW, policy=POLICY)
-    alone = [opinions(kind, [one], known, as_of=NOW, policy=POLICY) for one in asked]
-    assert together == [opinion for (opinion,) in alone]
+    together = judged(kind, asked, known, as_of=NOW, policy=POLICY)
+    alone = [judged(kind, [one], known, as_of=NOW, policy=POLICY) for one in asked]
+    assert together == [terms for (terms,) in alone]
     # Of an order no memory tells anything: whoever knows judges it elsewhere.
-    assert len({opinion.terms for opinion in together}) > (0 if kind.ordered else 2)
-    assert opinions(kind, [], known, as_of=NOW, policy=POLICY) == []
+    assert len(set(together)) > (0 if kind.ordered else 2)
+    assert judged(kind, [], known, as_of=NOW, policy=POLICY) == []

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.policy import Policy
-from memquorum.core.records import BallotCast, NominationProposed, Opinion
-from memquorum.core.vote import columns
-from memquorum.core.vote.columns import BadBallot, Ballot, packed, places_of, read
+from memquorum.core.records import BallotCast, NominationProposed
+from memquorum.core.vote.columns import BadBallot, Ballot, places_of, read
 from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Opinion
 from tests.builders import votes
 
 AS_OF = 1_000_000_000
 POLICY = Policy()
-# Twelve are read one by one, more in columns.
-both = st.lists(st.tuples(st.sampled_from(sorted(KINDS)), st.booleans()), min_size=1, max_size=20)
+asked_and_said = st.lists(st.tuples(st.sampled_from(sorted(KINDS)), st.booleans()), min_size=1, max_size=20)
 
 
 def asked(*kinds: str) -> NominationProposed:
@@ -31,28 +30,23 @@ def opinions(nomination: NominationProposed, *yes: bool) -> tuple[Opinion, ...]:
 
 
 def cast(nomination: NominationProposed, said: tuple[Opinion, ...]) -> BallotCast:
-    terms = packed({at: opinion.terms for at, opinion in enumerate(said)}, places_of(nomination))
-    return BallotCast(b"c" * 32, 0, 0, 1, 2, b"n" * 32, terms=terms)
+    return BallotCast(b"c" * 32, 0, 0, 1, 2, b"n" * 32, votes.terms(nomination.proposals, said))
 
 
 def ballot_of(nomination: NominationProposed, ballot: BallotCast) -> Ballot:
     return read(ballot, nomination, places_of(nomination), POLICY)
 
 
-@given(both)
-def test_a_ballot_says_the_same_in_columns_and_one_by_one(wanted: list[tuple[str, bool]]) -> None:
+@given(asked_and_said)
+def test_a_ballot_says_what_was_packed(wanted: list[tuple[str, bool]]) -> None:
     nomination = asked(*(kind for kind, _ in wanted))
     said = opinions(nomination, *(yes for _, yes in wanted))
     ballot = ballot_of(nomination, cast(nomination, said))
     assert ballot.opinions == said
     assert ballot.yes == bytes(yes for _, yes in wanted)
-    alone = ballot_of(nomination, replace(cast(nomination, said), opinions=said, terms=None))
-    assert (alone, hash(alone)) == (ballot, hash(ballot))
-    assert alone != replace_member(nomination, said)
-
-
-def replace_member(nomination: NominationProposed, said: tuple[Opinion, ...]) -> Ballot:
-    return ballot_of(nomination, replace(cast(nomination, said), member=3))
+    again, other = ballot_of(nomination, cast(nomination, said)), replace(cast(nomination, said), member=3)
+    assert (again, hash(again)) == (ballot, hash(ballot))
+    assert ballot_of(nomination, other) != ballot
 
 
 NOMINATION = asked("promote", "forget", "forget")
@@ -72,8 +66,6 @@ def changed(at: int, value: int, width: int = 4) -> bytes:
 
 
 BAD = {
-    "both ways": (replace(CAST, opinions=SAID), "in columns and one by one"),
-    "neither way": (replace(CAST, terms=None), "0 opinions on 3 proposals"),
     "no number": (replace(CAST, terms=b""), "0 bytes of terms"),
     "a number too few": (replace(CAST, terms=CAST.terms[:-4]), "44 bytes of terms where 48 belong"),
     "a number too many": (replace(CAST, terms=CAST.terms + bytes(4)), "52 bytes of terms where 48 belong"),
@@ -86,9 +78,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-@pytest.mark.parametrize("few", [12, 2])
-def test_a_bad_ballot_is_refused_by_name(what: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_FEW", few)
+def test_a_bad_ballot_is_refused_by_name(what: str) -> None:
     bad, complaint = BAD[what]
     assert ballot_of(NOMINATION, CAST).opinions == SAID
     with pytest.raises(BadBallot, match=complaint):

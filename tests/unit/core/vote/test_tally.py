@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
-from memquorum.core.records import NominationProposed, Opinion, Proposal
+from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.core.vote.tally import TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
 from tests.builders.genesis import DEFAULT_WEIGHTS, make
+from tests.builders.votes import ballot, following
 
 AS_OF = 1_000_000
 
@@ -24,10 +26,6 @@ AS_OF = 1_000_000
 def nomination(*kinds: str) -> NominationProposed:
     proposals = tuple(Proposal((f"m{i}",), "space", kind, "test", 0, 0, 0) for i, kind in enumerate(kinds))
     return NominationProposed(b"", 0, 0, 1, AS_OF, 0, "interval", proposals)
-
-
-def ballot(member: int, *opinions: Opinion) -> Ballot:
-    return Ballot(member, b"", opinions)
 
 
 def say(yes: bool, score: int = 0, terms: tuple[int, ...] = (0, 0, 0)) -> Opinion:
@@ -100,8 +98,7 @@ def elections(draw: st.DrawFn) -> tuple[Genesis, NominationProposed, list[Ballot
 
     def opinion(kind: str) -> Opinion:
         terms = next(said)[: len(KINDS[kind].terms)]
-        score = KINDS[kind].score(terms, genesis.policy)
-        return Opinion(KINDS[kind].yes(score, genesis.policy), score, terms)
+        return following(KINDS[kind], terms, genesis.policy)
 
     ballots = [ballot(m, *(opinion(k) for k in kinds)) for m in range(genesis.n)]
     return genesis, nomination(*kinds), ballots
@@ -177,8 +174,7 @@ def test_promotion_takes_the_quorums_lowest_confidence_and_passes_its_gate() -> 
     genesis, wanted = make(), nomination("promote")
 
     def vote(member: int, terms: tuple[int, ...]) -> Ballot:
-        score = PROMOTE.score(terms, genesis.policy)
-        return ballot(member, Opinion(PROMOTE.yes(score, genesis.policy), score, terms))
+        return ballot(member, following(PROMOTE, terms, genesis.policy))
 
     ballots = [vote(m, terms) for m, terms in enumerate(good)]
     (found,) = tally(genesis, wanted, ballots)

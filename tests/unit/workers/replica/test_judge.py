@@ -21,9 +21,10 @@ from memquorum.core import ids, sealing
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM
-from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Opinion, Proposal
+from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal
 from memquorum.core.vote.columns import Places, places_of, read
 from memquorum.core.vote.kinds import FORGET, KINDS
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make, public_key, seed_of
 from tests.builders.protections import wanted

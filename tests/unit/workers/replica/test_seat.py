@@ -26,10 +26,10 @@ from memquorum.core.records import (
     MemoryReencoded,
     Misbehaved,
     NominationProposed,
-    Opinion,
     Proposal,
     Signed,
 )
+from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import SignConflict
 from tests.builders import votes
 from tests.builders.table import CODEC, GENESIS, HOUR, ME, NOW, Table, decision_on, said
@@ -419,7 +419,7 @@ def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -
     table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=[], accepted_offset=0, read=1)
     first, second = ballot_slot(0, 0, 1, b"n" * 32), ballot_slot(0, 0, 2, b"n" * 32)
     slots = [first, second, "0/0/0/1/commit", "0/0/0/2/prepare"]
-    said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, ()))
+    said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, b""))
     table.signed.claim([(slot, b"d", said) for slot in slots])
     table.seat = table.sit()
     assert sorted(table.seat.settled) == ["0/0/0/1/commit", first]
@@ -429,7 +429,7 @@ def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -
 
 def test_somebody_with_its_key_stops_the_process(table: Table) -> None:
     first, second = (
-        votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 1, ME, b"n" * 32, (), terms))
+        votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 1, ME, b"n" * 32, terms))
         for terms in (b"one", b"other")
     )
     table.put(topics.BALLOTS, first)
@@ -572,8 +572,9 @@ def wait_in_vain(table: Table) -> None:
     nomination = table.nominate(table.tick(), "m1")
     table.turn()
     for member in (0, 2, 3):
-        opinions = (votes.opinion(votes.proposal("m1", "forget", namespace="space"), True, NOW, GENESIS.policy),)
-        cast = BallotCast(GENESIS.cluster, 0, 0, 1, member, nomination, opinions)
+        proposal = votes.proposal("m1", "forget", namespace="space")
+        terms = votes.terms([proposal], [votes.opinion(proposal, True, NOW, GENESIS.policy)])
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, member, nomination, terms)
         table.put(topics.BALLOTS, votes.signed(CODEC, GENESIS, f"member:{member}", cast))
     table.seat.outbox.clear()
 

@@ -17,7 +17,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal
 from memquorum.core.tiers import SEALED
 from memquorum.core.vote.grounds import RULES, MemberContext, MemoryFacts
-from memquorum.core.vote.judging import opinions
+from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import ERASE, KINDS
 from memquorum.core.vote.kinds.forget import absent
 from memquorum.core.vote.kinds.kind import Fate, Rests
@@ -115,5 +115,5 @@ def test_a_member_judges_what_it_knows_all_of() -> None:
     facts = MemoryFacts(A, NAMESPACE, "planner", 0, 0, 600_000, np.ones(2, np.float32), None, None, None, 0, "x", True)
     known = [(facts, replace(facts, memory_id=B)), None, (facts,), (replace(facts, memory_id=B), facts)]
     asked = [(together(A, B), one) for one in known]
-    said = opinions(UNITE, asked, MemberContext(NAMESPACE), as_of=10, policy=Policy(), grounds=RULES)
-    assert [opinion.yes for opinion in said] == [True, False, False, False]
+    said = judged(UNITE, asked, MemberContext(NAMESPACE), as_of=10, policy=Policy(), grounds=RULES)
+    assert [votes.following(UNITE, terms, Policy()).yes for terms in said] == [True, False, False, False]
