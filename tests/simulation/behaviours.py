@@ -94,11 +94,7 @@ class TwoBallots(Behaviour):
         part = self.some()
         both = [
             replace(said, hidden_from=part),
-            Said(
-                said.message,
-                self.signed(self.contrary(body, nomination)),
-                self.others(part),
-            ),
+            Said(said.message, self.signed(self.contrary(body, nomination)), self.others(part)),
         ]
         return both if self.chance(500) else reversed(both)
 

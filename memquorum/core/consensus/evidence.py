@@ -7,7 +7,7 @@ one cannot be. What a rule needs:
 | rule | originals | what is proven |
 |---|---|---|
 | equivocation | two messages of the accused | of one kind and for one slot, but they say different things |
-| bad-ballot | a nomination, the accused's ballot on it | opinions that do not follow from their terms |
+| bad-ballot | a nomination, the accused's ballot on it | terms that cannot be true |
 | bad-pre-prepare | the accused's pre-prepare | its certificate does not hold |
 | contradicts-new-view | the accused's pre-prepare and its new view | the view had to begin with another proposal |
 | bad-view-change | the accused's view change | its proof does not hold |

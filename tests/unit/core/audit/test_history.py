@@ -18,7 +18,6 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import Event
-from memquorum.core.policy import PPM
 from memquorum.core.records import (
     BallotCast,
     Commit,
@@ -396,8 +395,7 @@ FORGERIES: dict[str, Callable[[Forger], None]] = {
     "a ballot of another epoch": lambda f: f.ballots(*f.body.ballots[:3], f.ballot(3, epoch=2)),
     "a vote changed": lambda f: f.ballots(*(f.voting(m, YES) for m in range(4))),
     "terms that cannot be true": lambda f: f.ballots(
-        *f.body.ballots[:3],
-        f.ballot(3, terms=votes.terms(NOMINATION(f).proposals, (Opinion(True, PPM, (PPM, PPM, 0)),) * 4)),
+        *f.body.ballots[:3], f.ballot(3, terms=b"\1" * len(f.open(f.body.ballots[3], BallotCast).terms))
     ),
     "a ballot without opinions": lambda f: f.ballots(*f.body.ballots[:3], f.ballot(3, terms=b"")),
     "a nomination by another's key": lambda f: f.pre_prepare(
