@@ -1,0 +1,353 @@
+"""What a text claims: its statements, each with its subject, its values and what else it says (`text.conflict`).
+
+English, by rules and word lists, without a parser: a statement's subject is what stands before its first verb. What is
+not understood claims nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from memquorum.core.text import claiming, wording
+
+LONG = 4_000
+"""Characters: of a longer text nothing is read."""
+STATEMENTS = 24
+CLOCK = "o'clock"
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;\s+|\s+->->.*")
+_CLAUSE = re.compile(
+    r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|\s+but\s+"
+)
+_LEAD = re.compile(
+    r"^(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|wait|ok|okay|well|so|also|hi all|heads up|"
+    r"from now on|as of (?:today|now|\w+))\s*[:,—-]+\s*",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?|\w[\w'’./_-]*\w|\w|:")
+_NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
+_CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")
+_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+
+
+class Value(Struct, frozen=True):
+    """One value of a statement: its sort (number with its unit, time, weekday, name, code …), itself in one spelling,
+    and what governs it: the preposition or noun before it."""
+
+    sort: str
+    text: str
+    before: str
+    place: int
+    end: int
+    near: frozenset[str]
+    heads: frozenset[str]
+    renewed: bool
+
+
+class Statement(Struct, frozen=True):
+    """One sentence or clause that says how something is."""
+
+    subject: tuple[str, ...]
+    """Stems of the words of the subject that mean something, in order; names as they are."""
+    marks: frozenset[str]
+    """Numbers, codes and names of the subject: with others it is about something else."""
+    verb: str
+    copula: bool
+    past: bool
+    changes: bool
+    """Whether the verb says that something was changed."""
+    definite: bool
+    first: bool
+    """Whether "I" or "we" say it of themselves."""
+    own: bool
+    """Whether "I" or "we" occur at all."""
+    values: tuple[Value, ...]
+    rest: tuple[str, ...]
+    """Stems of what else the predicate says, values left out."""
+    negated: bool
+    never: tuple[str, ...]
+    """Stems of what it says never was, the verb first."""
+    over: bool
+    """Whether it says that something is off."""
+    cue: bool
+    dropped: frozenset[str]
+    """Values that it says hold no more: "instead of 8080"."""
+    poles: frozenset[tuple[int, bool]]
+    topic: frozenset[str]
+
+
+class Claims(Struct, frozen=True):
+    """What a text claims. `personal`: it says "I" or "we", which of another agent is somebody else. `cue`: it says that
+    something holds no more."""
+
+    statements: tuple[Statement, ...]
+    personal: bool
+    cue: bool
+
+
+def read(text: str) -> Claims:
+    """What a text claims, to be read once and held against many others."""
+    if len(text) > LONG:
+        return Claims((), personal=False, cue=False)
+    found: list[Statement] = []
+    whole = text.casefold().replace("’", "'")
+    personal = not claiming.FIRST.isdisjoint(re.findall(r"[\w']+", whole))
+    for sentence in _SENTENCE.split(text):
+        if len(found) >= STATEMENTS:
+            break
+        bare, led = _led(sentence)
+        # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
+        clauses = _CLAUSE.split(bare)
+        for clause in clauses[:-1] if "?" in sentence else clauses:
+            one = _statement(clause or "", led)
+            if one is not None:
+                found.append(one)
+    return Claims(tuple(found), personal, any(one.cue for one in found))
+
+
+def _led(sentence: str) -> tuple[str, bool]:
+    """A sentence without words such as "Correction:" before it, and whether it had any that correct."""
+    cue, bare = False, sentence.strip()
+    while (lead := _LEAD.match(bare)) is not None:
+        cue = cue or not lead[0].casefold().startswith(
+            ("note", "fyi", "reminder", "ok", "well", "so", "also", "hi", "heads")
+        )
+        bare = bare[lead.end() :]
+    return bare, cue
+
+
+def stemmed(word: str) -> str:
+    """A word's stem, of an irregular form that of its verb."""
+    return wording.stem(claiming.IRREGULAR.get(word, word))
+
+
+def _statement(clause: str, led: bool) -> Statement | None:
+    tokens = [token.strip(".,:'’/-") if token != ":" else ":" for token in _TOKEN.findall(clause.replace("’", "'"))]
+    tokens = [re.sub(r"'s$", "", token) if not token.endswith("t's") else token for token in tokens if token]
+    words = [token.casefold() for token in tokens]
+    # "May" is a month.
+    unsure = (word for word, token in zip(words, tokens, strict=True) if word in claiming.UNSURE and token != "May")
+    if len(words) < 2 or any(unsure):
+        return None
+    flat = f" {' '.join(words)} "
+    cue = led or any(f" {phrase} " in flat for phrase in claiming.CUES) or not claiming.CUE_WORDS.isdisjoint(words)
+    verb = _verb(tokens, words)
+    if verb is None:
+        return None
+    first = words[0] in claiming.FIRST
+    values = _values(tokens, words)
+    subject, start = range(verb), verb
+    moved = next((at for at in range(verb, len(words)) if words[at] in claiming.CHANGES), None)
+    changes = moved is not None and all(_light(word) for word in words[verb:moved])
+    if changes and moved is not None:
+        start = moved
+        passive = any(word in claiming.COPULAS or word in ("been", "got") for word in words[verb:moved])
+        end = next(
+            (at for at in range(moved + 1, len(words)) if words[at] in ("to", "from", "for", "by", "until")), None
+        )
+        if not passive and end is not None and end > moved + 1:
+            subject, start = range(moved + 1, end), end  # "we moved the sync to 4 pm"
+        elif passive or end is not None:
+            cue = cue or passive or end == moved + 1
+    places = {at for value in values for at in range(value.place, value.end)}
+    told = [at for at in range(start, len(words)) if at not in subject]
+    gone = _dropped(words, values)
+    kept = tuple(value for value in values if value.place in told and value.text not in gone)
+    negated, never = _negation(words, verb)
+    rest = tuple(
+        stemmed(words[at])
+        for at in told
+        if at not in places and not _light(words[at]) and words[at] not in claiming.CHANGES and not _empty(words[at])
+    )  # fmt: skip
+    over = any(words[at] in claiming.OVER for at in told) or " called off" in flat
+    stems = tuple(stemmed(words[at]) for at in subject if at not in places and not _empty(words[at]))
+    poles = frozenset(pole for at in told for pole in wording.POLES.get(words[at], ()))
+    return Statement(
+        subject=stems,
+        marks=frozenset(value.text for value in values if value.place in subject),
+        verb=stemmed(words[start]) if start < len(words) else "",
+        copula=words[verb] in claiming.COPULAS or words[verb] == ":",
+        past=_past(words[verb]) and not changes,
+        changes=changes,
+        definite=bool(subject) and words[subject[0]] not in claiming.INDEFINITE | claiming.PRONOUNS,
+        first=first,
+        own=not claiming.FIRST.isdisjoint(words),
+        values=kept,
+        rest=rest,
+        negated=negated,
+        never=never,
+        over=over and not negated,
+        cue=cue or over,
+        dropped=gone,
+        poles=poles,
+        topic=frozenset(
+            stemmed(w) for at, w in enumerate(words) if at not in places and not _empty(w) and not _light(w)
+        ),
+    )
+
+
+def _past(verb: str) -> bool:
+    return (
+        verb in claiming.PAST
+        or (verb in claiming.IRREGULAR and not verb.endswith(("s", "ing")))
+        or (verb.endswith("ed") and verb != "need")
+    )
+
+
+def _empty(word: str) -> bool:
+    return (
+        word in wording.FUNCTION or word in wording.NEGATORS or word in claiming.CUE_WORDS or word == ":" or "'" in word
+    )
+
+
+def _light(word: str) -> bool:
+    return word in claiming.COPULAS or word in claiming.AUXILIARIES or word in claiming.CUE_WORDS or word in (
+        "just", "recently", "already", "not", "been", "since", "finally", "also", "officially"
+    )  # fmt: skip
+
+
+def _verb(tokens: list[str], words: list[str]) -> int | None:
+    """Where the predicate begins: at the first verb behind a subject, or at one that tells somebody what to do."""
+    if words[0] in claiming.IMPERATIVES:
+        return 0
+    for at in range(1, len(words)):
+        word, before = words[at], words[at - 1]
+        after = words[at + 1] if at + 1 < len(words) else ""
+        if word == ":" or word in claiming.COPULAS or word in claiming.AUXILIARIES:
+            return at
+        if before in claiming.BEFORE_NOUNS:
+            continue
+        if word in claiming.FUNCTIONAL and word not in (
+            "lead",
+            "report",
+            "point",
+            "use",
+            "need",
+            "work",
+            "end",
+            "start",
+        ):
+            return at
+        if word in claiming.FUNCTIONAL and words[at - 1] in claiming.FIRST | claiming.PRONOUNS:
+            return at
+        if word in claiming.CHANGES and word not in ("cut", "set"):
+            return at
+        if word.endswith("ed") and len(word) > 3 and word not in ("need", "shed", "red"):
+            return at
+        if word in claiming.IRREGULAR and word != "set":
+            return at
+        if _finite(tokens, words, at, after):
+            return at
+    return None
+
+
+def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
+    """Whether a word with an s is a verb: behind a name or a number, or before what only follows a verb."""
+    word = words[at]
+    if not word.endswith("s") or word.endswith("ss") or len(word) < 4 or not tokens[at].islower():
+        return False
+    if after in claiming.COPULAS or after in claiming.AUXILIARIES:
+        return False
+    behind = next((b for b in range(at - 1, -1, -1) if words[b] not in claiming.ADVERBS), 0)
+    named = behind < at - 1 or tokens[behind][0].isupper() or tokens[behind][0].isdigit()
+    follows = (
+        after in ("the", "a", "an", "at", "on", "in", "to", "only", "up", "every", "no", "not") or after[:1].isdigit()
+    )
+    return named or follows
+
+
+def _values(tokens: list[str], words: list[str]) -> list[Value]:
+    found: list[Value] = []
+    at = 0
+    while at < len(words):
+        sort, text, after = _value(tokens, words, at)
+        if sort:
+            before = next((words[b] for b in range(at - 1, -1, -1) if words[b] not in ("the", "a", "an", "about")), "")
+            around = words[max(0, at - 6) : at] + words[after : after + 5]
+            near = frozenset(stemmed(word) for word in around if not _empty(word) and not word[0].isdigit())
+            head = words[max(0, at - 3) : at] + words[after : after + 2]
+            heads = frozenset(stemmed(word) for word in head if not _empty(word) and not word[0].isdigit())
+            renewed = not claiming.RENEWS.isdisjoint(words[max(0, at - 6) : at]) or "now" in words[after : after + 3]
+            found.append(Value(sort, text, before, at, after, near, heads, renewed))
+        at = max(after, at + 1)
+    return found
+
+
+def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]:
+    """(sort, value, place after it); an empty sort where there is none."""
+    word, token = words[at], tokens[at]
+    after = words[at + 1] if at + 1 < len(words) else ""
+    clock = _CLOCK.fullmatch(word)
+    if clock is not None:
+        hour, minute, half = clock[1] or clock[4], clock[2] or "00", clock[3] or clock[5] or ""
+        step = 1
+        if not half and after.replace(".", "") in ("am", "pm"):
+            half, step = after.replace(".", ""), 2
+        return "time", f"{int(hour)}:{minute}{half}", at + step
+    if _ORDINAL.fullmatch(word):
+        month = words[at + 2] if after == "of" and at + 2 < len(words) else after
+        if claiming.CLASSES.get(month) == "month":
+            return "date", f"{month} {word[:-2]}", at + (3 if after == "of" else 2)
+        return "ordinal", word[:-2], at + 1
+    number = _NUMBER.fullmatch(word)
+    if number is not None and (not number[3] or number[3] in wording.UNITS):
+        return _counted(words, at, number)
+    if word in wording.CARDINALS and word not in ("one", "zero"):
+        return _counted(words, at, (str(wording.CARDINALS[word]),))
+    if claiming.CLASSES.get(word, "month" if word == "may" else "") == "month" and token[0].isupper():
+        return ("date", f"{word} {after}", at + 2) if after.isdigit() else ("month", word, at + 1)
+    if word in claiming.CLASSES and claiming.CLASSES[word] != "month":
+        return claiming.CLASSES[word], word.removesuffix("s") if word.endswith("days") else word, at + 1
+    if any(c.isdigit() for c in word) and _CODE.search(token):
+        return "code", word, at + 1
+    if at > 0 and token[0].isupper() and not _empty(word) and word not in claiming.FIRST:
+        return "name", word, at + 1
+    return "", "", at + 1
+
+
+def _counted(words: list[str], at: int, number: re.Match[str] | tuple[str]) -> tuple[str, str, int]:
+    """A number and what it counts: a unit, else the word behind it."""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if isinstance(number, tuple):
+        value, unit = number[0], ""
+    else:
+        value, unit = number[2].replace(",", ""), wording.UNITS.get(number[3], "") or number[1]
+    half = after.replace(".", "")
+    if half in ("am", "pm", CLOCK):
+        return "time", f"{int(float(value))}:00{half if half != CLOCK else ''}", at + 2
+    if not unit and after in wording.UNITS:
+        return f"number {wording.UNITS[after]}", value, at + 2
+    if not unit and after and after.isalpha() and not _empty(after) and after not in claiming.COPULAS:
+        return f"number {stemmed(after)}", value, at + 2
+    return f"number {unit}".strip(), value, at + 1
+
+
+def _dropped(words: list[str], values: list[Value]) -> frozenset[str]:
+    """Values that are said to hold no more: "instead of 8080", "not 3 pm but 4 pm", "4, not 3", "from 3 to 4"."""
+    gone = set()
+    sorts = {value.place: value.sort for value in values}
+    for value in values:
+        near = words[max(0, value.place - 3) : value.place][-2:]
+        replaced = near in (["instead", "of"], ["rather", "than"])
+        denied = "not" in near and ("but" in words[value.place :] or words.index("not") > 2)
+        left = "from" in near and words[value.end : value.end + 1] == ["to"] and sorts.get(value.end + 1) == value.sort
+        if replaced or denied or left:
+            gone.add(value.text)
+    return frozenset(gone)
+
+
+def _negation(words: list[str], verb: int) -> tuple[bool, tuple[str, ...]]:
+    """Whether the predicate is negated; and of "never", what never was."""
+    told = words[max(0, verb - 3) :]
+    negated = any(
+        word.endswith("n't")
+        or word in ("not", "never", "cannot", "no", "longer", "neither", "nobody", "nothing", "without")
+        for word in told[:8]
+    )
+    if "never" not in told:
+        return negated, ()
+    behind = told[told.index("never") + 1 :][:10]
+    return negated, tuple(stemmed(word) for word in behind if not _empty(word) and not _light(word))

@@ -1,0 +1,264 @@
+"""Whether two texts contradict each other: the same topic, the same slot, another value (SPEC B, 8.3).
+
+English, by rules. A wrongly replaced memory is worse than one that is not replaced, so what is doubtful is no
+conflict. `between` asks of each pair of statements (`text.claims`):
+
+1. *Topic*: the subjects are the same: the same names and numbers in them ("valve 3" is not "valve 5", "Alice approved"
+   says nothing of Bob), and the same words that mean something; a correction may leave one out. Or half or more of what
+   both say, values left out, is the same, and the later one names the value that it replaces ("instead of 8080").
+2. *Slot*: one value of the same sort (a time, a weekday, a number of the same things, a name behind the same
+   preposition, a state and its opposite, a thing and its negation), and what else the predicates say agrees.
+3. *Another value*, and only one where the later text does not say that it corrects something.
+
+What happened once may happen again with other numbers: a verb in the past conflicts only with a denial, or where the
+later text has a cue such as "moved to", "now", "no longer", "instead of", "actually", "correction:".
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from memquorum.core.text import claiming
+from memquorum.core.text.claims import Claims, Statement, Value, read, stemmed
+
+VERSION = 1
+"""Of the rules: members of one configuration judge by the same."""
+
+__all__ = ["VERSION", "Claims", "Finding", "between", "read"]
+
+_SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "rhythm", "ordinal"})
+_LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "in", "for", "be", "now", "as", ""})
+
+
+class Finding(Struct, frozen=True):
+    """That two texts contradict each other, in what, and whether the later one says that it corrects something."""
+
+    slot: str
+    cue: bool
+
+
+def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None:
+    """What the later text says otherwise than the earlier one; None where both may hold.
+
+    `same_agent`: whether one agent said both, for "I" of two agents are two.
+    """
+    if not older.statements or not newer.statements:
+        return None
+    if (older.personal or newer.personal) and not same_agent:
+        return None
+    for new in newer.statements:
+        for old in older.statements:
+            slot = _slot(old, new)
+            if slot is not None:
+                return Finding(slot, new.cue)
+    return None
+
+
+def _slot(old: Statement, new: Statement) -> str | None:
+    if _replaced(old, new):
+        return "named"
+    if _never(old, new) or _never(new, old):
+        return "negation"
+    if _about_one(old, new):
+        for rule in (_ended, _denied, _turned, _valued, _worded):
+            slot = rule(old, new)
+            if slot is not None:
+                return slot
+    return _revised(old, new)
+
+
+def _about_one(old: Statement, new: Statement) -> bool:
+    """Whether the subjects are one."""
+    if old.first or new.first:
+        return old.first and new.first and old.subject == new.subject and old.marks == new.marks
+    if not (old.definite and new.definite) or (not new.subject and not new.marks):
+        return False
+    if old.marks != new.marks:
+        return False
+    a, b = set(old.subject), set(new.subject)
+    if a == b:
+        return bool(a or old.marks)
+    if not a or not b or (old.subject[-1] not in b and new.subject[-1] not in a):
+        return False
+    # "The code was changed" after "the door code is": a correction may say less, and never more.
+    return new.cue and b < a and 2 * len(b) >= len(a)
+
+
+def _overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
+    """The share of the smaller set that both have."""
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def _agrees(old: Statement, new: Statement) -> bool:
+    """Whether the predicates say the same beside their values."""
+    a, b = set(old.rest) - {old.verb}, set(new.rest) - {new.verb}
+    verbs = {s.verb for s in (old, new) if not (s.copula or s.changes)}
+    if len(verbs) > 1:
+        return False
+    if new.changes:
+        return b <= a or (not a and len(b) <= 1)
+    if not a and not b:
+        return True
+    return len(a & b) * 2 >= len(a | b) and bool(a & b)
+
+
+def _lasting(old: Statement, new: Statement) -> bool:
+    """Whether both say how something is, or the later one what it was changed to."""
+    if old.negated or new.negated:
+        return False
+    holds = not old.past and (old.copula or old.changes or _functional(old))
+    return holds and (new.changes or (new.cue and not new.past) or (not new.past and (new.copula or _functional(new))))
+
+
+def _functional(one: Statement) -> bool:
+    return one.verb in _FUNCTIONAL
+
+
+_FUNCTIONAL = frozenset(stemmed(word) for word in claiming.FUNCTIONAL)
+_EXCLUSIVE = frozenset(stemmed(word) for word in claiming.EXCLUSIVE)
+
+
+def _valued(old: Statement, new: Statement) -> str | None:
+    if not _lasting(old, new) or not _agrees(old, new):
+        return None
+    mine, theirs = _by_slot(old), _by_slot(new)
+    shared = [slot for slot in mine if slot in theirs]
+    if not shared and new.changes:
+        shared = _loosely(mine, theirs)
+        theirs = {slot: values for slot in shared for at, values in theirs.items() if at[0] == slot[0]}
+    if any(len(mine[slot]) > 1 or len(theirs[slot]) > 1 for slot in shared):
+        return None
+    differs = [slot for slot in shared if not _same(mine[slot][0], theirs[slot][0])]
+    if not differs or (len(differs) > 1 and not new.cue):
+        return None
+    if new.dropped and all(mine[slot][0].text not in new.dropped for slot in differs):
+        return None
+    sorts = {slot[0] for slot in differs}
+    if sorts == {"name"} and not new.cue and not (old.copula and new.copula and old.subject == new.subject):
+        return None
+    return sorted(sorts)[0]
+
+
+def _by_slot(one: Statement) -> dict[tuple[str, str], list[Value]]:
+    found: dict[tuple[str, str], list[Value]] = {}
+    for value in one.values:
+        before = value.before if value.sort in ("name", "code") else ""
+        found.setdefault((value.sort, "" if before in _LOOSE else before), []).append(value)
+    return found
+
+
+def _loosely(
+    mine: dict[tuple[str, str], list[Value]], theirs: dict[tuple[str, str], list[Value]]
+) -> list[tuple[str, str]]:
+    """Slots of the same sort behind another preposition: "in Berlin", "moved to Paris"."""
+    return [slot for slot in mine if any(slot[0] == other[0] for other in theirs)]
+
+
+def _same(a: Value, b: Value) -> bool:
+    """Whether two values of a sort are one: "3 pm" and "3:00" may be."""
+    if a.sort == "time":
+        return a.text == b.text or (a.text[-2:] not in ("am", "pm") and b.text.startswith(a.text)) or (
+            b.text[-2:] not in ("am", "pm") and a.text.startswith(b.text)
+        )  # fmt: skip
+    return a.text == b.text
+
+
+def _ended(old: Statement, new: Statement) -> str | None:
+    """Something planned is off, or on again."""
+    if old.over == new.over:
+        return None
+    planned = old if new.over else new
+    if planned.past or planned.negated:
+        return None
+    return "off" if any(value.sort in _SCHEDULED for value in planned.values) or planned.changes else None
+
+
+def _denied(old: Statement, new: Statement) -> str | None:
+    """One denies what the other says."""
+    if old.negated == new.negated or old.changes or new.changes:
+        return None
+    a, b = {*old.rest, old.verb}, {*new.rest, new.verb}
+    if old.copula != new.copula and not (old.verb in b and new.verb in a):
+        a, b = a - _AUX, b - _AUX
+    a, b = a - _AUX, b - _AUX
+    if not a or not b:
+        return None
+    if {v.text for v in old.values} != {v.text for v in new.values}:
+        return None
+    same = len(a & b) / len(a | b)
+    return "negation" if same >= 0.75 and (old.past == new.past or new.cue) else None
+
+
+_AUX = claiming.AUXILIARIES | claiming.COPULAS | frozenset({"i", "is", "ar", "wa", "do", "hav", "ha", "di"})
+
+
+def _turned(old: Statement, new: Statement) -> str | None:
+    """The opposite state: open and closed."""
+    if old.negated or new.negated or not old.copula or not (new.copula or new.cue) or (old.past and not new.cue):
+        return None
+    if old.values or new.values or (new.past and not new.cue):
+        return None
+    axes = {axis for axis, _ in old.poles} & {axis for axis, _ in new.poles}
+    opposed = [x for x in axes if len({side for axis, side in old.poles | new.poles if axis == x}) == 2]
+    return "state" if opposed and max(len(old.rest), len(new.rest)) <= 2 else None
+
+
+def _worded(old: Statement, new: Statement) -> str | None:
+    """Another word, where there is one at a time: "prefers tea", "the venue is the old library"."""
+    if old.past or new.past or old.negated or new.negated or old.values or new.values:
+        return None
+    a, b = set(old.rest) - {old.verb}, set(new.rest) - {new.verb}
+    if not a - b or not b - a or max(len(a), len(b)) > 3:
+        return None
+    if old.copula and (new.copula or new.changes):
+        single = (old.subject[-1:] and old.subject[-1] in claiming.NOUNS) or claiming.NOUNS & set(old.subject)
+        return "word" if single and (new.cue or old.subject == new.subject) else None
+    if old.verb != new.verb:
+        return None
+    return "word" if old.verb in _EXCLUSIVE or (new.cue and _functional(old)) else None
+
+
+def _replaced(old: Statement, new: Statement) -> bool:
+    """Whether the later one names the earlier one's value as one that holds no more."""
+    if not new.dropped or old.negated:
+        return False
+    told = {value.text for value in old.values}
+    return bool(told & new.dropped) and _overlap(old.topic, new.topic) >= 0.5
+
+
+def _never(one: Statement, other: Statement) -> bool:
+    """Whether the first says that what the second tells of never was."""
+    if len(one.never) < 2 or other.negated or one.own != other.own:
+        return False
+    told = other.topic | other.marks | {part for value in other.values for part in (value.text, stemmed(value.text))}
+    verb, *rest = one.never
+    both = told.intersection(rest)
+    return verb in told and 2 * len(both) >= len(set(rest)) and bool(both)
+
+
+def _revised(old: Statement, new: Statement) -> str | None:
+    """A number of the same things that is said to be another than before: "my increased budget of $650"."""
+    if old.negated or new.negated:
+        return None
+    for value in new.values:
+        if not value.renewed or not value.sort.startswith("number") or value.before in ("by", "from"):
+            continue
+        for known in old.values:
+            if _several(old, known.sort) or _several(new, value.sort):
+                continue
+            if new.dropped and known.text not in new.dropped:
+                continue
+            if known.sort != value.sort or known.text == value.text or known.before in ("by", "from"):
+                continue
+            heads = (known.heads & value.heads) - _RENEWS
+            near = (known.near & value.near) - _RENEWS
+            if heads and len(near) >= 2:
+                return value.sort
+    return None
+
+
+def _several(one: Statement, sort: str) -> bool:
+    return sum(value.sort == sort and value.text not in one.dropped for value in one.values) > 1
+
+
+_RENEWS = frozenset(stemmed(word) for word in claiming.RENEWS)
