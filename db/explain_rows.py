@@ -16,6 +16,7 @@ from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
+from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Noted, Waiting
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
@@ -60,6 +61,7 @@ def load(
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     standing = protections(connection, [memory_id])
+    conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
     as_of = time[0] if time else 0
     judged = policy(shard)
@@ -89,6 +91,7 @@ def load(
         protected=tuple(standing.values()),
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
+        conflicts=tuple(Contradiction(*row) for row in conflicts),
     )
 
 

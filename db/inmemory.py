@@ -51,7 +51,7 @@ from memquorum.core.orders.protect import GOAL, HOLD
 from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound
-from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
+from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.vote import asking
 from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
 from memquorum.core.vote.tally import KEPT
@@ -460,7 +460,8 @@ class InMemoryNeighbourhoods:
         here = (m for m in found if m.tier == SHORT_TERM and (after_seq is None or m.id not in known))
         arrived = tuple(self._neighbour(m) for m in here if m.id in self._store.contents)
         left = () if after_seq is None else tuple(m.id for m in found if m.tier != SHORT_TERM)
-        return JournalChange(state.seq if state else 0, arrived, left)
+        settled = tuple(self._neighbour(m) for m in found if m.tier == LONG_TERM and m.id in self._store.contents)
+        return JournalChange(state.seq if state else 0, arrived, left, settled)
 
     def _neighbour(self, memory: Memory) -> Neighbour:
         clear = self._store.contents[memory.id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import psycopg
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum.core.merging import Marks
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import JournalChange, Neighbour, StoreUnavailable
 
 
@@ -34,21 +35,28 @@ class PostgresNeighbourhoods:
         with self._link.use() as connection, connection.cursor(binary=True) as cursor:
             rows = cursor.execute(QUERIES["neighbourhood_changed"], wanted).fetchall()
             seq = rows[0][0] if rows else 0
-            changed = [(memory_id, here) for _, memory_id, here in rows if memory_id is not None]
-            new = [memory_id for memory_id, here in changed if here and memory_id not in known]
+            changed = {memory_id: tier for _, memory_id, tier in rows if memory_id is not None}
+            new = [i for i, tier in changed.items() if tier == LONG_TERM or (tier == SHORT_TERM and i not in known)]
             # Asked a moment later: what has left since is missing here, and told of as left the next time.
             found = cursor.execute(QUERIES["neighbourhood_some"], {"ids": new}).fetchall() if new else []
-        left = tuple(memory_id for memory_id, here in changed if not here)
-        return JournalChange(seq, tuple(map(_neighbour, found)), left)
+        left = tuple(memory_id for memory_id, tier in changed.items() if tier != SHORT_TERM)
+        return _change(seq, found, left)
 
     def _all(self, shard: int, namespace: str) -> JournalChange:
         wanted = {"shard": shard, "namespace": namespace}
         with self._link.use() as connection, connection.transaction(), connection.cursor(binary=True) as cursor:
             row = cursor.execute(QUERIES["neighbourhood_seq"], wanted).fetchone()
-            arrived = tuple(map(_neighbour, cursor.execute(QUERIES["neighbourhood_all"], wanted)))
-            return JournalChange(row[0] if row else 0, arrived, ())
+            return _change(row[0] if row else 0, cursor.execute(QUERIES["neighbourhood_all"], wanted), ())
+
+
+def _change(seq: int, rows: Iterable[tuple[Any, ...]], left: tuple[str, ...]) -> JournalChange:
+    """Of rows that tell the tier of each."""
+    found: dict[str, list[Neighbour]] = {SHORT_TERM: [], LONG_TERM: []}
+    for row in rows:
+        found[row[5]].append(_neighbour(row))
+    return JournalChange(seq, tuple(found[SHORT_TERM]), left, tuple(found[LONG_TERM]))
 
 
 def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    memory_id, agent, vector, text, encoder, *marked = row
+    memory_id, agent, vector, text, encoder, _, *marked = row
     return Neighbour(memory_id, agent, vector.to_numpy().astype(np.float32), text, encoder, Marks(*marked))

@@ -298,6 +298,21 @@ WHERE d.memory_id = n.memory_id
 -- What episodes were made of, and which memories they repeated.
 COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent) FROM STDIN (FORMAT BINARY)
 
+-- :name conflict_copy
+-- Memories that say otherwise than older ones.
+COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
+
+-- :name conflicts
+-- Of memories, those that say otherwise and are alive, with the newer one first; and whether one agent or source said
+-- both.
+SELECT c.newer::text, c.older::text, n.agent = o.agent OR coalesce(n.source = o.source, false), n.created, o.created,
+    n.tier, o.tier
+FROM conflict c
+JOIN memory n ON n.id = c.newer AND n.tier IN ('short-term', 'long-term')
+JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
+WHERE c.newer = ANY(%(ids)s::uuid[]) OR c.older = ANY(%(ids)s::uuid[])
+ORDER BY c.seq, c.older
+
 -- :name erased_copy
 -- Episodes whose keys an order destroyed, and those that came after it.
 COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)
@@ -742,32 +757,32 @@ ORDER BY r.created, r.id
 SELECT seq FROM shard WHERE shard = %(shard)s
 
 -- :name neighbourhood_all
--- Everything in short-term memory.
-SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.subject, m.source, m.sensitivity_ppm, m.purposes,
+-- Everything that is alive.
+SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
     m.jurisdictions
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
-WHERE m.namespace = %(namespace)s AND m.tier = 'short-term' AND m.shard = %(shard)s
+WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.shard = %(shard)s
 ORDER BY m.seq
 
 -- :name neighbourhood_changed
--- How far the shard's journal reaches, and beside it what came into short-term memory after a journal sequence, or left
--- it: forgotten or promoted. One row without a memory where nothing did.
-SELECT s.seq, m.id::text, m.tier = 'short-term'
+-- How far the shard's journal reaches, and beside it the tiers of what came, went, was promoted or demoted after a
+-- journal sequence. One row without a memory where nothing did.
+SELECT s.seq, m.id::text, m.tier
 FROM shard s
 LEFT JOIN memory m ON m.shard = s.shard AND m.seq > %(after)s AND m.namespace = %(namespace)s
 WHERE s.shard = %(shard)s
 ORDER BY m.seq
 
 -- :name neighbourhood_some
--- Those of the memories that are in short-term memory.
-SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.subject, m.source, m.sensitivity_ppm, m.purposes,
+-- Those of the memories that are alive.
+SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
     m.jurisdictions
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
-WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier = 'short-term'
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier IN ('short-term', 'long-term')
 ORDER BY m.seq
 
 -- :name count_events
@@ -1502,6 +1517,13 @@ SELECT shard, seq, namespace, child::text, parent::text, echo, follows, agent
 FROM provenance
 WHERE shard = %(shard)s
 ORDER BY seq, parent
+
+-- :name audit_conflict
+-- Memories that say otherwise than older ones, in the order of the journal.
+SELECT shard, seq, namespace, newer::text, older::text
+FROM conflict
+WHERE shard = %(shard)s
+ORDER BY seq, older
 
 -- :name audit_erased
 -- Erased episodes, in the order of the journal.

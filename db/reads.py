@@ -36,6 +36,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import Facts, gated
 from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
@@ -137,6 +138,11 @@ class Reads:
         }
         rows = await self._pool.ask("candidates", wanted, sight)
         return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
+
+    async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:
+        """Of memories, those that others contradict, and by which; both are alive."""
+        rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
+        return [Contradiction(*row) for row in rows]
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""

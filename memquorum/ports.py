@@ -146,6 +146,8 @@ class JournalChange(Struct, frozen=True):
     seq: int
     arrived: tuple[Neighbour, ...]
     left: tuple[str, ...]
+    settled: tuple[Neighbour, ...] = ()
+    """What is in long-term memory: at first all of it, later what was promoted since."""
 
 
 class Neighbourhoods(Protocol):

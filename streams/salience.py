@@ -207,13 +207,15 @@ class Salience:
         except Exception as error:
             raise StoreUnavailable(f"neighbourhood of {namespace!r}: {error!r}") from error
         for memory_id in change.left:
-            surroundings.memories.remove(memory_id)
-        for memory in change.arrived:
+            surroundings.left(memory_id)
+        told = [(surroundings.arrived, one) for one in change.arrived]
+        told += [(surroundings.promoted, one) for one in change.settled]
+        for take_in, memory in told:
             # A memory arrives again when it has been re-encoded. Until then it is nobody's neighbour.
             if memory.encoder != self._encoder.name:
                 continue
             try:
-                surroundings.arrived(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
+                take_in(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
             except ValueError as error:
                 log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
         surroundings.seq = change.seq
@@ -266,6 +268,7 @@ class Salience:
             early=judgement.early,
             encoder=case.failure or self._encoder.name,
             reinforces=judgement.reinforces,
+            contradicts=judgement.contradicts,
             novelty_ppm=judgement.signals.novelty_ppm,
             sealed_embedding=sealed,
             writer_epoch=self.assignments.epoch(arrival.partition),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import agree, gist, personal
+from memquorum.core.text.conflict import Claims, Finding, between, read
 
 Vector = NDArray[np.float32]
 
@@ -27,6 +28,8 @@ UNREADABLE, FAILED = "unreadable", "failed"
 
 # float32 sums of unit vectors differ by less than this from the exact ones.
 _SLACK = 1e-5
+# From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
+_RELATED, _HEARD_MAX = 0.5, 16
 # So many of the memories nearest to an episode are asked whether they agree with it.
 _ASKED_MAX = 32
 
@@ -52,6 +55,8 @@ class Judgement(Struct, frozen=True):
     early: bool
     signals: Signals
     reinforces: str | None = None
+    contradicts: tuple[str, ...] = ()
+    """Memories that it says otherwise, nearest first."""
 
 
 def salience_ppm(policy: SaliencePolicy, signals: Signals) -> int:
@@ -262,16 +267,30 @@ class Surroundings:
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max)
+        self.settled = Neighbourhood(dimensions, memories_max)
+        self._claims: dict[str, Claims] = {}
         self.seq: int | None = None
 
     def __len__(self) -> int:
-        return len(self.memories) + sum(len(buffer) for buffer in self._buffers.values())
+        return len(self.memories) + len(self.settled) + sum(len(buffer) for buffer in self._buffers.values())
 
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in short-term memory, says the journal. ValueError if another encoder made its vector."""
         if memory_id in self.memories:  # most are: they were judged here
             return
+        self.settled.remove(memory_id)
         self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
+
+    def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
+        """A memory is in long-term memory, says the journal: no novelty is measured by it, but what contradicts it is
+        noted. ValueError if another encoder made its vector."""
+        self.settled.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
+
+    def left(self, memory_id: str) -> None:
+        """A memory is no more where it was, says the journal."""
+        for where in (self.memories, self.settled):
+            where.remove(memory_id)
+        self._claims.pop(memory_id, None)
 
     def recall(self, memory_id: str, agent: str, vector: Vector) -> None:
         """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
@@ -291,9 +310,29 @@ class Surroundings:
         signals = replace(given, novelty_ppm=novelty_ppm(nearest))
         judgement = judge(policy, signals, self._repeated(episode, remembered, seen))
         buffer.add(episode.memory_id, vector, _NOTHING)
-        if judgement.outcome == STORED:
-            self.memories.add(episode.memory_id, vector, seen)
-        return judgement
+        if judgement.outcome != STORED:
+            return judgement
+        contradicts = self._contradicted(episode, remembered)
+        self.memories.add(episode.memory_id, vector, seen)
+        return replace(judgement, contradicts=contradicts)
+
+    def _contradicted(self, episode: Episode, remembered: Look) -> tuple[str, ...]:
+        """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two."""
+        said = read(episode.text)
+        if not said.statements:
+            return ()
+        settled = self.settled.look(as_kept(episode.vector), without=episode.memory_id)
+        found: dict[str, Finding] = {}
+        for look in (remembered, settled):
+            for _, (memory_id, other) in zip(range(_HEARD_MAX), look.alike(_RELATED), strict=False):
+                claims = self._claims.get(memory_id)
+                if claims is None:
+                    claims = self._claims[memory_id] = read(other.gist)
+                finding = between(claims, said, same_agent=other.agent == episode.agent)
+                if finding is not None:
+                    found[memory_id] = finding
+        exact = any(one.exact for one in found.values())
+        return tuple(memory_id for memory_id, one in found.items() if one.exact or not exact)
 
     def _repeated(self, episode: Episode, remembered: Look, seen: Seen) -> Repeated | None:
         """The most similar memory that says the same, if it can be one that it may become one with; "I" and "you" are

@@ -26,6 +26,7 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
@@ -83,6 +84,9 @@ class Store:
         return [
             Candidate(hit, name, vector, True, 1.0, ()) for hit in hits for name, vector in question.vectors.items()
         ], 5
+
+    async def conflicts(self, _: Sight, __: list[str]) -> list[Contradiction]:
+        return []
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         assert covers(sight.namespaces, question.namespace)

@@ -121,12 +121,14 @@ class Shard:
         salience: int = 600_000,
         early: bool = False,
         namespace: str = NAMESPACE,
+        contradicts: tuple[str, ...] = (),
         **said: Any,
     ) -> Change:
         episode = accepted(event_id, at, namespace=namespace, **said)
         place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
+        score = replace(score, contradicts=contradicts)
         self.scored.append(score)
         found = applying.Scored(self.scored_offset, score)
         return self._absorb(

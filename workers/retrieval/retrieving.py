@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,11 +18,11 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
-from memquorum.core.retrieval import packing, requests
+from memquorum.core.retrieval import conflicts, packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
-from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
+from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, rank
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import Told, body, unknown
@@ -67,8 +67,10 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         told = "for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
     ordered = surroundings.in_order(found, anchors)
+    marked = conflicts.marks(await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ordered]))
     ways = {one.candidate.hit.memory_id: one for one in ordered}
-    scored, kept = surroundings.scored(ordered), await kept_out(service, sight, namespace, wanted.filters)
+    scored = [_marked(one, marked.get(one.candidate.hit.memory_id, ())) for one in surroundings.scored(ordered)]
+    kept = await kept_out(service, sight, namespace, wanted.filters)
     packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
     used, warning = await uses(service, request, wanted.reader, packed)
@@ -115,8 +117,42 @@ async def answering(
     )
     policy = service.configurations.policy(namespace)
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
+    ranked = await _beside(service, sight, namespace, filters, ranked)
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
+
+
+async def brought(
+    service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str], filters: Filters
+) -> dict[str, Candidate]:
+    """Memories that were not found and have to stand before some that were, those of them that pass the filters."""
+    if not memory_ids:
+        return {}
+    around = await service.reads.around(sight, namespace, memory_ids, surroundings.Reach(0, 0), filters)
+    came = (one.candidate for one in around if one.candidate.hit.memory_id in memory_ids)
+    return {one.hit.memory_id: one for one in came if conflicts.let_in(filters, one.hit)}
+
+
+async def _beside(
+    service: Service, sight: Sight, namespace: str, filters: Filters, ranked: list[Scored]
+) -> list[Scored]:
+    """The ranking, with those that contradict each other together. What comes in answers as well as the other."""
+    found = await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ranked])
+    if not found:
+        return ranked
+    scored = {one.candidate.hit.memory_id: one for one in ranked}
+    came = await brought(service, sight, namespace, conflicts.missing(scored, found), filters)
+    order = conflicts.inserted(list(scored), came, found)
+    for memory_id, candidate in came.items():
+        follower = next(scored[other] for other in order[order.index(memory_id) + 1 :] if other in scored)
+        scored[memory_id] = replace(follower, candidate=candidate)
+    marked = conflicts.marks(found)
+    return [_marked(scored[memory_id], marked.get(memory_id, ())) for memory_id in conflicts.ordered(order, found)]
+
+
+def _marked(one: Scored, beside: tuple[str, ...]) -> Scored:
+    candidate = one.candidate
+    return replace(one, candidate=replace(candidate, hit=replace(candidate.hit, conflicts_with=beside)))
 
 
 async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, NDArray[np.float32]]:

@@ -6,17 +6,18 @@ import asyncio
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Found, Hit
-from memquorum.core.retrieval import query
+from memquorum.core.retrieval import conflicts, query
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import count, counted, kept_out
+from workers.retrieval.retrieving import brought, count, counted, kept_out
 from workers.retrieval.service import Service
 
 
@@ -36,12 +37,13 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         find(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    used, warning = await count(service, request, wanted, found.hits)
+    hits = await _beside(service, sight, wanted, found.hits)
+    used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     return Told(
         Found(
             namespace=wanted.namespace,
-            hits=tuple(found.hits),
+            hits=tuple(hits),
             used=used,
             served_from=found.served_from,
             compared=found.compared,
@@ -50,6 +52,27 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             warning=warning,
         )
     )
+
+
+async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
+    """The hits, with those that contradict each other together. What is to be believed first comes in, if need be in
+    the last one's place."""
+    found = await service.reads.conflicts(sight, [hit.memory_id for hit in hits])
+    if not found:
+        return hits
+    near = {hit.memory_id: hit for hit in hits}
+    came = await brought(service, sight, wanted.namespace, conflicts.missing(near, found), wanted.filters)
+    if came:
+        vector = await service.vector_of(wanted.namespace, wanted.query)
+        near |= {i: replace(one.hit, score=_cosine(vector, one.vector)) for i, one in came.items()}
+    marked = conflicts.marks(found)
+    order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, found), found)
+    return [replace(near[i], conflicts_with=marked.get(i, ())) for i in order[: wanted.k]]
+
+
+def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return query.cosine(1.0 - float(a @ b) / lengths) if a.shape == b.shape and lengths else 0.0
 
 
 async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:

@@ -382,6 +382,19 @@ CREATE TABLE provenance (
 );
 CREATE INDEX provenance_child ON provenance (child);
 
+-- Memories that say otherwise than older ones. What became of either does not change that it was so.
+CREATE TABLE conflict (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    newer     uuid    NOT NULL,
+    older     uuid    NOT NULL,
+    PRIMARY KEY (namespace, older, newer)
+);
+CREATE INDEX conflict_newer ON conflict (newer);
+CREATE INDEX conflict_older ON conflict (older);
+CREATE INDEX conflict_seq ON conflict (shard, seq);
+
 -- Episodes whose keys an order destroyed, by their own memory ids; `was` late: it came after the order that names it.
 CREATE TABLE erased (
     memory_id uuid    PRIMARY KEY,
@@ -418,16 +431,22 @@ CREATE TABLE erasure (
 CREATE INDEX erasure_order ON erasure (order_id);
 
 ALTER TABLE provenance OWNER TO memquorum_owner;
+ALTER TABLE conflict OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
 ALTER TABLE erasure OWNER TO memquorum_owner;
 
 ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE conflict ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON conflict FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON conflict FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON erased FOR SELECT TO memquorum_tenant USING (

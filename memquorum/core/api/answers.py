@@ -36,9 +36,11 @@ class Remembered(_Use, frozen=True):
 
 
 class Hit(Remembered, frozen=True):
-    """A memory that was found. `score`: the cosine, in [−1, 1]."""
+    """A memory that was found. `score`: the cosine, in [−1, 1]. `conflicts_with`: memories that say otherwise, on which
+    members have not voted yet; what is to be believed first stands first."""
 
     score: float
+    conflicts_with: tuple[str, ...] = ()
 
 
 class LeftOut(Struct, frozen=True):
@@ -67,6 +69,7 @@ class Found(Struct, frozen=True, omit_defaults=True):
 
 
 class _Item(Remembered, frozen=True):
+    conflicts_with: tuple[str, ...]
     tokens: int
     folded: tuple[str, ...]
 

@@ -269,6 +269,7 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
         encoder=score.encoder,
         reinforces=score.reinforces,
         novelty_ppm=score.novelty_ppm,
+        contradicts=score.contradicts,
     )
 
 
@@ -297,6 +298,8 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
+    if scored is not None:
+        related.update(scored.record.contradicts)
     related = set(filter(ids.is_uuid, related))
     return Keys(
         frozenset(filter(ids.is_uuid, {record.memory_id})) | related,

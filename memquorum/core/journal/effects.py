@@ -23,7 +23,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, erasures, links, protections, repetitions, resting, restores
+from memquorum.core.journal import conflicts, decisions, erasures, links, protections, repetitions, resting, restores
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, Memory, Rows, ShardState, Strength
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
@@ -82,6 +82,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Stored):
         memories.update(detail.derives_from)
         memories.update([detail.reinforces] if detail.reinforces else [])
+        memories.update(detail.contradicts)
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
@@ -221,6 +222,7 @@ def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
         strength,
         _event(entry, "stored", detail),
         *repetitions.provenance(rows, entry, detail),
+        *conflicts.noted(rows, entry, detail),
         state=replace(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
         revealed=memory.id,
         gone=_undropped(entry, detail),

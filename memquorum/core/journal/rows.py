@@ -131,6 +131,17 @@ class Provenance(Struct, frozen=True):
     agent: str
 
 
+class Conflict(Struct, frozen=True):
+    """A memory says otherwise than one that was there before it (`core.text.conflict`). Both stay until members have
+    voted."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    newer: Uuid
+    older: Uuid
+
+
 class ErasedRow(Struct, frozen=True):
     """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one."""
 

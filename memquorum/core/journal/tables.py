@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from memquorum.core.journal.rows import (
     Answered,
     BallotRow,
+    Conflict,
     DecisionRow,
     Dropped,
     ErasedRow,
@@ -134,6 +135,7 @@ TABLES: dict[Kind, Table] = {
         ),
         Table("dropped", Dropped, ("memory_id",), ends=True),
         Table("provenance", Provenance, ("namespace", "parent", "child"), ("seq", "parent"), "seq"),
+        Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),
         # A head is a signature beside the chain; a rebuild has none.
         Table(

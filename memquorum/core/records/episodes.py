@@ -98,6 +98,7 @@ class Stored(Said, frozen=True, kw_only=True):
     encoder: str
     reinforces: str | None = None
     novelty_ppm: int | None = None
+    contradicts: tuple[str, ...] = ()
     retry: bool = False
 
 
@@ -117,6 +118,7 @@ class EpisodeScored(Struct, frozen=True):
     reinforces: str | None = None
     novelty_ppm: int | None = None
     sealed_embedding: bytes | None = None
+    contradicts: tuple[str, ...] = ()
     writer_epoch: int = 0
 
 

@@ -25,6 +25,7 @@ from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 from memquorum.core.records.episodes import Carried, taken
+from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import asking
@@ -84,7 +85,8 @@ class Facts(Struct, frozen=True):
 
     `notes`: journal entries about it in order, of its uses only the latest. `repetitions`: how often one of its event
     ids came again. `as_of` and `last_epoch`: where its shard stands. `configured`: the decisions that changed who votes
-    there, in their order, each as (pre-prepare, commits). `quota`: where its namespace stands by the caps.
+    there, in their order, each as (pre-prepare, commits). `quota`: where its namespace stands by the caps. `conflicts`:
+    what contradicts it and is alive, as it is.
     """
 
     memory_id: str
@@ -102,6 +104,7 @@ class Facts(Struct, frozen=True):
     protected: tuple[Protection, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     quota: Quota = NOTHING
+    conflicts: tuple[Contradiction, ...] = ()
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -248,6 +251,7 @@ class Account(Struct, frozen=True):
     waiting: tuple[Waiting, ...] = ()
     stopped_until: int | None = None
     holds: Holds | None = None
+    conflicts: tuple[Contradiction, ...] = ()
 
 
 def configured(codec: Codec, genesis: Genesis, facts: Facts) -> Genesis:
@@ -293,6 +297,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         waiting=facts.waiting,
         stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
         holds=holds(memory, birth.detail if birth else None) if memory else None,
+        conflicts=facts.conflicts,
     )
 
 

@@ -56,6 +56,10 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
         yield ""
         yield "Its use"
         yield from _uses(account)
+    if account.conflicts:
+        yield ""
+        yield "What contradicts it"
+        yield from _conflicts(account)
     for vote in account.votes:
         yield ""
         yield from _vote(vote, genesis)
@@ -142,6 +146,18 @@ def _uses(account: Account) -> Iterator[str]:
         yield f"    {moment(use.at)}  {'read' if use.how == 'accessed' else 'said again'} by {use.agent}"
     if account.repetitions:
         yield f"  Its event came {times(account.repetitions)} more and changed nothing."
+
+
+def _conflicts(account: Account) -> Iterator[str]:
+    """By rules, from the same subject and slot with another value; members have not voted yet, or kept both."""
+    for one in account.conflicts:
+        mine, other = one.newer == account.memory_id, one.older if one.newer == account.memory_id else one.newer
+        when = f"{'before' if mine else 'since'}, at {moment(one.older_at if mine else one.newer_at)}"
+        who = "the same agent or source" if one.own else "another agent"
+        yield f"  {other} says otherwise: {who} said it {when}."
+        first = "this one" if one.first == account.memory_id else "that one"
+        why = "is promoted" if one.first == one.older else "is newer"
+        yield f"    Both stay until members vote one away; {first} is served first, for it {why}."
 
 
 def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:

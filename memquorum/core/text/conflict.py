@@ -35,6 +35,9 @@ class Finding(Struct, frozen=True):
 
     slot: str
     cue: bool
+    exact: bool = True
+    """Whether the subjects are said in the same words. Where not, another memory may be meant: "the door code" is not
+    that of the back door, if there is one of just that name."""
 
 
 def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None:
@@ -50,7 +53,7 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
         for old in older.statements:
             slot = _slot(old, new)
             if slot is not None:
-                return Finding(slot, new.cue)
+                return Finding(slot, new.cue, set(old.subject) == set(new.subject))
     return None
 
 

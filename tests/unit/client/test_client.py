@@ -322,6 +322,7 @@ async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: p
 
 ITEM = {name: value for name, value in HIT.items() if name != "score"} | {
     "tokens": 1, "folded": ["n"], "type": "task", "sensitivity": 0.3, "purposes": ["billing"], "jurisdictions": [],
+    "conflicts_with": ["o"],
 }  # fmt: skip
 
 

@@ -318,3 +318,23 @@ def test_memories_leave_and_the_oldest_is_dropped_at_the_limit() -> None:
     around.memories.remove("c")
     assert around.judge(episode("d", 90)).signals.novelty_ppm == pytest.approx(292_893, abs=500)
     assert len(around) == 2
+
+
+def test_what_says_otherwise_names_what_it_contradicts_in_either_tier() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("code", 0, "The door code is 4821.", reward_ppm=PPM))
+    around.judge(episode("other", 5, "The back door code is 1111.", reward_ppm=PPM))
+    around.promoted("sync", "bob", at(10), "The sync is at 3 pm.", ANN)
+    newer = around.judge(episode("newer", 20, "The door code was changed to 9930.", reward_ppm=PPM))
+    assert (newer.outcome, newer.contradicts) == (STORED, ("code",))
+    assert around.judge(episode("later", 30, "The sync was moved to 4 pm.", reward_ppm=PPM)).contradicts == ("sync",)
+    around.left("code")
+    again = around.judge(episode("again", 40, "The door code was changed to 7777.", reward_ppm=PPM))
+    assert again.contradicts == ("newer",)
+
+
+def test_what_is_dropped_contradicts_nothing() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("code", 0, "The door code is 4821.", reward_ppm=PPM))
+    dropped = around.judge(episode("newer", 1, "The door code was changed to 9930.", reward_ppm=0))
+    assert (dropped.outcome, dropped.contradicts) == (BELOW_THRESHOLD, ())

@@ -14,7 +14,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import decisions, effects, links
-from memquorum.core.journal.rows import DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
+from memquorum.core.journal.rows import Conflict, DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
@@ -501,3 +501,12 @@ def test_a_tick_of_an_older_journal_is_still_followed(shard: Shard) -> None:
     )
     change = effects.redo(shard.rules, shard.rows, links.append(codec, state, entry))
     assert change.state.as_of == 5_000
+
+
+def test_what_a_memory_says_otherwise_is_noted_of_what_is_alive_in_its_namespace(shard: Shard) -> None:
+    shard.episode("a")
+    shard.episode("a", namespace="elsewhere")
+    elsewhere = memory_id("a", "elsewhere")
+    change = shard.episode("b", contradicts=(A, B, elsewhere, memory_id("never")))
+    assert change.of(Conflict) == (Conflict(0, change.entry.seq, NAMESPACE, B, A),)
+    assert shard.episode("c", outcome="below_threshold", contradicts=(A,)).of(Conflict) == ()

@@ -1,0 +1,118 @@
+"""How memories that contradict each other are served while members have not voted on them: side by side, and marked.
+
+The newer one comes first where one agent or source said both, or where the older one is in short-term memory. What was
+promoted, and somebody else contradicts, stays first, with what contradicts it directly below it. The best place of them
+all is the place of them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.query import Filters
+from memquorum.core.tiers import LONG_TERM
+
+
+class Contradiction(Struct, frozen=True):
+    """Two memories that are alive and contradict each other. `own`: one agent, or one source, said both."""
+
+    newer: str
+    older: str
+    own: bool
+    newer_at: int
+    older_at: int
+    newer_tier: str
+    older_tier: str
+
+    @property
+    def first(self) -> str:
+        """Which of them is served first."""
+        return self.older if self.older_tier == LONG_TERM and not self.own else self.newer
+
+
+def marks(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
+    """By memory, those that contradict it."""
+    beside: dict[str, dict[str, None]] = {}
+    for one in found:
+        beside.setdefault(one.newer, {})[one.older] = None
+        beside.setdefault(one.older, {})[one.newer] = None
+    return {memory_id: tuple(others) for memory_id, others in beside.items()}
+
+
+def missing(memory_ids: Iterable[str], found: Iterable[Contradiction]) -> list[str]:
+    """What has to stand before a memory of these, and is not among them."""
+    there = set(memory_ids)
+    return list(dict.fromkeys(one.first for one in found if one.first not in there))
+
+
+def inserted(memory_ids: Sequence[str], came: Iterable[str], found: Iterable[Contradiction]) -> list[str]:
+    """The memories, and before each what came in because it has to stand before it."""
+    order, left = list(memory_ids), set(came)
+    for one in found:
+        other = one.older if one.first == one.newer else one.newer
+        if one.first in left and other in order:
+            order.insert(order.index(other), one.first)
+            left.discard(one.first)
+    return order
+
+
+def let_in(filters: Filters, hit: Hit) -> bool:
+    """Whether a memory that was not searched for passes what the search asks beside gates."""
+    return (
+        hit.tier in filters.tiers
+        and (filters.agents is None or hit.agent in filters.agents)
+        and (filters.sessions is None or hit.session in filters.sessions)
+        and (filters.types is None or hit.type in filters.types)
+        and (filters.since is None or hit.occurred_at >= filters.since)
+        and (filters.until is None or hit.occurred_at < filters.until)
+    )
+
+
+def ordered(memory_ids: Sequence[str], found: Sequence[Contradiction]) -> list[str]:
+    """The memories, best first, with those that contradict each other together. `found`: may speak of others too."""
+    groups = _groups(memory_ids, found)
+    order: list[str] = []
+    placed: set[str] = set()
+    for memory_id in memory_ids:
+        if memory_id not in placed:
+            group = groups.get(memory_id, [memory_id])
+            order += group
+            placed.update(group)
+    return order
+
+
+def _groups(memory_ids: Sequence[str], found: Sequence[Contradiction]) -> Mapping[str, list[str]]:
+    """By memory, it and all that it is bound to by contradictions, in the order in which they are served."""
+    there, bound = set(memory_ids), dict[str, set[str]]()
+    pairs = [one for one in found if one.newer in there and one.older in there]
+    at: dict[str, int] = {}
+    for one in pairs:
+        at |= {one.newer: one.newer_at, one.older: one.older_at}
+        group = bound.get(one.newer, {one.newer}) | bound.get(one.older, {one.older})
+        bound |= dict.fromkeys(group, group)
+    places = {memory_id: place for place, memory_id in enumerate(memory_ids)}
+    return {
+        memory_id: _in_order(group, [one for one in pairs if one.newer in group], at, places)
+        for memory_id, group in bound.items()
+    }
+
+
+def _in_order(
+    group: Iterable[str], pairs: Sequence[Contradiction], at: Mapping[str, int], places: Mapping[str, int]
+) -> list[str]:
+    """First what nothing has to stand before, of several the latest; and so on with the rest."""
+    rest, order = set(group), list[str]()
+    while rest:
+        behind = {
+            one.older if one.first == one.newer else one.newer
+            for one in pairs if one.newer in rest and one.older in rest
+        }  # fmt: skip
+        # Three may stand before each other in a ring, where two agents and a promoted memory meet.
+        free = rest - behind or rest
+        best = min(free, key=lambda memory_id: (-at[memory_id], places[memory_id]))
+        order.append(best)
+        rest.remove(best)
+    return order
