@@ -50,7 +50,7 @@ class PostgresNeighbourhoods:
 
 
 def _change(seq: int, rows: Iterable[tuple[Any, ...]], left: tuple[str, ...]) -> JournalChange:
-    """Of rows that tell the tier of each."""
+    """Makes a change of rows that tell the tier of each."""
     found: dict[str, list[Neighbour]] = {SHORT_TERM: [], LONG_TERM: []}
     for row in rows:
         found[row[5]].append(_neighbour(row))

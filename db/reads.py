@@ -140,7 +140,7 @@ class Reads:
         return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
 
     async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:
-        """Of memories, those that others contradict, and by which; both are alive."""
+        """Finds what contradicts memories, where both are alive."""
         rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return [Contradiction(*row) for row in rows]
 

@@ -34,7 +34,7 @@ class Contradiction(Struct, frozen=True):
 
 
 def marks(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
-    """By memory, those that contradict it."""
+    """Names, by memory, those that contradict it."""
     beside: dict[str, dict[str, None]] = {}
     for one in found:
         beside.setdefault(one.newer, {})[one.older] = None
@@ -85,7 +85,7 @@ def ordered(memory_ids: Sequence[str], found: Sequence[Contradiction]) -> list[s
 
 
 def _groups(memory_ids: Sequence[str], found: Sequence[Contradiction]) -> Mapping[str, list[str]]:
-    """By memory, it and all that it is bound to by contradictions, in the order in which they are served."""
+    """Gathers for each memory all that it is bound to by contradictions, in the order in which they are served."""
     there, bound = set(memory_ids), dict[str, set[str]]()
     pairs = [one for one in found if one.newer in there and one.older in there]
     at: dict[str, int] = {}
@@ -103,7 +103,7 @@ def _groups(memory_ids: Sequence[str], found: Sequence[Contradiction]) -> Mappin
 def _in_order(
     group: Iterable[str], pairs: Sequence[Contradiction], at: Mapping[str, int], places: Mapping[str, int]
 ) -> list[str]:
-    """First what nothing has to stand before, of several the latest; and so on with the rest."""
+    """Puts first what nothing has to stand before, of several the latest; and so on with the rest."""
     rest, order = set(group), list[str]()
     while rest:
         behind = {

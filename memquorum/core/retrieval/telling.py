@@ -149,7 +149,7 @@ def _uses(account: Account) -> Iterator[str]:
 
 
 def _conflicts(account: Account) -> Iterator[str]:
-    """By rules, from the same subject and slot with another value; members have not voted yet, or kept both."""
+    """Tells what else is alive and gives the same slot of the same subject another value, as the rules find."""
     for one in account.conflicts:
         mine, other = one.newer == account.memory_id, one.older if one.newer == account.memory_id else one.newer
         when = f"{'before' if mine else 'since'}, at {moment(one.older_at if mine else one.newer_at)}"
