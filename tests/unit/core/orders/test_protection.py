@@ -337,6 +337,10 @@ def of_small(codec: Codec, action: str, about: str, number: int, signer: str = "
     return replace(record, order=signed(codec, order, signer))
 
 
+def known(name: str) -> Known:
+    return Known(memory_id(name), NAMESPACE, "ann", 0, 0, 0, 1, 0, None, None, None, b"", b"", None, "")
+
+
 @pytest.mark.parametrize("action", ["pin", "need"])
 def test_a_namespace_protects_no_more_than_its_limit_but_for_the_operator(codec: Codec, action: str) -> None:
     shard, view = Shard(codec, SMALL), View(Path(":memory:"), SMALL.cluster, 1)
@@ -349,7 +353,7 @@ def test_a_namespace_protects_no_more_than_its_limit_but_for_the_operator(codec:
     assert [codec.decode_as(Protected, c.entry.detail).applied for c in changes] == [True, True, False, True]
     with view.batch():
         for name in "abcd":
-            view.remember(Known(memory_id(name), NAMESPACE, "ann", 0, 0, 0, 1, 0, None, None, None, b"", b"", None, ""))
+            view.remember(known(name))
         for offset, record in enumerate(records):
             walk.accept(offset, record, b"bytes")
         walk.go()
@@ -360,6 +364,30 @@ def test_a_namespace_protects_no_more_than_its_limit_but_for_the_operator(codec:
     assert kinds(public.audit(store=True, accepted=True)) == []
     public.forge(6, replace(public.detail(6), applied=True))
     assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
+def test_by_whichever_policy_a_member_reads_a_pin_it_signs_the_same_of_the_stream(codec: Codec) -> None:
+    """Who reads old pins by a later configuration holds other memories protected; what members compare is the same."""
+    records = [of_small(codec, "pin", memory_id(name), number) for number, name in enumerate("abc", 1)]
+    wide = replace(SMALL, policy=replace(SMALL.policy, protection=ProtectionPolicy(pins_max=3)))
+    held, signed_of, stands = [], [], []
+    for configuration in (SMALL, wide):
+        view = View(Path(":memory:"), SMALL.cluster, 1)
+        walk = Walk(codec, view, SMALL, me=1, shard=0)
+        walk.follow(configuration)
+        with view.batch():
+            for name in "abc":
+                view.remember(known(name))
+            for offset, record in enumerate(records):
+                walk.accept(offset, record, b"bytes")
+            walk.go()
+        held.append(len(view.protected([memory_id(name) for name in "abc"])))
+        signed_of.append(view.stream(0))
+        stands.append([view.order_at(0, offset) for offset in range(3)])
+        view.close()
+    assert held == [2, 3]
+    assert signed_of[0] is not None and signed_of[0] == signed_of[1]
+    assert stands[0] == stands[1] and None not in stands[0]
 
 
 # Goals that nobody ends
