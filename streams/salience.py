@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import faust
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import letters, sealing
@@ -46,6 +47,7 @@ from streams.crashes import Crashes
 from streams.encoding import Encoding
 from streams.recall import Recall, keys_of
 from streams.stage import Arrival, Output
+from streams.worths import Weighed, Worths
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +76,7 @@ class _Case:
     vector: Vector | None = None
     outcome: str | None = None
     failure: str | None = None
+    weighed: Weighed | None = None
 
 
 class Salience:
@@ -105,6 +108,7 @@ class Salience:
         self._vectors_max = vectors_max
         self._surroundings: OrderedDict[tuple[int, str], Surroundings] = OrderedDict()
         self._begun: set[int] = set()
+        self._worths = Worths(codec, past, vault, clock)
         self._recall: Recall | None = None
         if past is not None:
             self._recall = Recall(codec, past=past, encoding=self._encoding, vault=vault, each=self._policy.buffer_size)
@@ -116,13 +120,17 @@ class Salience:
         cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
         self._open(cases)
         self._encode(cases)
+        first = {(c.arrival.partition, c.accepted.namespace): c.arrival.offset for c in reversed(cases)}
+        self._worths.ready((shard, namespace, offset) for (shard, namespace), offset in first.items())
         for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
             self._refresh(shard, namespace)
         outputs = [output for case in cases for output in self._outcome(case)]
         # What is in memory of a namespace in which something is erased goes: the journal brings back what stays.
         for key in erased:
             self._surroundings.pop(key, None)
+            self._worths.erased(*key)
         self._bound()
+        self._worths.bound()
         return outputs
 
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
@@ -150,10 +158,11 @@ class Salience:
         """Begins the shards whose first records since their assignment are here, and fills their episodic buffers."""
         for shard in sorted({arrival.partition for arrival in arrivals} & self._begun):
             self.assignments.begin(shard)
+            first = min(arrival.offset for arrival in arrivals if arrival.partition == shard)
+            self._worths.begin(shard, first)
             if self._recall is None:
                 self._begun.discard(shard)
                 continue
-            first = min(arrival.offset for arrival in arrivals if arrival.partition == shard)
             for one in self._recall.before(shard, first):
                 key = shard, one.namespace
                 if key not in self._surroundings:
@@ -230,11 +239,16 @@ class Salience:
         sealed = None
         if case.outcome is None and case.vector is not None and case.key is not None:
             try:
+                shard = case.arrival.partition
+                case.weighed = self._worths.weigh(shard, case.accepted, case.text, case.key)
+                given = replace(given, rank_ppm=case.weighed.rank_ppm)
                 judgement = self._judge(case, given, case.vector)
                 if judgement.outcome != BELOW_THRESHOLD:
                     nonce = os.urandom(sealing.NONCE_BYTES)
                     sealed = sealing.seal_vector(case.key, nonce, case.vector, case.accepted.memory_id)
+                self._worths.take(shard, case.accepted, case.weighed)
             except Exception as error:
+                case.weighed, given = None, replace(given, rank_ppm=None)
                 judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
                 self._fail(case, error)
         return [*self._letter(case), self._output(case, judgement, sealed)]
@@ -255,7 +269,7 @@ class Salience:
         )  # fmt: skip
 
     def _output(self, case: _Case, judgement: Judgement, sealed: bytes | None) -> Output:
-        accepted, arrival = case.accepted, case.arrival
+        accepted, arrival, weighed = case.accepted, case.arrival, case.weighed
         record = EpisodeScored(
             event_id=accepted.event_id,
             memory_id=accepted.memory_id,
@@ -272,6 +286,10 @@ class Salience:
             novelty_ppm=judgement.signals.novelty_ppm,
             sealed_embedding=sealed,
             writer_epoch=self.assignments.epoch(arrival.partition),
+            worth_ppm=weighed.worth_ppm if weighed else None,
+            rank_ppm=weighed.rank_ppm if weighed else None,
+            sealed_counts=weighed.sealed_counts if weighed else None,
+            like=weighed.like if weighed else None,
         )
         return Output(
             topic=topics.SCORED,

@@ -57,11 +57,12 @@ class DecayPolicy(Struct, frozen=True):
 
 
 class SaliencePolicy(Struct, frozen=True):
-    """Encoding and salience (SPEC B, Alg. 10 and section 4.2)."""
+    """Encoding and salience (SPEC B, Alg. 10 and section 4.2); `worth` weighs the rank of `core.worth`."""
 
     novelty: float = 0.30
     reward: float = 0.35
     confidence: float = 0.10
+    worth: float = 0.20
     encode_threshold: float = 0.35
     early_threshold: float = 0.70
     confidence_threshold: float = 0.5

@@ -1,6 +1,6 @@
 """How much an episode matters, and what becomes of it: stored, reinforcing a memory, or below the threshold.
 
-SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward and confidence;
+SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, confidence and rank(worth);
 novelty is 1 − the largest cosine to the agent's episodic buffer (what it lived through last, stored or not) and to the
 namespace's short-term memory. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
 """
@@ -44,6 +44,8 @@ class Signals(Struct, frozen=True):
     reward_ppm: int | None = None
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
+    rank_ppm: int | None = None
+    """How its worth ranks among all that was accepted (`core.worth`)."""
 
 
 class Judgement(Struct, frozen=True):
@@ -65,6 +67,7 @@ def salience_ppm(policy: SaliencePolicy, signals: Signals) -> int:
         (policy.novelty, signals.novelty_ppm),
         (policy.reward, signals.reward_ppm),
         (policy.confidence, signals.confidence_ppm),
+        (policy.worth, signals.rank_ppm),
     )
 
 

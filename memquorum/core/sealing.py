@@ -78,6 +78,16 @@ def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32
     return np.frombuffer(open_sealed(key, sealed, _purpose("embedding", memory_id)), "<f2").astype(np.float32)
 
 
+def seal_counts(key: bytes, nonce: bytes, counts: bytes, memory_id: str) -> bytes:
+    """How often a memory's words had been said before (`core.worth`), sealed."""
+    return seal(key, nonce, counts, _purpose("counts", memory_id))
+
+
+def open_counts(key: bytes, sealed: bytes, memory_id: str) -> bytes:
+    """How often a memory's words had been said before. Raises SealError."""
+    return open_sealed(key, sealed, _purpose("counts", memory_id))
+
+
 def open_vectors(wanted: Iterable[tuple[str, bytes, bytes]]) -> dict[str, NDArray[np.float32]]:
     """The embeddings of (memory id, key, sealed) by their id; what cannot be opened, or holds no vector of finite
     numbers, is left out. Many at once: what is opened alike is made numbers together."""

@@ -38,7 +38,7 @@ FLOORS: Floors = (
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro"),
-    {"ports": ("memquorum.ports",)} | _each("identity"),
+    {"ports": ("memquorum.ports",)} | _each("identity", "worth"),
     _each("decay", "orders"),
     {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus"),

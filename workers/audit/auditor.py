@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from db.audit_rows import Snapshot, snapshot
 from memquorum import topics
 from memquorum.core.audit.agreed import Words
+from memquorum.core.audit.chain import Record
 from memquorum.core.audit.findings import Finding, Findings, Kind, ShardReport, VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
@@ -25,7 +26,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.ports import Vault
-from workers.audit import authors, contents
+from workers.audit import authors, contents, worths
 from workers.audit.contents import Checked
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
@@ -92,6 +93,7 @@ def verify(
             before += entries[shard].end
             reports.append(report)
         reports = [_with_authors(report, _authors(codec, genesis, report.shard, accepted, vault)) for report in reports]
+        reports = [_with_authors(report, _worths(codec, report.shard, accepted, scored, vault)) for report in reports]
         bodies, unchecked = Checked(), 0
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
@@ -142,9 +144,22 @@ def _authors(
     codec: Codec, genesis: Genesis, shard: int, accepted: Sequence[Partition], vault: Vault | None
 ) -> Findings:
     """Reads the accepted stream of a shard, as far as it went when the audit began."""
-    partition = accepted[shard]
-    ended = itertools.takewhile(lambda record: record.offset < partition.end, partition.records(0))
+    ended = _ended(accepted[shard])
     return authors.check(codec, genesis, shard, ((record.offset, record.data) for record in ended), vault)
+
+
+def _worths(
+    codec: Codec, shard: int, accepted: Sequence[Partition], scored: Sequence[Partition], vault: Vault | None
+) -> Findings:
+    """Reads the accepted and the scored stream of a shard, as far as they went when the audit began."""
+    said, scores = (
+        ((record.offset, record.data) for record in _ended(partition)) for partition in (accepted[shard], scored[shard])
+    )
+    return worths.check(codec, shard, said, scores, vault)
+
+
+def _ended(partition: Partition) -> Iterator[Record]:
+    return itertools.takewhile(lambda record: record.offset < partition.end, partition.records(0))
 
 
 def _with_authors(report: ShardReport, found: Findings) -> ShardReport:

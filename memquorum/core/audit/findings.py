@@ -96,6 +96,10 @@ class Kind(StrEnum):
     CONTENT_ALTERED = "content_altered"
     """A content that is not the one whose commitment stands in the journal."""
 
+    # The scored stream, held against what was accepted.
+    WORTH_ALTERED = "worth_altered"
+    """A worth that does not follow from the words of the text and what was counted of them."""
+
 
 class Finding(Struct, frozen=True):
     """One thing that is wrong: where, what was expected, what was found instead."""
@@ -133,6 +137,10 @@ class Counts:
     """Contents of Postgres that were held against the journal's commitments."""
     authors: int = 0
     """Episodes that were held against their agents' signatures."""
+    worths: int = 0
+    """Worths that were computed again from the accepted texts."""
+    worths_unread: int = 0
+    """Worths of texts that nobody can open any more: whether they are right is not checkable."""
     rows: int = 0
     """Rows of Postgres that were held against the chain."""
 

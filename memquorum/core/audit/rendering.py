@@ -26,6 +26,9 @@ def plain(report: VerifyReport) -> dict[str, Any]:
     }
 
 
+_UNCHECKED = ("worths_unread",)
+
+
 def lines(report: VerifyReport) -> Iterator[str]:
     """The report, a line each: every shard with what is wrong in it, what was checked and what was not, the verdict."""
     for shard in report.shards:
@@ -34,13 +37,16 @@ def lines(report: VerifyReport) -> Iterator[str]:
         if shard.more:
             yield f"  and {shard.more:,} more"
     counts = report.counts
-    yield "checked: " + ", ".join(f"{getattr(counts, f.name):,} {f.name}" for f in fields(counts))
+    checked = [f.name for f in fields(counts) if f.name not in _UNCHECKED]
+    yield "checked: " + ", ".join(f"{getattr(counts, name):,} {name}" for name in checked)
     if report.strangers:
         yield f"passed over: {report.strangers:,} records in the line's topics that this line did not write"
     if not report.store_compared:
         yield "Postgres was not looked at"
     if report.unchecked:
         yield f"not checked: {report.unchecked:,} contents of Postgres, for want of their keys"
+    if counts.worths_unread:
+        yield f"not checked: {counts.worths_unread:,} worths, of texts that nobody can open any more"
     if not counts.entries:
         yield "the journal is empty: there was nothing to prove"
     yield "nothing is wrong" if report.ok else "NOT SOUND"

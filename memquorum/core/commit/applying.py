@@ -270,6 +270,8 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
         reinforces=score.reinforces,
         novelty_ppm=score.novelty_ppm,
         contradicts=score.contradicts,
+        worth_ppm=score.worth_ppm,
+        rank_ppm=score.rank_ppm,
     )
 
 

@@ -100,6 +100,8 @@ class Stored(Said, frozen=True, kw_only=True):
     novelty_ppm: int | None = None
     contradicts: tuple[str, ...] = ()
     retry: bool = False
+    worth_ppm: int | None = None
+    rank_ppm: int | None = None
 
 
 class EpisodeScored(Struct, frozen=True):
@@ -120,6 +122,10 @@ class EpisodeScored(Struct, frozen=True):
     sealed_embedding: bytes | None = None
     contradicts: tuple[str, ...] = ()
     writer_epoch: int = 0
+    worth_ppm: int | None = None
+    rank_ppm: int | None = None
+    sealed_counts: bytes | None = None
+    like: str | None = None
 
 
 class MemoryReencoded(Struct, frozen=True):

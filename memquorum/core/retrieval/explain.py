@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from memquorum.core import caps, decay, facets
+from memquorum.core import caps, decay, facets, worth
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
@@ -129,7 +129,8 @@ class Signal(Struct, frozen=True):
 
 
 class Birth(Carried, frozen=True):
-    """Where the memory came from, and what salience said of it. `retry`: after it had failed before."""
+    """Where the memory came from, and what salience said of it. `retry`: after it had failed before. `worth_ppm`: of
+    its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind."""
 
     journal_seq: int
     accepted_offset: int
@@ -147,6 +148,9 @@ class Birth(Carried, frozen=True):
     derives_from: tuple[str, ...] = ()
     repeats: str | None = None
     retry: bool = False
+    worth_ppm: int | None = None
+    rank_ppm: int | None = None
+    like: str = ""
 
 
 class Use(Struct, frozen=True):
@@ -321,6 +325,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         ("novelty", weights.novelty, told.novelty_ppm),
         ("reward", weights.reward, told.reward_ppm),
         ("confidence", weights.confidence, told.confidence_ppm),
+        ("rank", weights.worth, told.rank_ppm),
     )
     return Birth(
         journal_seq=note.seq,
@@ -339,6 +344,9 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         derives_from=told.derives_from,
         repeats=told.reinforces,
         retry=told.retry,
+        worth_ppm=told.worth_ppm,
+        rank_ppm=told.rank_ppm,
+        like=worth.like(told.type, told.role),
         **taken(Carried, told),
     )
 

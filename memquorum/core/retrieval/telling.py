@@ -110,6 +110,13 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     }.get(outcome, f"could not be stored: {born.outcome}")
     early = ", and early enough for a nomination at once" if born.early and born.outcome == "stored" else ""
     yield f"  Salience {share(born.salience_ppm)}{_sum(born)} {verdict}{early}."
+    if born.worth_ppm is not None and born.rank_ppm is not None:
+        kind, _, author = born.like.partition("/")
+        by = "an agent" if author == "agent" else f"a {author}"
+        yield (
+            f"  Its words were worth {share(born.worth_ppm)}: more than {share(born.rank_ppm)} of all that had been "
+            f"accepted before as {kind} from {by}, ordinary texts among it."
+        )
     if born.uncertainty_ppm is not None:
         yield f"  Its publisher's uncertainty was {share(born.uncertainty_ppm)}."
     yield f"  Encoded by {born.encoder}."

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections import Counter
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.merging import Marks
-from memquorum.core.policy import Policy
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
-    IntakeRefused,
     OrderAccepted,
 )
-from memquorum.encoders.hashing import HashingEncoder
+from memquorum.core.worth import ln_ppm
 from memquorum.ports import (
     EncoderUnavailable,
     JournalChange,
@@ -38,102 +31,14 @@ from memquorum.ports import (
     VaultUnavailable,
 )
 from streams.assignments import Displaced
-from streams.salience import DESTROYED, Salience
-from streams.stage import Arrival, Output
-
-NOW = 1_700_000_000_000
-SHARD = 1
-NOTHING = JournalChange(0, (), ())
-ANN = Marks("ann")
-
-
-@dataclass
-class Journal:
-    """The Neighbourhoods port over answers laid out beforehand; without one, nothing has changed."""
-
-    answers: list[JournalChange | Exception] = field(default_factory=list)
-    asked: list[tuple[int, str, int | None]] = field(default_factory=list)
-
-    def changes(self, shard: int, namespace: str, after_seq: int | None, known: Container[str] = ()) -> JournalChange:
-        self.asked.append((shard, namespace, after_seq))
-        answer = self.answers.pop(0) if self.answers else JournalChange(after_seq or 0, (), ())
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-class Moody(HashingEncoder):
-    """Cannot take a text with 'poison' in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tried: Counter[str] = Counter()
-        self.broken = False
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.tried.update(texts)
-        if self.broken or any("poison" in text for text in texts):
-            raise RuntimeError("no such word: " + " ".join(texts))
-        return super().encode(texts)
-
-
-class Line:
-    """A stage with its ports, and a hand that seals episodes for it as intake does."""
-
-    def __init__(self, codec: Codec, **ports: object) -> None:
-        self.codec, self.vault, self.journal = codec, InMemoryVault(), Journal()
-        self.encoder = Moody()
-        given = {"encoder": self.encoder, "vault": self.vault, "neighbourhoods": self.journal, **ports}
-        self.stage = Salience(codec, Policy(), **given)  # type: ignore[arg-type]
-        self.offsets = itertools.count(10)
-
-    def episode(
-        self, text: str, event: str = "", agent: str = "ann", namespace: str = "n", **fields: object
-    ) -> Arrival:
-        offset = next(self.offsets)
-        event = event or f"e{offset}"
-        memory_id = ids.memory_id(namespace, event)
-        (key,) = self.vault.create([(memory_id, namespace, agent)]).values()
-        accepted = EpisodeAccepted(
-            event_id=event, memory_id=memory_id, namespace=namespace, agent=agent, subject=agent, occurred_at=NOW,
-            sealed_content=sealing.seal_text(key, bytes(12), text, memory_id), commitment=b"c", characters=len(text),
-            origin_topic=topics.EPISODES, origin_partition=0, origin_offset=0,
-        )  # fmt: skip
-        return self.arrival(replace(accepted, **fields), offset)  # type: ignore[arg-type]
-
-    def arrival(self, record: object, offset: int | None = None) -> Arrival:
-        return Arrival(SHARD, next(self.offsets) if offset is None else offset, self.codec.encode(record), "00-trace")
-
-    def process(self, *arrivals: Arrival) -> list[EpisodeScored]:
-        return self.read(self.stage.process(arrivals))
-
-    def read(self, outputs: Sequence[Output]) -> list[EpisodeScored]:
-        return [self.codec.decode_as(EpisodeScored, o.value) for o in outputs if o.topic == topics.SCORED]
-
-    def letters(self, outputs: Sequence[Output]) -> list[IntakeRefused]:
-        return [self.codec.decode_as(IntakeRefused, o.value) for o in outputs if o.topic == topics.REFUSED]
+from streams.salience import DESTROYED
+from streams.stage import Arrival
+from tests.builders.salience import ANN, NOW, SHARD, Line, Stream
 
 
 @pytest.fixture
 def line(codec: Codec) -> Line:
     return Line(codec)
-
-
-class Stream:
-    """The Past port over what was sent; `away` makes it fail."""
-
-    def __init__(self, arrivals: Sequence[Arrival]) -> None:
-        self.arrivals, self.away, self.asked = arrivals, False, 0
-        self.written: list[bytes] = []
-
-    def before(self, shard: int, offset: int, most: int) -> list[bytes]:
-        self.asked += 1
-        if self.away:
-            raise OSError("no broker")
-        return [a.value for a in self.arrivals if a.partition == shard and offset - most <= a.offset < offset]
-
-    def scored(self, shard: int, since: int | None, most: int) -> tuple[list[bytes], int]:
-        return self.written[since or 0 :], len(self.written)
 
 
 def mid(event: str, namespace: str = "n") -> str:
@@ -147,11 +52,18 @@ def test_an_episode_is_stored_with_its_signals_and_sealed_vector(line: Line) -> 
     assert (output.kind, output.event_id, output.traceparent) == ("EpisodeScored", "scored/1/10", "00-trace")
     (scored,) = line.read([output])
     assert scored.sealed_embedding is not None
-    # (0.30 · 1 + 0.35 · 0.7 + 0.10 · 0.8) / 0.75, rounded half up
+    # Its two words were never said: of the 256 ordinary texts those are worth less that have but one.
+    assert scored.worth_ppm == 2 * ln_ppm(258) and scored.like == "episodic/agent"
+    assert scored.rank_ppm is not None and 500_000 < scored.rank_ppm < 700_000
+    # (0.30 · 1 + 0.35 · 0.7 + 0.10 · 0.8 + 0.20 · rank) / 0.95, rounded half up
+    salience = (
+        2 * (300_000 * 10**6 + 350_000 * 700_000 + 100_000 * 800_000 + 200_000 * scored.rank_ppm) + 950_000
+    ) // (2 * 950_000)
     assert scored == EpisodeScored(
         event_id="e", memory_id=mid("e"), namespace="n", agent="ann", accepted_offset=10, occurred_at=NOW,
-        outcome="stored", salience_ppm=833_333, early=True, encoder="hashing-384/1", reinforces=None,
-        novelty_ppm=1_000_000, sealed_embedding=scored.sealed_embedding,
+        outcome="stored", salience_ppm=salience, early=True, encoder="hashing-384/1", reinforces=None,
+        novelty_ppm=1_000_000, sealed_embedding=scored.sealed_embedding, worth_ppm=scored.worth_ppm,
+        rank_ppm=scored.rank_ppm, sealed_counts=scored.sealed_counts, like=scored.like,
     )  # fmt: skip
     (key,) = line.vault.open([mid("e")]).values()
     vector = sealing.open_vector(key, scored.sealed_embedding, mid("e"))
@@ -182,7 +94,7 @@ def test_a_later_batch_sees_what_an_earlier_stored(line: Line) -> None:
 
 def test_what_is_not_new_enough_is_below_the_threshold_and_has_no_vector(line: Line) -> None:
     line.process(line.episode("The pump leaks at valve 3.", "a"))
-    (scored,) = line.process(line.episode("The pump leaks at valve 4.", "b"))
+    (scored,) = line.process(line.episode("The pump leaks at valve 4.", "b", reward_ppm=0))
     assert (scored.outcome, scored.sealed_embedding) == ("below_threshold", None)
     assert scored.novelty_ppm is not None
     assert 0 < scored.novelty_ppm < 350_000
@@ -216,7 +128,8 @@ def test_namespaces_do_not_see_each_other(line: Line) -> None:
 def test_a_second_delivery_is_not_its_own_neighbour(line: Line) -> None:
     arrival = line.episode("The valve is stuck again.", "a")
     first, again = line.process(arrival)[0], line.process(arrival)[0]
-    assert replace(first, sealed_embedding=None) == replace(again, sealed_embedding=None)
+    first, again = (replace(one, sealed_embedding=None, sealed_counts=None) for one in (first, again))
+    assert first == again
 
 
 def test_assignment_forgets_the_shard(line: Line) -> None:

@@ -1,0 +1,184 @@
+"""What a text is worth keeping for by its words alone, and how that ranks among what its namespace has heard.
+
+**worth** = Σ ln((n + 258) / (df + ref + 1)) over the content words of a text, in millionths: n counts the texts that
+the namespace accepted before, df those of them that have the word, ref those of the 256 ordinary texts
+(`text.ordinary`), which count as if they had gone before. So a word is common or rare from the first text on, and
+what was said early is not worth less because little had been said. Words that only a question has count half. No
+model, no label, nothing from later on.
+
+**rank** = (lower + ½ equal) / all, over the worths of every text of like type and author kind that the namespace
+accepted, stored or not, forgotten or not, and of the 256. So ranks do not slide as a namespace empties. Worths are
+compared in steps of an eighth of a unit.
+
+Everything is in integers, so every machine finds the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from memquorum.core.policy import PPM
+from memquorum.core.text.content import Content, content
+from memquorum.core.text.ordinary import ORDINARY
+
+VERSION = 1
+"""Of the rules, the lists and the reference."""
+
+STEP = PPM // 8
+"""Worths are compared in steps of so many millionths."""
+STEPS = 4_096
+"""Above so many steps nothing is told apart."""
+
+# ln 2 · 2⁶⁴, rounded down.
+_LN_2 = 12_786_308_645_202_655_659
+_PACKED = msgspec.msgpack.Decoder(tuple[int, int, dict[str, int]])
+
+
+class BadCounts(ValueError):
+    """What should tell how often words were said does not belong to the text."""
+
+
+class Told(Struct, frozen=True):
+    """What a worth is computed from: how many texts had gone before, and how many of them have each word of a text."""
+
+    texts: int
+    having: Mapping[str, int]
+
+    def pack(self) -> bytes:
+        """Writes them as bytes, which `unpack` reads."""
+        return msgspec.msgpack.encode((VERSION, self.texts, self.having), order="sorted")
+
+
+def unpack(data: bytes) -> Told:
+    """What `Told.pack` wrote. Raises BadCounts for anything else."""
+    try:
+        version, texts, having = _PACKED.decode(data)
+    except msgspec.DecodeError as error:
+        raise BadCounts(str(error)) from None
+    if version != VERSION:
+        raise BadCounts(f"version {version}, not {VERSION}")
+    if any(not 0 <= one <= texts for one in having.values()):
+        raise BadCounts(f"a word in {max(having.values())} of {texts} texts")
+    return Told(texts, having)
+
+
+class Counts:
+    """How often a namespace's words were said: of the accepted stream up to some place."""
+
+    def __init__(self) -> None:
+        self.texts = 0
+        self._having: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._having)
+
+    def tell(self, said: Content) -> Told:
+        """The counts as they stand before a text."""
+        return Told(self.texts, {stem: self._having[stem] for stem in said.stems})
+
+    def take(self, stems: Iterable[str]) -> None:
+        """A text with these words was said; without any where nobody can read it."""
+        self.texts += 1
+        self._having.update(iter(stems))
+
+    def recall(self, told: Told) -> None:
+        """A text that was said before, by what was told with it then: that knows of texts that nobody can read now."""
+        self.texts = max(self.texts, told.texts)
+        for stem, having in told.having.items():
+            self._having[stem] = max(self._having[stem], having)
+        self.take(told.having)
+
+
+def worth_ppm(said: Content, told: Told) -> int:
+    """Σ over the content words, in millionths; whole numbers throughout. Raises BadCounts where the counts are those of
+    another text."""
+    if said.stems != tuple(told.having) and set(said.stems) != told.having.keys():
+        raise BadCounts(f"counts of {len(told.having)} words for a text of {len(said.stems)} others")
+    among = ln_ppm(told.texts + len(ORDINARY) + 2)
+    return _sum(said, {stem: among - ln_ppm(having + _reference()[stem] + 1) for stem, having in told.having.items()})
+
+
+def _sum(said: Content, weights: Mapping[str, int]) -> int:
+    """What only a question has counts half."""
+    return sum(weights[stem] for stem in said.stated) + sum(weights[stem] for stem in said.asked) // 2
+
+
+@lru_cache(maxsize=65_536)
+def ln_ppm(number: int) -> int:
+    """The natural logarithm of a positive integer in millionths, rounded down: by squaring, without floating point."""
+    power = number.bit_length() - 1
+    left = number << 62 >> power
+    log = power
+    for _ in range(40):
+        left = left * left >> 62
+        log <<= 1
+        if left >= 2 << 62:
+            left >>= 1
+            log += 1
+    return log * _LN_2 * PPM >> 104
+
+
+def step(worth: int) -> int:
+    """The step in which a worth is compared."""
+    return min(STEPS - 1, max(0, worth) // STEP)
+
+
+class Ranks:
+    """The worths of texts of like type and author kind, as how many lie in each step; the reference's with them."""
+
+    def __init__(self, steps: Mapping[int, int] | None = None) -> None:
+        self._in: NDArray[np.int64] = _ordinary_steps().copy()
+        for at, count in (steps or {}).items():
+            self._in[at] += count
+
+    def add(self, worth: int) -> None:
+        """A text of this worth was accepted."""
+        self._in[step(worth)] += 1
+
+    def rank_ppm(self, worth: int) -> int:
+        """(lower + ½ equal) / all, in millionths, rounded down."""
+        at = step(worth)
+        return int((2 * self._in[:at].sum() + self._in[at]) * PPM // (2 * self._in.sum()))
+
+
+def author_kind(role: str | None) -> str:
+    """Who speaks, by the role of an episode: person, tool, or agent where it says neither."""
+    named = (role or "").casefold()
+    if named in ("user", "human", "person", "customer"):
+        return "person"
+    return "tool" if named in ("tool", "function", "tool_result") else "agent"
+
+
+def like(type_: str, role: str | None) -> str:
+    """What an episode is ranked among: those of its type and author kind."""
+    return f"{type_}/{author_kind(role)}"
+
+
+@cache
+def ordinary_worths() -> tuple[int, ...]:
+    """What each of the ordinary texts is worth, as if the other 255 had gone before it."""
+    among = ln_ppm(len(ORDINARY) + 1)
+    weights = {stem: among - ln_ppm(having) for stem, having in _reference().items()}
+    return tuple(_sum(content(text), weights) for text in ORDINARY)
+
+
+@cache
+def _reference() -> Counter[str]:
+    return Counter(stem for text in ORDINARY for stem in content(text).stems)
+
+
+@cache
+def _ordinary_steps() -> NDArray[np.int64]:
+    return steps(ordinary_worths())
+
+
+def steps(worths: Iterable[int]) -> NDArray[np.int64]:
+    """How many of the worths lie in each step."""
+    return np.bincount(np.array([step(worth) for worth in worths], np.int64), minlength=STEPS).astype(np.int64)

@@ -1,0 +1,117 @@
+"""What the salience stage counts of words: before each episode, over a restart, and after an erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from memquorum.core import sealing, worth
+from memquorum.core.avro import Codec
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.records import EpisodeScored, OrderAccepted
+from tests.builders.salience import NOW, SHARD, Line, Stream
+
+SAID = (
+    "The pump leaks.", "Thanks!", "The valve of the pump is stuck.", "The pump was mended.", "Is the valve open?",
+    "The harvest begins on 3 May.", "Okay.", "The pump leaks again.",
+)  # fmt: skip
+
+
+def counts(line: Line, scored: EpisodeScored) -> worth.Told:
+    key = line.vault.open([scored.memory_id])[scored.memory_id]
+    return worth.unpack(sealing.open_counts(key, scored.sealed_counts or b"", scored.memory_id))
+
+
+def told(scores: Sequence[EpisodeScored]) -> list[tuple[int | None, int | None]]:
+    return [(one.worth_ppm, one.rank_ppm) for one in scores]
+
+
+def successor(codec: Codec, line: Line, scores: Sequence[EpisodeScored], **more: object) -> tuple[Line, Stream]:
+    """Another process that takes the shard over, where these scores stand."""
+    stream = Stream([])
+    stream.written = [codec.encode(score) for score in scores]
+    found = Line(codec, vault=line.vault, past=stream, **more)
+    found.vault, found.offsets = line.vault, line.offsets
+    found.stage.assigned(frozenset({SHARD}))
+    return found, stream
+
+
+def test_what_was_said_before_counts_whether_it_was_stored_or_not(codec: Codec) -> None:
+    line = Line(codec)
+    dull = line.episode("The pump leaks.", reward_ppm=0, confidence_ppm=0)
+    first, second = line.process(dull, line.episode("The pump works."))
+    assert first.outcome == "below_threshold"
+    assert counts(line, second) == worth.Told(1, {"pump": 1, "work": 0})
+    (elsewhere,) = line.process(line.episode("The pump works.", namespace="other"))
+    assert counts(line, elsewhere) == worth.Told(0, {"pump": 0, "work": 0})
+
+
+def test_a_second_delivery_changes_no_count(codec: Codec) -> None:
+    line = Line(codec)
+    arrival = line.episode("The pump leaks.")
+    first, again = line.process(arrival)[0], line.process(arrival)[0]
+    assert told([first]) == told([again]) and counts(line, again) == worth.Told(0, {"pump": 0, "leak": 0})
+    (after,) = line.process(line.episode("The pump works."))
+    assert counts(line, after) == worth.Told(1, {"pump": 1, "work": 0})
+
+
+def test_a_rank_is_taken_among_those_of_like_author_and_type(codec: Codec) -> None:
+    line = Line(codec)
+    line.process(*(line.episode(f"Valve {n} opens at {n + 40} bar near greenhouse {n + 90}.") for n in range(300)))
+    mine, person, kind = line.process(
+        line.episode("The pump leaks."),
+        line.episode("The pump leaks.", role="user"),
+        line.episode("The pump leaks.", type="task"),
+    )
+    assert [one.like for one in (mine, person, kind)] == ["episodic/agent", "episodic/person", "task/agent"]
+    assert mine.rank_ppm is not None and person.rank_ppm is not None and kind.rank_ppm is not None
+    assert mine.rank_ppm < 400_000 and min(person.rank_ppm, kind.rank_ppm) > 600_000
+
+
+@pytest.mark.parametrize("at", [1, 4, 7])
+def test_who_takes_over_counts_on_from_where_the_other_was(codec: Codec, at: int) -> None:
+    line = Line(codec)
+    arrivals = [line.episode(text) for text in SAID]
+    scores = line.process(*arrivals)
+    other, _ = successor(codec, line, scores)  # what is judged again was judged before, and does not go before itself
+    assert told(other.process(*arrivals[at:])) == told(scores[at:])
+
+
+def test_what_nobody_can_open_any_more_counts_by_what_later_texts_tell(codec: Codec) -> None:
+    line = Line(codec)
+    arrivals = [line.episode(text) for text in SAID]
+    scores = line.process(*arrivals)
+    line.vault.destroy([scores[0].memory_id, scores[2].memory_id, scores[6].memory_id])
+    other, _ = successor(codec, line, scores[:-1])
+    (last,) = other.process(arrivals[-1])
+    # "pump" was in three, and the last of them tells of the two before it; "leak" only in one that is gone.
+    assert counts(line, last) == worth.Told(7, {"pump": 3, "leak": 0})
+    assert last.worth_ppm is not None and last.worth_ppm > (scores[-1].worth_ppm or 0)
+
+
+def test_an_erasure_takes_its_words_out_of_the_counts(codec: Codec) -> None:
+    line, now = Line(codec), [NOW]
+    other, stream = successor(codec, line, [], clock=lambda: now[0])
+    first = other.process(other.episode("Maria has diabetes."), other.episode("The pump leaks."))
+    stream.written += [codec.encode(score) for score in first]
+    other.process(other.arrival(OrderAccepted("o", ERASURE.name, "n", (), b"", NOW, "t", 0, 0)))
+    # It is not carried out yet: for a minute the words count.
+    (meanwhile,) = other.process(other.episode("Maria has a pump."))
+    stream.written.append(codec.encode(meanwhile))
+    assert counts(other, meanwhile) == worth.Told(2, {"maria": 1, "pump": 1})
+    line.vault.destroy([first[0].memory_id, meanwhile.memory_id])
+    now[0] += 60_000
+    (later,) = other.process(other.episode("Maria has a pump."))
+    assert counts(other, later) == worth.Told(3, {"maria": 0, "pump": 1})
+
+
+def test_too_many_words_drop_the_namespace_least_lately_heard_and_the_stream_brings_it_back(codec: Codec) -> None:
+    other, stream = successor(codec, Line(codec), [])
+    other.stage._worths._words_max = 3
+    for namespace in ("a", "b", "a"):
+        found = other.process(other.episode("The pump leaks.", namespace=namespace))
+        stream.written += [codec.encode(one) for one in found]
+    (scored,) = other.process(other.episode("The pump leaks.", namespace="b"))
+    assert counts(other, scored) == worth.Told(1, {"pump": 1, "leak": 1})
+    assert [namespace for _, namespace in other.stage._worths._heard] == ["b"]

@@ -1,0 +1,87 @@
+"""Whether worths follow from the texts that were accepted and what was counted of their words (`core.worth`).
+
+What has no key is counted and not judged: it was forgotten, dropped or erased, and the counts went with its content.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+
+from memquorum.core import sealing, worth
+from memquorum.core.audit.findings import Findings, Kind
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.records import EpisodeAccepted, EpisodeScored
+from memquorum.core.text.content import content
+from memquorum.ports import Vault, VaultUnavailable
+
+_LOG = logging.getLogger("memquorum.audit")
+_AT_ONCE = 1_000
+
+Written = tuple[int, bytes]
+"""Offset and bytes of a record."""
+_Pair = tuple[EpisodeAccepted, EpisodeScored]
+
+
+def check(
+    codec: Codec, shard: int, accepted: Iterable[Written], scored: Iterable[Written], vault: Vault | None
+) -> Findings:
+    """Computes every worth of the scored stream again. Its counts are `worths` and `worths_unread`."""
+    found = Findings(shard)
+    if vault is None:
+        return found
+    wanted = _pairs(codec, accepted, scored)
+    while batch := list(itertools.islice(wanted, _AT_ONCE)):
+        try:
+            keys = vault.open([score.memory_id for _, score in batch])
+        except (VaultUnavailable, sealing.SealError) as error:
+            _LOG.warning("worths are not checked: the vault does not give their keys (%s)", error)
+            return found
+        _judge(batch, keys, found)
+    return found
+
+
+def _pairs(codec: Codec, accepted: Iterable[Written], scored: Iterable[Written]) -> Iterator[_Pair]:
+    """Each score with a worth and its episode. Scores stand in the order of their episodes; what is scored a second
+    time is left out."""
+    episodes = iter(accepted)
+    waiting: dict[int, EpisodeAccepted] = {}
+    read_to = 0
+    for _, data in scored:
+        score = _decoded(codec, data)
+        if not isinstance(score, EpisodeScored):
+            continue
+        while read_to <= score.accepted_offset and (one := next(episodes, None)) is not None:
+            read_to = one[0] + 1
+            if isinstance(episode := _decoded(codec, one[1]), EpisodeAccepted):
+                waiting[one[0]] = episode
+        said = waiting.pop(score.accepted_offset, None)
+        if said is not None and score.worth_ppm is not None:
+            yield said, score
+
+
+def _decoded(codec: Codec, data: bytes) -> object:
+    try:
+        return codec.decode(data)
+    except DecodeError:
+        return None  # the shard's own audit tells of it
+
+
+def _judge(batch: Sequence[_Pair], keys: dict[str, bytes], found: Findings) -> None:
+    for said, score in batch:
+        key = keys.get(score.memory_id)
+        if key is None:
+            found.counts.worths_unread += 1
+            continue
+        found.counts.worths += 1
+        where = f"accepted offset {score.accepted_offset}, memory_id {score.memory_id}"
+        try:
+            text = sealing.open_text(key, said.sealed_content, said.memory_id)
+            told = worth.unpack(sealing.open_counts(key, score.sealed_counts or b"", score.memory_id))
+            follows = worth.worth_ppm(content(text), told)
+        except ValueError as error:
+            found.add(Kind.WORTH_ALTERED, None, where, "counts of its words", str(error))
+            continue
+        if follows != score.worth_ppm:
+            found.add(Kind.WORTH_ALTERED, None, where, follows, score.worth_ppm)
