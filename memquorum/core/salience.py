@@ -105,6 +105,9 @@ class Repeated(Struct, frozen=True):
 def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None) -> Judgement:
     """What becomes of an episode. `repeats`: the memory that it says again, if there is one.
 
+    It is a proposal: the last word has `core.commit.applying.apply_episode`, in the shard as it is then; and what an
+    order to erase keeps out the commit worker asks `journal.tombstones` (`workers.commit.line`).
+
     The gates come first (Alg. 10), then the repetition (Alg. 11: merge and reinforce), then the threshold: what repeats
     a memory has next to no novelty and would never reach it. What repeats one that it may not become one with is
     stored beside it: nothing else would hold that it was said of somebody else, or for less.

@@ -1,4 +1,8 @@
-"""The search. Hits count as used unless it peeks: for each, an access is published behind the answer."""
+"""The search. Hits count as used unless it peeks: for each, an access is published behind the answer.
+
+Which memories are found, and in which order, four statements of `db/queries.sql` decide: `search`, `search_filtered`,
+`search_crowd` and, for what the cache names, `search_cached`. `find` chooses among them with `db.reads.Reads.search`.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,10 @@
 An order is a Signed whose body is an ErasureOrdered. The operator and the service `erasure` may sign it, whatever it
 names; and an agent that has a key in the genesis file, about itself, where its name is proven: in a namespace that
 takes nothing unsigned. Elsewhere a name is only a name, and may be another tenant's agent of the same one.
+
+Others decide too. The service signs for whoever has an API key with the right `erase` (`workers.retrieval.ordering`).
+Intake refuses the signers that the operator told it to (`core.intake.accept`). A legal hold on anything that an order
+names stops all of it when it is to be carried out (`workers.commit.erasing.Erasing.carry_out`).
 """
 
 from __future__ import annotations

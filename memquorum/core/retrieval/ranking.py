@@ -1,5 +1,8 @@
 """What a retrieval puts first: score = relevance × strength × tier (docs/reading.md).
 
+It ranks what `retrieve`, `recall` and `context` are asked. A search is ordered by cosine alone, in the store
+(`workers/retrieval/search.py`).
+
 Relevance leads. Strength, of what was used lately or mattered much when it came, moves a score by at most
 `strength_share`: between two that answer as well, the one that is alive. What members agreed to keep counts a little
 more than what nobody has voted on yet.

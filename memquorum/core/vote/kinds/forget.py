@@ -1,4 +1,9 @@
-"""The vote to forget what has decayed: SPEC A, Alg. 2 and 3. What is forgotten rests sealed for its grace time."""
+"""The vote to forget what has decayed: SPEC A, Alg. 2 and 3. What is forgotten rests sealed for its grace time.
+
+Four decide in turn, and each can say no: what is proposed (`due` below, by `decay.crossed`; `nomination._falling` adds
+what somebody asked for and what a full shard has too much of); each member (`score` and `yes` below); the quorum
+(`tally._count`); and the shard as it is by then (`_void` below and the caps: `journal.decisions.results`, `_beyond`).
+"""
 
 from __future__ import annotations
 
