@@ -467,5 +467,5 @@ class InMemoryNeighbourhoods:
         clear = self._store.contents[memory.id]
         vector = clear.vector.astype(np.float16).astype(np.float32)
         m = memory
-        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions)
+        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
         return Neighbour(memory.id, memory.agent, vector, clear.text, memory.encoder, marks)

@@ -759,7 +759,7 @@ SELECT seq FROM shard WHERE shard = %(shard)s
 -- :name neighbourhood_all
 -- Everything that is alive.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
-    m.jurisdictions
+    m.jurisdictions, m.key
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -778,7 +778,7 @@ ORDER BY m.seq
 -- :name neighbourhood_some
 -- Those of the memories that are alive.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
-    m.jurisdictions
+    m.jurisdictions, m.key
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id

@@ -12,11 +12,11 @@ KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
-       subject, source, sensitivity_ppm, purposes, jurisdictions
+       subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
 {FACTS}"""
 # Of those that are sealed too: what was made of them is no freer than they are.
 MARKS = """
-SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions
+SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
 FROM json_each(?1) w
 CROSS JOIN place p ON p.memory_id = w.value
 CROSS JOIN memory m ON m.memory_id = p.memory_id AND m.at = abs(p.at)
@@ -135,7 +135,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 22))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 23))}
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.

@@ -257,7 +257,7 @@ class Salience:
         accepted = case.accepted
         surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
         # What it was made of is not known here. Whoever applies the score asks that too (infra/decisions/0042).
-        said = Episode(accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted))
+        said = Episode(accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted), accepted.explicit)
         return surroundings.judge(said)
 
     def _fail(self, case: _Case, error: Exception, outcome: str = FAILED) -> None:

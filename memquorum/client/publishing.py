@@ -27,6 +27,8 @@ _CARRIED = {name: kind for name, kind in get_type_hints(Carried).items() if name
 _TOLD = {
     **dict.fromkeys(SHARES, "in [0, 1]"),
     "sensitivity": "how sensitive it is, in [0, 1] (default: 0)",
+    "explicit": "remember this, whatever it is worth",
+    "key": "with --explicit: the slot that it fills, as in user/dietary",
     "source": "where the content comes from: a document, a tool, a feed",
 }
 

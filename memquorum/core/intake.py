@@ -232,6 +232,9 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     for name in RESERVED:
         if getattr(record, name) not in (None, False):
             raise _Refused(Reason.RESERVED, name, "reserved for a later version: leave it out, nothing is done with it")
+    if record.key is not None and not record.explicit:
+        told = "what fills a slot is said on purpose: send explicit: true with a key"
+        raise _Refused(Reason.MISSING_FIELD, "explicit", told)
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
     agent = _name("agent", record.agent)

@@ -1,7 +1,8 @@
 """A repetition becomes one memory with what it repeats only where nothing is lost by it (infra/decisions/0042).
 
 Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
-gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served.
+gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. What has
+a key fills a slot, and becomes one with what fills that slot alone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ class Marked(Kept, Protocol):
     def source(self) -> str | None:
         """Where it came from."""
 
+    @property
+    def key(self) -> str | None:
+        """The slot that it fills."""
+
 
 class Saying(Said, Protocol):
     """What a record says of an episode."""
@@ -37,6 +42,10 @@ class Saying(Said, Protocol):
     def source(self) -> str | None:
         """Where it came from."""
 
+    @property
+    def key(self) -> str | None:
+        """The slot that it fills."""
+
 
 class Marks(Struct, frozen=True):
     """What two memories must agree on to be one; see `Marked`."""
@@ -46,17 +55,20 @@ class Marks(Struct, frozen=True):
     sensitivity_ppm: int = 0
     purposes: str | None = None
     jurisdictions: str = ""
+    key: str | None = None
 
 
 def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     """What a memory would be marked with that says this and was made of these."""
     holds = facets(said, sources)
-    return Marks(said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions)
+    return Marks(said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.key)
 
 
 def merges(newcomer: Marked, memory: Marked) -> bool:
     """Whether a newcomer that says the same becomes one with the memory."""
     if (newcomer.subject, newcomer.source) != (memory.subject, memory.source):
+        return False
+    if newcomer.key is not None and newcomer.key != memory.key:
         return False
     if newcomer.sensitivity_ppm > memory.sensitivity_ppm:
         return False

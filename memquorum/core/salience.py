@@ -102,7 +102,7 @@ class Repeated(Struct, frozen=True):
     merges: bool = True
 
 
-def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None) -> Judgement:
+def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None, *, explicit: bool = False) -> Judgement:
     """What becomes of an episode. `repeats`: the memory that it says again, if there is one.
 
     It is a proposal: the last word has `core.commit.applying.apply_episode`, in the shard as it is then; and what an
@@ -111,13 +111,16 @@ def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None) ->
     The gates come first (Alg. 10), then the repetition (Alg. 11: merge and reinforce), then the threshold: what repeats
     a memory has next to no novelty and would never reach it. What repeats one that it may not become one with is
     stored beside it: nothing else would hold that it was said of somebody else, or for less.
+
+    `explicit`: an agent wants it remembered. Neither gate nor threshold keeps that out; it may still say again what a
+    memory says.
     """
     salience = salience_ppm(policy, signals)
     early = salience >= round(policy.early_threshold * PPM)
-    if gates_open(policy, signals):
+    if explicit or gates_open(policy, signals):
         if repeats is not None:
             return Judgement(REINFORCED if repeats.merges else STORED, salience, early, signals, repeats.memory_id)
-        if salience >= round(policy.encode_threshold * PPM):
+        if explicit or salience >= round(policy.encode_threshold * PPM):
             return Judgement(STORED, salience, early, signals)
     return Judgement(BELOW_THRESHOLD, salience, early, signals)
 
@@ -256,6 +259,7 @@ class Episode(Struct, frozen=True):
     vector: Vector
     signals: Signals
     marks: Marks
+    explicit: bool = False
 
 
 class Surroundings:
@@ -314,7 +318,7 @@ class Surroundings:
         nearest = max(buffer.look(vector, without=episode.memory_id).nearest(), remembered.nearest())
         given = episode.signals
         signals = replace(given, novelty_ppm=novelty_ppm(nearest))
-        judgement = judge(policy, signals, self._repeated(episode, remembered, seen))
+        judgement = judge(policy, signals, self._repeated(episode, remembered, seen), explicit=episode.explicit)
         buffer.add(episode.memory_id, vector, _NOTHING)
         if judgement.outcome != STORED:
             return judgement

@@ -24,7 +24,7 @@ class Carried(Struct, frozen=True, kw_only=True):
 CARRIED = Carried.__struct_fields__
 SHARES = ("reward", "confidence", "uncertainty", "sensitivity")
 """What an episode says in [0, 1]; behind the wall each is `NAME_ppm`, in millionths."""
-RESERVED = ("explicit", "key", "path", "attributes")
+RESERVED = ("path", "attributes")
 """Fields of an episode that have no meaning yet; the wall refuses them."""
 
 

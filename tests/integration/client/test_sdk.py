@@ -88,6 +88,15 @@ def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory
     assert (shown.reinforced, shown.accesses) == (1, 0)
 
 
+def test_what_is_written_on_purpose_is_stored_whatever_it_is_worth(memory: Memory) -> None:
+    doubtful = "Ada prefers tea in the afternoon."
+    assert memory.add(doubtful, wait=True, confidence=0.1).outcome == "below_threshold"
+    kept = memory.add(doubtful, wait=True, confidence=0.1, explicit=True, key="ada/drink")
+    assert kept.outcome == "stored"
+    (hit,) = memory.search("what does Ada drink?", peek=True)
+    assert (hit.memory_id, hit.explicit, hit.key) == (kept.memory_id, True, "ada/drink")
+
+
 def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     receipt = memory.add("Lunch is at noon in the canteen.", wait=True)
     assert memory.outcome(memory.use(receipt.memory_id)).outcome == "accessed"

@@ -32,6 +32,7 @@ APART: dict[str, dict[str, Any]] = {
     "sensitivity": {"sensitivity_ppm": 500_001},
     "purposes": {"purposes": ("billing",)},
     "jurisdiction": {"jurisdiction": "US"},
+    "key": {"key": "ada/plan", "explicit": True},
 }
 SAID = {"subject": "ada", "source": "feed", "sensitivity_ppm": 500_000, "purposes": ("billing", "support"),
         "jurisdiction": "DE"}  # fmt: skip
@@ -52,10 +53,16 @@ SAID = {"subject": "ada", "source": "feed", "sensitivity_ppm": 500_000, "purpose
         ({"purposes": "billing"}, False),
         ({"purposes": ""}, False),
         ({"jurisdictions": "DE,EU,US"}, False),
+        ({"key": "ada/plan"}, False),
     ],
 )
 def test_subject_and_source_are_equal_and_no_gate_is_stricter(newcomer: dict[str, Any], expected: bool) -> None:
     assert merges(replace(MEMORY_MARKS, **newcomer), MEMORY_MARKS) is expected
+
+
+@pytest.mark.parametrize(("key", "held", "expected"), [("a", "a", True), ("a", "b", False), (None, "b", True)])
+def test_what_fills_a_slot_becomes_one_with_what_fills_it_alone(key: str | None, held: str, expected: bool) -> None:
+    assert merges(Marks("ada", key=key), Marks("ada", key=held)) is expected
 
 
 def test_for_some_purposes_is_stricter_than_for_any() -> None:

@@ -98,6 +98,13 @@ def test_gates(confidence: int | None, uncertainty: int | None, opens: bool) -> 
     assert judge(POLICY, signals, Repeated("other")).outcome == (REINFORCED if opens else BELOW_THRESHOLD)
 
 
+def test_what_an_agent_wants_remembered_is_kept_whatever_it_is_worth() -> None:
+    doubtful = Signals(0, confidence_ppm=0, uncertainty_ppm=PPM)
+    assert judge(POLICY, doubtful, None, explicit=True).outcome == STORED
+    assert judge(POLICY, doubtful, Repeated("other"), explicit=True).outcome == REINFORCED
+    assert judge(POLICY, doubtful, Repeated("other", merges=False), explicit=True).outcome == STORED
+
+
 @pytest.mark.parametrize(
     ("novelty", "outcome", "early"),
     [

@@ -115,6 +115,19 @@ def test_the_journal_brings_memories_and_takes_them_away(line: Line) -> None:
     assert line.journal.asked == [(SHARD, "n", None), (SHARD, "n", 7), (SHARD, "n", 9)]
 
 
+def test_what_an_agent_wants_remembered_is_stored_and_keeps_to_its_slot(line: Line) -> None:
+    said = [
+        line.episode("ok", confidence_ppm=0, explicit=True),
+        line.episode("Ada eats no meat.", explicit=True),
+        line.episode("Ada eats no meat.", explicit=True, key="ada/dietary"),
+        line.episode("Ada eats no meat.", explicit=True, key="ada/dietary"),
+        line.episode("Ada eats no meat.", explicit=True, key="ada/allergies"),
+    ]
+    scored = line.process(*said)
+    assert [one.outcome for one in scored] == ["stored", "stored", "stored", "reinforced", "stored"]
+    assert scored[3].reinforces == scored[2].memory_id
+
+
 def test_namespaces_do_not_see_each_other(line: Line) -> None:
     here, there = line.process(
         line.episode("The valve is stuck again.", namespace="n"),
