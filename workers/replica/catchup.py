@@ -1,8 +1,9 @@
-"""State transfer: who was away longer than the logs reach follows the decisions in the journal (DESIGN 13); and so does
-who was shown other logs than the rest, while it runs.
+"""A replica that misses decisions takes them from the journal (state transfer).
 
-The journal holds every decision with its proof: the pre-prepare as it was, and q commits. So nobody has to be believed:
-the core takes them as if they came from the logs, and checks each whole. It says nothing meanwhile, as on every start.
+A replica needs that when it was away for longer than the logs are kept, or when the broker showed it other logs than
+the other members. The journal holds every decision with its proof, the pre-prepare and q commits. The core checks each
+whole, as it checks what comes from the logs, so it need not trust the journal's writer. It is silent meanwhile, as on
+every start.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def follow(codec: Codec, journal: Partition, seat: Seat, view: View, stop: Stop)
 
 
 class Following:
-    """The same beside everything else that a seat does: a few records of the journal in each turn."""
+    """Follows the journal while the seat runs: it takes a few records in each turn of the loop."""
 
     def __init__(self, codec: Codec, journal: Partition, seat: Seat, view: View) -> None:
         self._codec, self._journal, self._seat, self._view = codec, journal, seat, view
@@ -54,7 +55,10 @@ class Following:
         _LOG.warning("shard %d: sequence %d is looked for in the journal", seat.shard, seat.core.seq)
 
     def turn(self) -> bool:
-        """Hands in what comes next. Answers whether there may be more. Raises TopicUnreadable."""
+        """Hands the seat the decisions in the next records. Answers whether there may be more.
+
+        Raises TopicUnreadable.
+        """
         records = list(islice(self._records, _A_TURN))
         with self._view.batch():
             for record in records:
@@ -64,12 +68,12 @@ class Following:
         return len(records) == _A_TURN
 
     def close(self) -> None:
-        """Lets the journal go."""
+        """Closes the journal's reader."""
         self._journal.close()
 
 
 def decisions(codec: Codec, journal: Partition) -> Iterator[Decided]:
-    """The decisions that a shard's journal holds, in their order. What cannot be read is passed over."""
+    """The decisions that a shard's journal holds, in their order. Records that cannot be decoded are passed over."""
     found = (_decided(codec, record.data) for record in journal.records(patience_s=0))
     return (decided for decided in found if decided is not None)
 

@@ -1,8 +1,8 @@
 """A member's part in one configuration of a shard: its key there, what it has signed there, and where it begins.
 
-A configuration has its own scope of the sign-state, which is empty when it begins. Who knows what it signed in one
-before has not lost its memory of this one: there was none. Nor has who had read all logs to their ends when it was
-decided: nobody had said anything in it by then.
+Each configuration has its own scope of the sign-state, which is empty when the configuration begins. So an empty scope
+need not mean that a file was lost. It does not where the member still knows what it signed in an earlier
+configuration, or had read all logs to their ends when this one was decided: nobody had signed anything in it by then.
 """
 
 from __future__ import annotations
@@ -28,8 +28,13 @@ _NEVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`core` is to be told of `began` first. `over`: slots of the scope that are settled. `listens`: it is no member,
-    or has not its key, and says nothing. `forgets`: what it may have signed before it started was not known then."""
+    """What a member's seat needs to take part in a configuration.
+
+    - `core`: the replica; its first event is `began`.
+    - `over`: slots of the scope that are settled.
+    - `listens`: it is no member of the configuration, or has not its key there, and signs nothing.
+    - `forgets`: when it started, it did not know what it may have signed before.
+    """
 
     genesis: Genesis
     scope: str
@@ -42,7 +47,7 @@ class Part:
 
     @property
     def fresh(self) -> bool:
-        """Whether what it may have signed before it started is still not known. A listener never finds out."""
+        """Whether it still does not know what it may have signed before it started. A listener never finds out."""
         return self.forgets and (self.listens or self.core.silence.fresh)
 
     @property
@@ -66,8 +71,12 @@ def take(
     before: Part | None,
     lived: bool,
 ) -> Part:
-    """The part of member `me` in a configuration, from where its view is. `closed`: see `ShardReplica`. `before`: its
-    part in the configuration before, None after a start. `lived`: it had read the logs to their ends in that."""
+    """The part of member `me` in a configuration, beginning where its view file stands.
+
+    - `closed`: see `ShardReplica`.
+    - `before`: its part in the configuration before; None after a start.
+    - `lived`: in that configuration it had read the logs to their ends.
+    """
     own = sign(genesis)
     scope, progress = f"{genesis.config}/{shard}", view.progress(shard)
     said = signed.load(f"{scope}/")

@@ -1,7 +1,7 @@
-"""A replica's walk along the accepted stream of a shard: every record once, in order, each episode with its score.
+"""A replica reads the accepted stream of a shard into its view: each record once, in order, episodes with their scores.
 
-The walk stands still at an episode until its score is here. So "the replica has read up to offset x" means that it
-knows everything before x, as whoever nominates did.
+It waits at an episode until that episode's score has come. So a replica that has read up to offset x knows all that the
+nomination service knew there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STEP = 1_000
 
 
 class Walk:
-    """What was read of one shard's two streams, on its way into the view of member `me`."""
+    """Takes the accepted and the scored records of one shard into the view of member `me`."""
 
     def __init__(self, codec: Codec, view: View, genesis: Genesis, *, me: int, shard: int) -> None:
         self._codec = codec
@@ -44,7 +44,7 @@ class Walk:
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
     def follow(self, genesis: Genesis) -> None:
-        """Another configuration is in force: other members may speak for some agents."""
+        """Goes on with another configuration, in which other members may speak for some agents."""
         self._genesis = genesis
 
     @property
@@ -53,35 +53,35 @@ class Walk:
         return self._spine.next_offset
 
     def next_of(self, topic: str) -> int:
-        """How far it has come on one of its two topics."""
+        """The first offset of one of its two topics that is not in the view."""
         return self.next_accepted if topic == topics.ACCEPTED else self._next_scored
 
     def accept(self, offset: int, record: Accepted, data: bytes) -> None:
-        """The next record of the accepted stream, and its bytes."""
+        """Takes the next record of the accepted stream, and its bytes."""
         self._spine.accept(offset, record, digest=hashlib.sha256(data).digest())
 
     def skip(self, offset: int) -> None:
-        """A record of the accepted stream that nothing can be made of."""
+        """Passes over a record of the accepted stream that cannot be decoded."""
         self._spine.skip(offset)
 
     def score(self, offset: int, record: EpisodeScored, data: bytes) -> None:
-        """The next record of the scored stream, and its bytes."""
+        """Takes the next record of the scored stream, and its bytes."""
         self._spine.score(Scored(offset, record, digest=hashlib.sha256(data).digest()))
 
     def full(self) -> dict[str, bool]:
-        """Says of each topic whether to pause it: what was read of it waits for the other one."""
+        """Says of each topic whether to pause it, because enough of it is held that waits for the other topic."""
         return {topics.ACCEPTED: self._spine.full, topics.SCORED: self._spine.scores_full}
 
     def waiting_for(self) -> int | None:
-        """The offset of the episode at which it stands still for want of a score, or None."""
+        """The offset of the episode whose score it waits for, or None."""
         return self._spine.waiting_for()
 
     def rewind(self) -> int | None:
-        """Tells from where scores are to be read again, because there was no room for them before; asked for once."""
+        """The offset from which scores must be read again, as there was no room for them; told once, else None."""
         return self._spine.rewind()
 
     def go(self) -> None:
-        """Takes into the view what can be taken, in order. Call within the view's batch."""
+        """Takes into the view, in order, every record that waits for nothing. Call it within the view's batch."""
         moved = False
         while items := self._spine.ready(_STEP):
             for item in items:
@@ -114,7 +114,7 @@ class Walk:
                 self._take_episode(item.offset, episode, item.scored.record)
 
     def _order(self, offset: int, record: OrderAccepted) -> None:
-        """An order counts where it stands for the first time, and if whoever applies it has to follow it."""
+        """Takes an order, if it stands here for the first time and the commit worker has to follow it."""
         if unfit(self._codec, self._genesis, record) is not None:
             return
         first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)

@@ -1,10 +1,11 @@
-"""What a seat tells of a vote: a span for each of its steps, and the numbers of each epoch.
+"""A seat traces and counts each vote here: a span for each step, and the numbers of each epoch.
 
-A step's parent is the message that completed it (the last ballot, the last prepare of a quorum); the others that it
-took are linked. So the branch of a vote's trace that ends last is the path that made it take so long.
+The parent of a step's span is the message that completed the step: the last ballot, or the last prepare of a quorum.
+The other messages that the step took are linked. So the longest branch of a vote's trace shows what the vote waited
+for.
 
-Only contexts of the epochs in flight are kept, known by their trace ids, and few of each kind: whoever floods the log
-leaves nothing here.
+Contexts are kept for the epochs in flight only, by trace id, and a few of each kind, so a flood of messages cannot fill
+the memory.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class _Heard:
 
 
 class VoteWatch:
-    """Counts and traces the votes of one seat. `heard` and `over` go around every message that the seat takes; the rest
-    follows its effects."""
+    """Counts and traces the votes of one seat. The seat calls `heard` before it takes a message and `over` after it;
+    the other methods tell of its effects."""
 
     def __init__(self, genesis: Genesis, shard: int, epoch: int, shown: Stage | None = None) -> None:
         """`epoch`: the next to be decided."""
@@ -56,11 +57,11 @@ class VoteWatch:
         self._expect(epoch)
 
     def follow(self, genesis: Genesis) -> None:
-        """Another configuration is in force."""
+        """Goes on with another configuration."""
         self._genesis = genesis
 
     def heard(self, topic: str, offset: int, traceparent: str | None, written_ms: int) -> None:
-        """A message was read and is about to be taken."""
+        """Notes a message that the seat has read and is about to take."""
         if topic == topics.NOMINATIONS:
             self._written_ms = written_ms
         if traceparent is None or unsampled(traceparent) or not self.shown.tracing.on:
@@ -72,11 +73,11 @@ class VoteWatch:
                 kept.append(self._now)
 
     def over(self) -> None:
-        """What followed from the message has been told."""
+        """Ends with the message: all its effects have been told."""
         self._now = self._hop = None
 
     def asked(self, nomination: NominationProposed) -> None:
-        """The seat is to vote on it."""
+        """Notes a nomination that the seat is to vote on."""
         self._nominated_ms = self._written_ms
         self._open.set(len(nomination.proposals))
 
@@ -85,7 +86,7 @@ class VoteWatch:
         self._open.set(0)
 
     def says(self, send: Send) -> None:
-        """The seat wants a message sent."""
+        """Notes a message that the seat wants sent."""
         hop = self._step(_CAUSE.get(send.message, ""))
         if hop.sampled:
             self._unsent[send.slot] = hop
@@ -96,7 +97,7 @@ class VoteWatch:
         return hop.send(topic, self._shard, send.slot), hop
 
     def entered(self, entered: Entered) -> None:
-        """The seat has another primary."""
+        """Counts a view that the seat has entered."""
         self.shown.meters.view.labels(str(self._shard)).set(entered.view)
 
     def stable(self, stable: Stable) -> None:

@@ -1,6 +1,6 @@
-"""The phases of a slot, in one table.
+"""This module says, in one table, through which phases a replica takes a slot.
 
-A slot is one sequence number of one shard; one is in flight at a time. The table says everything about phases:
+A slot is one sequence number of one shard; one is in flight at a time. These are the phases and their steps:
 
     idle ─nominated─► balloting ─proposed─► pre-prepared ─prepared─► prepared ─committed─► decided ─next─► idle
     any of them but decided ─suspected─► view-changing ─new-view─► idle, in the next view
@@ -11,32 +11,31 @@ A slot is one sequence number of one shard; one is in flight at a time. The tabl
 - *committed*: q members committed. The slot is decided, the next sequence and epoch begin.
 - *suspected*: the primary is late or broke a rule, or f+1 members ask for a higher view. The replica asks for it too.
 - *new-view*: the primary of a higher view shows q members who asked for it. That view is entered.
-- *configured*: what was decided is another configuration. This one decides nothing more: a replica of that one goes on.
+- *configured*: the decision made another configuration, whose replica goes on. This one decides nothing more.
 
 Rules that the table cannot show:
 
-1. A message counts when it is read from the log, the replica's own like anybody's. So what a replica has counted,
-   others can count too, and a decision's certificate is always in the log.
-2. Of each member the first message for a slot counts; a different second one is noted, with both originals, as
-   evidence.
+1. A replica counts a message when it reads it from the log, its own messages as well. So the other members can count
+   whatever it counted, and the certificate of a decision is always in the log.
+2. The first message of a member for a slot counts. If a second one differs, both originals are kept as evidence.
 3. A slot is signed once. Whoever carries out a `Send` claims the slot in the sign-state first (`ports.SignState`).
-   After a start the replica says nothing until it has read the log up to its end (`CaughtUp`): what stands there under
-   its name counts as signed, whatever else was lost.
+   After a start the replica is silent until it has read the log to its end (`CaughtUp`). It takes every message there
+   in its name as signed, even if its sign-state was lost.
 4. A commit certificate decides in any phase and of any view, also for a replica that missed everything before it.
-5. Sequences behind are ignored. Sequences ahead are kept within the window; beyond it, the replica remembers where it
-   saw them and asks for that part of the log again once it gets there (`Reread`). A restart before that was read has to
-   read it as well, so the place is kept with the batch that asks.
-6. Who asked for a view neither prepares nor commits in a lower one, also after a restart: what it asked for stands in
-   the sign-state, and so does the new view that it entered last (`Keep`). Views never go back.
-7. Nobody commits what it could not prove to have been prepared: the certificate is kept with the commit, in one
-   transaction, and goes into every view change until the sequence is decided.
-8. Whoever knows less than before says nothing until it has caught up with itself. With its view file lost, until it is
-   past the last sequence that its sign-state knows is decided. With its sign-state lost, until the sequence that it
-   finds in flight is decided without it: what it promised for that one, it cannot know. Which views it asked for, it
-   reads again from the beginning of their log.
-9. After every so many decisions each member says what it has decided and read. q alike are a stable checkpoint. Who
-   has read or decided something else than what is stable halts: the log was forked, or its memory is wrong.
-10. The view stays when a slot is decided. Time limits double with every view since the last decision.
+5. Messages of earlier sequences are ignored. Messages of later ones are kept if they lie within the window. Of those
+   beyond it the replica remembers the place in the log, and reads that part again when it gets there (`Reread`). The
+   place is stored, so that a replica that restarts before then reads that part as well.
+6. A replica that asked for a view neither prepares nor commits in a lower one, also after a restart: the sign-state
+   holds what it asked for, and the new view that it entered last (`Keep`). Views never go back.
+7. A replica commits only what it can prove to have been prepared. It stores that certificate and its commit in one
+   transaction, and shows the certificate in every view change until the sequence is decided.
+8. A replica that lost a file is silent until it knows again what it may say. If it lost its view file, it waits until
+   it is past the last sequence that its sign-state knows to be decided. If it lost its sign-state, it cannot know what
+   it promised for the sequence in flight, and waits until that is decided without it; the views that it asked for it
+   reads again, from the beginning of their log.
+9. After a fixed number of decisions each member signs a checkpoint: what it has decided and read. q equal ones make it
+   stable. A replica whose own differs from a stable one halts: the log was forked, or its files are wrong.
+10. A decision does not change the view. Time limits double with every view since the last decision.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
 
 
 class IllegalStep(RuntimeError):
-    """The replica took a step that its phase does not have: a defect of the replica, never of a message."""
+    """The replica took a step that its phase does not have. It is a defect of the program; no message can cause it."""
 
 
 def after(phase: Phase, step: Step) -> Phase:

@@ -1,8 +1,8 @@
 """The episodic buffer: what an agent said last (SPEC B, tier 1). It is a ring of the `PLACES` newest traces.
 
-A trace is an episode that became a memory or repeated one; what was not worth keeping leaves none. The ring is a
-question to the store and no place of its own: what is forgotten or erased leaves its place empty, and what fell out of
-the ring does not come back for that.
+A trace is an episode that became a memory or repeated one; an episode below the threshold leaves none. The ring is read
+from the store and kept nowhere else. A memory that is forgotten or erased leaves its place in the ring empty; no older
+trace moves into it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ring(traces: Iterable[Trace]) -> list[Trace]:
 
 
 def by_salience(traces: Iterable[Trace]) -> list[Trace]:
-    """Orders traces as they are read where not all can be: what mattered most first, the newer first of what mattered
+    """Orders traces for a budget that does not hold all: the most salient first, the newer first of what mattered
     as much."""
     return sorted(traces, key=lambda trace: (-trace.candidate.hit.salience, trace.place))
 

@@ -1,12 +1,12 @@
 """The rapid retrieval cache of one namespace: vectors of its most used memories in one matrix (SPEC B, Alg. 16).
 
-A search compares with every row of it, exactly. It holds no text: what is found is read from the store by its id, so a
-memory that is forgotten or erased cannot come out of here, only miss. The order of a search is that of `SEARCHED`.
+A search compares the query with every row, exactly, and orders as `SEARCHED` does. The cache holds no text: the store
+is asked for the text of each id that was found, so a memory that was forgotten or erased meanwhile is never returned.
 
-When is an answer of it right? Where it holds the whole namespace (`whole`) its nearest are the namespace's nearest.
-Else they are the nearest of the most used, and a better one may lie in the store: then it answers only where its best
-is so near that it is most likely meant (`NEAR_ENOUGH`), and the answer says that not all were compared. The store
-confirms each answer (`confirmed`), in the snapshot that the texts are of: see there.
+If the cache holds the whole namespace (`whole`), its nearest are the namespace's nearest. If it holds only the most
+used, the store may hold a nearer one. Then it answers only if its best is near enough to be most likely what was meant
+(`NEAR_ENOUGH`), and the answer says that not all were compared. The store confirms each answer in the snapshot from
+which the texts are read (`confirmed`).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Cache:
     """The vectors of one namespace, by one encoder. `seq` is a journal sequence of its shard: what changed up to it is
     known here.
 
-    `whole`: it holds every memory of the namespace; `crowded`: it would hold more if it had room. Whoever holds it is
-    alone with it: nothing here is safe between threads.
+    `whole`: it holds every memory of the namespace; `crowded`: it would hold more if it had room. It is not safe
+    between threads: one holder at a time.
     """
 
     def __init__(self, seq: int, rows: Rows, *, whole: bool, capacity: int = CAPACITY) -> None:
@@ -135,7 +135,7 @@ class Cache:
                 self._uses[self._place[memory_id]] += 1
 
     def remove(self, memory_ids: Sequence[str]) -> int:
-        """Lets memories go, without a trace of their vectors; how many were here."""
+        """Removes memories and overwrites their vectors; answers how many were here."""
         removed = 0
         for memory_id in memory_ids:
             place = self._place.pop(memory_id, None)
@@ -152,7 +152,7 @@ class Cache:
         return removed
 
     def clear(self) -> None:
-        """Empties it: the room is given back without what was in it."""
+        """Removes everything, overwriting it before the room is given back."""
         self._matrix[:] = 0
         self._matrix, self._uses = self._matrix[:0].copy(), self._uses[:0].copy()
         self._ids.clear()
@@ -160,7 +160,7 @@ class Cache:
         self.whole = False
 
     def _room(self, uses: int) -> int | None:
-        """The place of one more; None where it would be the least used."""
+        """The place for one more memory; None if that would be the least used of all."""
         count = len(self._ids)
         if count >= self._capacity:
             self.whole, self.crowded = False, True

@@ -1,8 +1,8 @@
 """How memories that contradict each other are served while members have not voted on them: side by side, and marked.
 
 The newer one comes first where one agent or source said both, or where the older one is in short-term memory. What was
-promoted, and somebody else contradicts, stays first, with what contradicts it directly below it. The best place of them
-all is the place of them all.
+promoted, and somebody else contradicts, stays first, with what contradicts it directly below it. They all stand where
+the best of them stood.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Why a memory is where it is: from the store's rows and the certificates to one account that a person can follow.
 
-The account believes no table about a vote: ballots, scores, weights and signatures are taken from the decision's
-certificate, checked against the genesis file; only how the vote ended for the memory (it may have been used meanwhile)
-is the journal's word. `telling.lines` puts the account in words; `plain` makes it JSON. It holds no content.
+Ballots, scores, weights and signatures are read from the decision's certificate, which is checked against the genesis
+file; no table is trusted about them. Only how the vote ended for the memory, which may have been used meanwhile, is
+taken from the journal. `telling.lines` puts the account in words; `plain` makes it JSON. It holds no content.
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ class Account(Struct, frozen=True):
 
 
 def configured(codec: Codec, genesis: Genesis, facts: Facts) -> Genesis:
-    """The configuration of the memory's shard, from which those before it can be asked. `genesis`: the file's."""
+    """The configuration of the memory's shard; it leads to those before it. `genesis`: the file's."""
     # Where the store's word proves nothing, the votes of those who come after say so themselves.
     with suppress(BadCertificate):
         return follow(codec, genesis, facts.configured)

@@ -1,11 +1,11 @@
-"""Several rankings of the same memories made one: by rank, for their scores cannot be compared.
+"""Two rankings of the same memories, by vectors and by words, become one, by rank: their scores cannot be compared.
 
-The rankings are those of the vectors and of the words. Each gives a memory (k + 1) / (k + rank), so the first has 1 and
-what is far down next to nothing (reciprocal rank fusion; Cormack, Clarke and Büttcher 2009, who take k = 60). A small k
-says that being first says much. `DEFAULTS` holds the numbers, chosen on LoCoMo and QMSum (docs/reading.md).
+A ranking gives a memory (k + 1) / (k + rank): 1 to the first, and little to those far down (reciprocal rank fusion;
+Cormack, Clarke and Büttcher 2009, who take k = 60). The smaller k, the more the first places count. `DEFAULTS` holds
+the numbers, chosen on LoCoMo and QMSum (docs/reading.md).
 
-What was said just before and after belongs to what was found: a question and its answer share few words. So a memory
-gains a share of what its neighbours in the session have, of those that were found themselves.
+A question and its answer share few words. So a memory that was found gains a share of the values of its neighbours in
+the session, the memories said just before and after it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def relevance(
 
 
 def fused(rankings: Sequence[tuple[Sequence[str], float]], k: int) -> dict[str, float]:
-    """What each id has of (ids best first, weight of the ranking), in (0, 1]: 1 for the first of all rankings."""
+    """The value of each id, in (0, 1], by rankings of (ids best first, weight): 1 for the first of all rankings."""
     total = sum(weight for _, weight in rankings)
     found: dict[str, float] = {}
     for ids, weight in rankings:
@@ -53,7 +53,7 @@ def fused(rankings: Sequence[tuple[Sequence[str], float]], k: int) -> dict[str, 
 def in_context(
     found: Mapping[str, float], after: Mapping[str, Sequence[str]], shares: Sequence[float]
 ) -> dict[str, float]:
-    """Each memory's own and its shares of its neighbours', before and after it. Nobody is found by neighbours alone."""
+    """Each memory's value with its shares of its neighbours' values. A memory that was not found itself gains none."""
     gained = dict(found)
     for memory_id in found:
         for follower, share in zip(after.get(memory_id, ()), shares, strict=False):

@@ -1,4 +1,4 @@
-"""What holds for a memory's use, and whether it says so itself or what it was made of does."""
+"""This module says which limits hold for the use of a memory: its own, and those of the memories it was made of."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def holds(memory: Memory, said: object) -> Holds:
 
 
 def lines(held: Holds) -> Iterator[str]:
-    """Tells it in words; only what is not so of most memories."""
+    """Tells in words those limits that most memories do not have."""
     told = [] if held.type == EPISODIC else [held.type]
     if held.sensitivity_ppm:
         told.append(f"sensitivity {held.sensitivity_ppm / PPM:g}")

@@ -1,8 +1,8 @@
-"""What of a ranking fits into a budget of tokens, and what is left out and why.
+"""A ranking is packed into a budget of tokens: what fits is taken, best first; what does not is told with the reason.
 
-Greedy, best first. A memory that says the same as one that is in already is folded into it: its vector is as near as
-`ALIKE`, and its numbers, names and negations agree (`text.agreement`: similarity alone never merges). One that is too
-long for what is left of the budget is passed over, and shorter ones after it may still come in.
+A memory that says the same as one that is taken already is folded into it. Two say the same where their vectors are as
+near as `ALIKE` and their numbers, names and negations agree (`text.agreement`: similarity alone never merges). One that
+is too long for the rest of the budget is passed over; shorter ones after it may still be taken.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
 
 
 class Item(Struct, frozen=True):
-    """A memory that is in, what it costs, and the ids of those that say the same."""
+    """A memory that was taken, what it costs, and the ids of those that say the same."""
 
     scored: Scored
     tokens: int
@@ -45,7 +45,7 @@ class Left(Struct, frozen=True):
 
 
 class Packed(Struct, frozen=True):
-    """What is in, best first; the tokens that it costs; what is not, by reason."""
+    """What was taken, best first; how many tokens it costs; what was left out, by reason."""
 
     items: tuple[Item, ...]
     tokens: int

@@ -1,7 +1,7 @@
-"""What may be asked of the memory, and what comes back: requests checked like records, hits, and the reading they are.
+"""What may be asked of the memory, and what comes back: requests checked like records, and hits.
 
-A hit that is returned counts as used, so reading keeps a memory alive (SPEC A, Alg. 2: reading updates t_last). Whoever
-only looks says `peek`; who reads many and uses few peeks, and records the use of those few itself.
+A hit that is returned counts as used, so reading keeps a memory alive (SPEC A, Alg. 2: reading updates t_last). A
+reader that only looks says `peek`. One that reads many and uses few peeks as well, and records those few uses itself.
 """
 
 from __future__ import annotations

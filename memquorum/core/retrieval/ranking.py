@@ -3,9 +3,9 @@
 It ranks what `retrieve`, `recall` and `context` are asked. A search is ordered by cosine alone, in the store
 (`workers/retrieval/search.py`).
 
-Relevance leads. Strength, of what was used lately or mattered much when it came, moves a score by at most
-`strength_share`: between two that answer as well, the one that is alive. What members agreed to keep counts a little
-more than what nobody has voted on yet.
+Relevance counts most. Strength, which is high for what was used lately or was salient when it came, moves a score by at
+most `strength_share`; it decides between two memories that answer equally well. A memory in long-term memory, which the
+members voted for, counts a little more than one in short-term memory.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Question(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A memory that was found. `near`: it is among its encoder's nearest; `words`: what the words that it shares with
-    the query are worth, if it is among the best by words. `vector`: shape (d,), its own, of `encoder`."""
+    """A memory that was found. `near`: it is among its encoder's nearest. `words`: the worth of the words that it
+    shares with the query, if it is among the best by words. `vector`: its own, shape (d,), by `encoder`."""
 
     hit: Hit
     encoder: str
@@ -64,7 +64,7 @@ class Candidate(Struct, frozen=True):
 
 
 class Scored(Struct, frozen=True):
-    """A candidate and why it stands where it stands."""
+    """A candidate with its score and the parts of that."""
 
     candidate: Candidate
     relevance: float

@@ -1,9 +1,8 @@
-"""What surrounds a memory: what was said before and after it in its session, and what else occurred at that time.
+"""A recall finds what surrounds a memory: what was said around it in its session, and what else occurred at that time.
 
-A recall begins at anchors: a memory that is named, or those that answer a query best. What surrounds an anchor is as
-near as its links to what it was made of, or was made of it, then as its steps in the session, then what is near in
-time alone. A budget takes the nearest in first; what is in is
-told in the order of time, as it happened.
+It begins at anchors: a memory that is named, or those that answer a query best. Nearest to an anchor are the memories
+it was made of and those made of it, then its neighbours in the session by their distance, then what is near in time
+alone. A budget takes the nearest first; what was taken is told in the order of time.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class Neighbour(Struct, frozen=True):
 
 
 def in_order(found: Iterable[Neighbour], anchors: Sequence[str]) -> list[Neighbour]:
-    """Each memory once, by the shortest way, in the order in which a budget takes them in: the anchors as they are
-    given, what they were made of, what was made of them, then what is nearest in a session, then in time; of equally
-    near ones the better anchor's, later before earlier, for what follows answers."""
+    """Each memory once, by its shortest way, in the order in which a budget takes them: the anchors as they are given,
+    what they were made of, what was made of them, then what is nearest in a session, then in time. Of equally near ones
+    those of the better anchor come first, and the later before the earlier, because an answer follows its question."""
     place = {memory_id: at for at, memory_id in enumerate(anchors)}
 
     def key(one: Neighbour) -> tuple[int, int, int, int, str]:
@@ -60,5 +59,5 @@ def scored(ordered: Sequence[Neighbour]) -> list[Scored]:
 
 
 def told(items: Iterable[Item]) -> list[Item]:
-    """What is in, in the order of time."""
+    """What was taken, in the order of time."""
     return sorted(items, key=lambda i: (i.scored.candidate.hit.occurred_at, i.scored.candidate.hit.memory_id))

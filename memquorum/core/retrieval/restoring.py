@@ -59,7 +59,7 @@ def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restor
 
 
 def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE) -> Restoring:
-    """What the members, and then the commit worker, made of one."""
+    """How the request ended for one memory: by the vote, and then by what the commit worker found."""
     why = WHY.get(reason, reason)
     if action == FORGET:
         return _left(memory_id, outcome, why)

@@ -1,4 +1,4 @@
-"""The journal in words, a line an entry: what `memquorum tail` prints as it grows. It holds no content.
+"""This module puts journal entries in words, a line for each: `memquorum tail` prints them. They hold no content.
 
 Times are the shard's own, as the entry has them. A decision is told with what became of each memory that it changed;
 those that it kept are counted.
@@ -42,7 +42,7 @@ _KEPT = "kept"
 
 
 class Tail:
-    """Turns entries into lines. With a namespace, only what concerns it is told."""
+    """Turns entries into lines; with a namespace only those of entries that concern it."""
 
     def __init__(self, codec: Codec, namespace: str | None = None, *, ticks: bool = False) -> None:
         """`ticks`: also where nothing but time went by."""

@@ -1,8 +1,8 @@
-"""Which words of a query lead to memories, where a namespace is too large to look at all of them.
+"""This module chooses by which words of a query memories are looked up, in a namespace too large to rank as a whole.
 
-Every word that a memory shares with the query counts, but common ones lead to too many memories to be looked at one by
-one. So memories are looked up by the rarest words, by more of them while the sum of their holders is small enough, and
-by two or three common words together, of which fewer memories have both. What is found is ranked by all words.
+Every word that a memory shares with the query counts for its rank. But a common word leads to too many memories. So
+memories are looked up by the rarest words, as many of them as lead to few enough memories together, and by pairs or
+triples of common words, which fewer memories have. What is found is ranked by all words.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Wording(Struct, frozen=True):
 
 
 def worth(holders: int, total: int) -> float:
-    """The idf of BM25: of a word that so many of so many memories have."""
+    """The idf of BM25, of a word that `holders` of so many memories have."""
     return math.log(1 + (max(total, holders) - holders + 0.5) / (holders + 0.5))
 
 

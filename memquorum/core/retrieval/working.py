@@ -1,8 +1,9 @@
 """Working memory: what goes into the prompt of one inference (SPEC B, tier 0), within a budget of tokens.
 
-It is put together anew for each inference and kept nowhere. First the agent's episodic buffer, up to its share of the
-budget: all of it, or what mattered most. Then what answers the query best, of everything. What is left of the budget
-goes to the rest of the buffer. Nothing is in twice, and what says the same as one that is in is folded into it.
+It is put together anew for each inference and kept nowhere. The agent's episodic buffer comes first, up to its share of
+the budget: all of it, or its most salient traces. Then come the memories of the namespace that answer the query best.
+What is left of the budget goes to the rest of the buffer. No memory is taken twice, and one that says the same as
+another is folded into it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _MINUTES = len("2026-01-01 00:00")
 
 
 class Placed(Struct, frozen=True):
-    """A memory that is in. `why`: it is in the agent's buffer, or it answers the query; `place`: in the buffer, if it
-    is there, 1 for the newest trace."""
+    """A memory that was taken. `why`: it is in the agent's buffer, or it answers the query. `place`: its place in the
+    buffer, if it is there, 1 for the newest trace."""
 
     item: Item
     why: str
@@ -33,8 +34,8 @@ class Placed(Struct, frozen=True):
 
 
 class Working(Struct, frozen=True):
-    """What is in, in the order of the `text`: the buffer as it happened, then the others, best first. `packed`: the
-    same, with the tokens of all of the text, and what is not in, by reason."""
+    """What was taken, in the order of the `text`: the buffer as it happened, then the others, best first. `packed`: the
+    same with the tokens of the whole text, and what was left out, by reason."""
 
     placed: tuple[Placed, ...]
     packed: Packed
@@ -59,7 +60,7 @@ def line(hit: Hit) -> str:
 
 
 def cost(hit: Hit) -> int:
-    """What a memory costs in the text, in tokens. A text never has more than its parts together."""
+    """What a memory costs in the text, in tokens. A whole text never costs more than the sum of its lines."""
     return tokens(line(hit))
 
 
