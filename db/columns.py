@@ -1,4 +1,4 @@
-"""What statements select and write, by declaration: `queries` fills these lists in where a statement names them.
+"""What statements select, write and let through, by declaration: `queries` fills it in where a statement names it.
 
 - `$row(TABLE)`: the columns of a table's rows, qualified by its name, as its class takes them (`Table.row`).
 - `$columns(TABLE)`: their bare names, for COPY.
@@ -23,19 +23,43 @@ _ELSEWHERE = {
     "sensitivity": "m.sensitivity_ppm", "confidence": "m.confidence_ppm",
     **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced")},
 }  # fmt: skip
+_GATES = {
+    "sensitivity": "(%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)",
+    "purpose": "(m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))",
+    "jurisdiction": "(%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)",
+}
+_FILTERS = {
+    "tier": "m.tier = ANY(%(tiers)s)",
+    "agent": "(%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))",
+    "session": "(%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))",
+    "type": "(%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))",
+    "time": "(%(since)s::bigint IS NULL OR m.created >= %(since)s)"
+    " AND (%(until)s::bigint IS NULL OR m.created < %(until)s)",
+    **_GATES,
+}
+_WHOLE = {
+    "remembered": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in REMEMBERED),
+    "shown": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in SHOWN),
+    "gates": " AND ".join(_GATES.values()),
+    "filters": " AND ".join(_FILTERS.values()),
+    # A condition about nothing, as of a memory of no session, is not passed either.
+    "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),
+}
 _TABLES = {table.name: table for table in TABLES.values()}
-_NAMED = re.compile(r"\$(?:(row|columns)\((\w+)\)|(remembered|shown)\b)")
+_NAMED = re.compile(rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|({'|'.join(_WHOLE)})\b)")
 
 
 def filled(statement: str) -> str:
-    """Fills in the lists that a statement names."""
-    return _NAMED.sub(_list, statement)
+    """Fills in what a statement names."""
+    return _NAMED.sub(_declared, statement)
 
 
-def _list(named: re.Match[str]) -> str:
-    how, name, seen = named.groups()
-    if seen:
-        return ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in (REMEMBERED if seen == "remembered" else SHOWN))
+def _declared(named: re.Match[str]) -> str:
+    how, name, whole = named.groups()
+    if whole:
+        return _WHOLE[whole]
+    if how == "bound":
+        return f"(SELECT id FROM memory WHERE namespace = {name} AND purposes IS NOT NULL)"
     table = _TABLES[name]
     if how == "columns":
         return ", ".join(table.columns)

@@ -1,6 +1,6 @@
 """The named statements of `queries.sql`: all the SQL that Python runs stands there, none in Python.
 
-Lists of columns that follow from a declaration are filled in by name (`columns`)."""
+Columns, and what a caller may read, follow from declarations and are filled in by name (`columns`)."""
 
 from __future__ import annotations
 

@@ -894,7 +894,7 @@ WITH nearest AS MATERIALIZED (
     SELECT e.memory_id AS id, e.vector <=> %(vector)s::halfvec AS distance
     FROM embedding e
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
-      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
+      AND e.memory_id NOT IN $bound(%(namespace)s)
     ORDER BY distance, e.memory_id
     LIMIT %(k)s
 )
@@ -911,15 +911,8 @@ WITH nearest AS MATERIALIZED (
     SELECT m.id, e.vector <=> %(vector)s::halfvec AS distance
     FROM embedding e
     JOIN memory m ON m.id = e.memory_id
-    WHERE e.namespace = %(namespace)s AND m.namespace = %(namespace)s AND m.tier = ANY(%(tiers)s) AND m.encoder = %(encoder)s
-      AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
-      AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
-      AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
-      AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
-      AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
-      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
-      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
-      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+    WHERE e.namespace = %(namespace)s AND m.namespace = %(namespace)s AND m.encoder = %(encoder)s
+      AND $filters
     ORDER BY distance, m.id
     LIMIT %(k)s
 )
@@ -937,7 +930,7 @@ WITH nearest AS MATERIALIZED (
     SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
     FROM embedding e
     WHERE e.namespace = {namespace} AND e.encoder = {encoder}
-      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = {namespace} AND purposes IS NOT NULL)
+      AND e.memory_id NOT IN $bound({namespace})
     ORDER BY distance
     LIMIT %(k)s
 )
@@ -959,7 +952,7 @@ WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND i.ind
 -- How many memories of a namespace each encoder has encoded that are for any purpose, and how many that are not.
 SELECT e.encoder, count(*) - count(bound.id), count(bound.id)
 FROM embedding e
-LEFT JOIN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL) AS bound ON bound.id = e.memory_id
+LEFT JOIN $bound(%(namespace)s) AS bound ON bound.id = e.memory_id
 WHERE e.namespace = %(namespace)s
 GROUP BY e.encoder
 
@@ -979,13 +972,13 @@ WITH asked AS MATERIALIZED (
     SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
     FROM embedding e
     WHERE e.namespace = {namespace} AND e.encoder = {encoder}
-      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = {namespace} AND purposes IS NOT NULL)
+      AND e.memory_id NOT IN $bound({namespace})
     ORDER BY distance
     LIMIT %(depth)s
 ), said AS MATERIALIZED (
     SELECT id, score
     FROM words_best({namespace}, %(sources)s, %(asked)s::text[], %(weights)s::float8[], %(looked)s, %(depth)s)
-    WHERE id NOT IN (SELECT id FROM memory WHERE namespace = {namespace} AND purposes IS NOT NULL)
+    WHERE id NOT IN $bound({namespace})
 ), candidate AS MATERIALIZED (
     SELECT id, bool_or(near) AS near, max(score) AS score
     FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
@@ -1065,7 +1058,7 @@ WITH changed AS MATERIALIZED (
     ) AS a
     JOIN embedding e ON e.memory_id = a.id
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
-      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
+      AND e.memory_id NOT IN $bound(%(namespace)s)
 ), counted AS (
     SELECT (SELECT count(*) FROM asked WHERE named) AS there, (SELECT count(*) FROM changed) AS changed
 ), nearest AS (
@@ -1091,7 +1084,7 @@ LEFT JOIN (
     FROM embedding e
     JOIN strength t USING (memory_id)
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
-      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
+      AND e.memory_id NOT IN $bound(%(namespace)s)
     ORDER BY t.accesses DESC, t.last_access DESC, e.memory_id
     LIMIT %(most)s
 ) AS m ON true
@@ -1124,7 +1117,7 @@ SELECT e.memory_id::text, halfvec_send(e.vector), t.accesses
 FROM embedding e
 JOIN strength t USING (memory_id)
 WHERE e.memory_id = ANY(%(ids)s::uuid[]) AND e.namespace = %(namespace)s AND e.encoder = %(encoder)s
-  AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
+  AND e.memory_id NOT IN $bound(%(namespace)s)
 
 -- :name cache_busiest
 -- The namespaces whose memories were used most, the busiest first.
@@ -1155,15 +1148,8 @@ WITH asked AS MATERIALIZED (
 ), passed AS MATERIALIZED (
     SELECT m.id, m.encoder
     FROM memory m
-    WHERE m.namespace = %(namespace)s AND m.tier = ANY(%(tiers)s) AND m.encoder = ANY(%(encoders)s)
-      AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
-      AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
-      AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
-      AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
-      AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
-      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
-      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
-      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+    WHERE m.namespace = %(namespace)s AND m.encoder = ANY(%(encoders)s)
+      AND $filters
 ), near AS (
     SELECT n.id
     FROM asked a
@@ -1213,19 +1199,9 @@ JOIN shard h ON h.shard = m.shard
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.
 SELECT encoder, reason, count(*)
 FROM (
-    SELECT encoder, CASE
-        WHEN NOT tier = ANY(%(tiers)s) THEN 'tier'
-        WHEN NOT coalesce(agent = ANY(%(agents)s::text[]), true) THEN 'agent'
-        WHEN NOT coalesce(session = ANY(%(sessions)s::text[]), %(sessions)s::text[] IS NULL) THEN 'session'
-        WHEN NOT coalesce(type = ANY(%(types)s::text[]), true) THEN 'type'
-        WHEN created < %(since)s::bigint OR created >= %(until)s::bigint THEN 'time'
-        WHEN sensitivity_ppm > %(sensitivity_max)s::integer THEN 'sensitivity'
-        WHEN NOT coalesce(%(purpose)s::text = ANY(string_to_array(purposes, ',')), purposes IS NULL) THEN 'purpose'
-        WHEN NOT coalesce(string_to_array(jurisdictions, ',') <@ %(jurisdictions)s::text[], true) THEN 'jurisdiction'
-        WHEN NOT encoder = ANY(%(encoders)s) THEN 'encoder'
-        END AS reason
-    FROM memory
-    WHERE namespace = %(namespace)s AND tier IN ('short-term', 'long-term')
+    SELECT m.encoder, CASE $left_out WHEN NOT m.encoder = ANY(%(encoders)s) THEN 'encoder' END AS reason
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
 ) AS judged
 GROUP BY encoder, reason
 
@@ -1238,21 +1214,12 @@ WITH RECURSIVE anchor AS MATERIALIZED (
     SELECT m.id, m.namespace, m.session, m.created
     FROM memory m
     WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
-      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
-      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
-      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+      AND $gates
 ), passed AS NOT MATERIALIZED (
     SELECT m.id, m.session, m.created
     FROM memory m
-    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.tier = ANY(%(tiers)s)
-      AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
-      AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
-      AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
-      AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
-      AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
-      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
-      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
-      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND $filters
 ), source (anchor, id, links) AS (
     SELECT id, id, 0 FROM anchor
     UNION
@@ -1348,9 +1315,7 @@ SELECT $remembered, 0::float8, m.encoder, halfvec_send(e.vector), t.event_id,
     t.place
 FROM trace t
 JOIN memory m ON m.id = t.memory_id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
-      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
-      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
-      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+      AND $gates
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id

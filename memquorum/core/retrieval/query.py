@@ -153,7 +153,9 @@ GATED = ("sensitivity", "purposes", "jurisdictions")
 def passes(
     gates: Filters, *, sensitivity: float, purposes: Collection[str] | None, jurisdictions: Iterable[str]
 ) -> bool:
-    """Whether what may be read at all, for whom and what for, lets a memory through: as the filters of a search do.
+    """Whether what may be read at all, for whom and what for, lets a memory through.
+
+    It is `$gates` of the statements (db/columns) for a memory that is at hand; tests/integration asks both of the same.
 
     `sensitivity` in [0, 1]; `purposes`: None for anything.
     """

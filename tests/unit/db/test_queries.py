@@ -49,3 +49,34 @@ def test_every_statement_says_what_it_is_for_and_is_used() -> None:
     of_tables = {f"{table.name}_{verb}" for table in TABLES.values() for verb in verbs}
     of_tables |= {f"audit_{name}" for name in audited()}
     assert [name for name in QUERIES if f'"{name}"' not in code and name not in of_tables] == []
+
+
+RAW = parse(Path(queries.__file__).with_name("queries.sql").read_text(), "queries.sql")
+_RULE = re.compile(r"\$(gates|filters|bound)\b")
+# What a member, a stage or the cache holds to the rule by itself, and what tells of vectors alone.
+_ELSEWHERE = {
+    "memory_shown": "db/reads asks core/retrieval/query.passes",
+    "cache_changed": "what is for certain purposes has no vector in it, so that the cache forgets it",
+    "crowds": "names of indexes",
+}
+
+
+def read_for_callers() -> set[str]:
+    """The statements that the retrieval service asks, and that read content or vectors."""
+    asking = "\n".join(
+        (Path(queries.__file__).parent / f"{one}.py").read_text() for one in ("reads", "crowd_reads", "cached")
+    )
+    held = re.compile(r"\b(content|embedding)\b|\$(remembered|shown)\b")
+    return {name for name, text in RAW.items() if f'"{name}"' in asking and held.search(text)}
+
+
+def test_what_reads_content_for_a_caller_asks_whether_it_may_be_read() -> None:
+    found = read_for_callers()
+    assert {"search", "search_crowd", "search_cached", "candidates", "around", "traces", "cache_fill"} <= found
+    assert found - {name for name in found if _RULE.search(RAW[name])} == set(_ELSEWHERE) & found == set(_ELSEWHERE)
+
+
+def test_the_rule_of_what_may_be_read_is_written_once() -> None:
+    by_hand = re.compile(r"sensitivity_max|jurisdictions\)s|purpose\)s|purposes IS")
+    assert [name for name, text in RAW.items() if by_hand.search(text)] == ["cache_changed"]
+    assert [name for name, text in QUERIES.items() if "$" in text] == []
