@@ -18,6 +18,7 @@ from memquorum.client.errors import (
     NotAllowed,
     NotConfigured,
     NotFound,
+    NotYet,
     Unreachable,
 )
 from memquorum.client.memory import AsyncMemory
@@ -66,6 +67,7 @@ __all__ = [
     "NotAllowed",
     "NotConfigured",
     "NotFound",
+    "NotYet",
     "Ordered",
     "Pinned",
     "Placed",

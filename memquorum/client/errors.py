@@ -35,6 +35,10 @@ class NotFound(MemquorumError, LookupError):
     """There is no such memory."""
 
 
+class NotYet(MemquorumError, TimeoutError):
+    """A read named a write with `after`, and the service did not see it in time. Read again, or without `after`."""
+
+
 class NoOutcome(MemquorumError, TimeoutError):
     """The episode was published and is safe, but nothing became of it in time. `receipt` says how to ask again."""
 

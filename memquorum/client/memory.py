@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+After = Receipt | str | None
 R = TypeVar("R", Found, Retrieved, Recalled, Context)
 
 _LOG = logging.getLogger("memquorum.client")
@@ -132,13 +133,21 @@ class AsyncMemory(Ordering):
         raise NoOutcome(receipt, timeout) from last
 
     async def search(
-        self, query: str, k: int = 10, *, peek: bool = False, exact: bool = False, **only: Unpack[Only]
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        peek: bool = False,
+        exact: bool = False,
+        after: After = None,
+        **only: Unpack[Only],
     ) -> list[Hit]:
         """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid.
 
-        `exact`: all memories are compared, where otherwise an index finds nearly all of a large namespace.
+        `exact`: all memories are compared, where otherwise an index finds nearly all of a large namespace. `after`: a
+        write that is waited for, by its receipt or token; so all that read. Raises NotYet where it is not seen in time.
         """
-        found = await self._read(Found, "/search", {"query": query, "k": k, "exact": exact, **only}, peek)
+        found = await self._read(Found, "/search", {"query": query, "k": k, "exact": exact, **only}, peek, after)
         return list(found.hits)
 
     async def retrieve(
@@ -148,6 +157,7 @@ class AsyncMemory(Ordering):
         *,
         k_max: int = 20,
         peek: bool = False,
+        after: After = None,
         **only: Unpack[Only],
     ) -> Retrieved:
         """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
@@ -155,7 +165,7 @@ class AsyncMemory(Ordering):
         Raises Invalid, Unreachable.
         """
         asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, **only}
-        return await self._read(Retrieved, "/retrieve", asked, peek)
+        return await self._read(Retrieved, "/retrieve", asked, peek, after)
 
     async def recall(
         self,
@@ -169,6 +179,7 @@ class AsyncMemory(Ordering):
         anchors: int | None = None,
         budget_tokens: int = 2_000,
         peek: bool = False,
+        after: After = None,
         **only: Unpack[Only],
     ) -> Recalled:
         """What surrounds a memory, the `anchors` (3) memories that answer a query best, or as many (20) of those that a
@@ -182,7 +193,7 @@ class AsyncMemory(Ordering):
             "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links,
             "within_ms": within_ms, "anchors": anchors, "budget_tokens": budget_tokens, **only,
         }  # fmt: skip
-        return await self._read(Recalled, "/recall", asked, peek)
+        return await self._read(Recalled, "/recall", asked, peek, after)
 
     async def context(
         self,
@@ -193,6 +204,7 @@ class AsyncMemory(Ordering):
         buffer_share: float = 0.5,
         k_max: int = 20,
         peek: bool = False,
+        after: After = None,
         **only: Unpack[Gates],
     ) -> Context:
         """What to put into a prompt; str() of it is the text. First what this agent said last, in a `session` or in
@@ -203,16 +215,16 @@ class AsyncMemory(Ordering):
             "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
             "buffer_share": buffer_share, "k_max": k_max, **only,
         }  # fmt: skip
-        return await self._read(Context, "/context", asked, peek)
+        return await self._read(Context, "/context", asked, peek, after)
 
-    async def _read(self, kind: type[R], path: str, asked: Mapping[str, Any], peek: bool) -> R:
+    async def _read(self, kind: type[R], path: str, asked: Mapping[str, Any], peek: bool, after: After) -> R:
         """Asks, and sees to it that what is given counts as used, unless we peek."""
         # Who signs says itself what it used: the retrieval service cannot sign in its place.
         ourselves = self._signer is not None and not peek
         body = {"namespace": self.namespace, **asked, "peek": peek or ourselves}
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
-        found = await self._ask(kind, "POST", path, json=body)
+        found = await self._ask(kind, "POST", path, json=body, params=_after(after))
         if ourselves:
             try:
                 given = found.hits if isinstance(found, Found) else found.items
@@ -243,15 +255,17 @@ class AsyncMemory(Ordering):
         await self._send(topics.ACCESSES, "AccessRecorded", records)
         return receipts
 
-    async def get(self, memory_id: str, **gates: Unpack[Gates]) -> Shown:
+    async def get(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Shown:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
         with these `gates` would keep back."""
-        return await self._get(Shown, f"/memories/{wire.path_id(memory_id)}", **_gates(gates))
+        return await self._get(Shown, f"/memories/{wire.path_id(memory_id)}", **_after(after), **_gates(gates))
 
-    async def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explained:
+    async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound, also
         for one that a search with these `gates` would keep back."""
-        return await self._get(Explained, f"/memories/{wire.path_id(memory_id)}/explain", **_gates(gates))
+        return await self._get(
+            Explained, f"/memories/{wire.path_id(memory_id)}/explain", **_after(after), **_gates(gates)
+        )
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         given = {name: value for name, value in _mapping(episode).items() if value is not None}
@@ -339,6 +353,11 @@ def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _nothing() -> None:
     """No traces were begun."""
+
+
+def _after(after: After) -> dict[str, str]:
+    """The write that is waited for, as a query string has it."""
+    return {} if after is None else {"after": after.token if isinstance(after, Receipt) else after}
 
 
 def _gates(gates: Gates) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _publish(parsed: argparse.Namespace) -> int:
                     console.print(Text(f"event {found.event_id} {said}"), style="red", soft_wrap=True)
                     lost += 1
                 told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
-                print(json.dumps(asdict(found)) if parsed.json else told, flush=parsed.wait)
+                print(json.dumps(asdict(found) | {"token": found.token}) if parsed.json else told, flush=parsed.wait)
             published, refused = published + len(receipts), refused + len(complaints)
     if not published and not refused:
         raise Invalid("empty_value", None, "nothing to publish: standard input had no line")

@@ -43,6 +43,7 @@ _QUERY = option("query", metavar="QUERY")
 _ID = option("memory_id", metavar="ID")
 _K = option("-k", type=int, default=20, help="how many at most (default: 20)")
 _BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
+_AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
     option("--of", action="append", metavar="AGENT", help="recorded by this agent; repeatable"),
@@ -83,13 +84,16 @@ def _gated(parsed: argparse.Namespace) -> Gates:
     _K.but(default=10, help="how many at most (default: 10)"),
     flag("--exact", "compare all, where an index would find nearly all"),
     _PEEK,
+    _AFTER,
     _WHAT_PASSES,
     example='memquorum search -n greenhouse "When does valve 3 open?"',
 )
 def _search(parsed: argparse.Namespace) -> int:
     """Finds the memories nearest in meaning. They count as used, unless --peek."""
     with opened(parsed) as memory:
-        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, exact=parsed.exact, **_only(parsed))
+        hits = memory.search(
+            parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact, **_only(parsed)
+        )
     if parsed.json:
         for hit in hits:
             print(in_json(hit))
@@ -108,13 +112,16 @@ def _search(parsed: argparse.Namespace) -> int:
     _K,
     _BUDGET,
     _PEEK,
+    _AFTER,
     _WHAT_PASSES,
     example='memquorum retrieve -n greenhouse --budget 500 "valve pressure"',
 )
 def _retrieve(parsed: argparse.Namespace) -> int:
     """Finds what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."""
     with opened(parsed) as memory:
-        found = memory.retrieve(parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, **_only(parsed))
+        found = memory.retrieve(
+            parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, after=parsed.after, **_only(parsed)
+        )
     return _context(parsed, found)
 
 
@@ -128,6 +135,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     option("--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"),
     _BUDGET,
     _PEEK,
+    _AFTER,
     _WHAT_PASSES,
     example='memquorum recall -n greenhouse --query "valve 3" --within 600',
 )
@@ -136,16 +144,17 @@ def _recall(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.recall(
             parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
-            within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, **_only(parsed),
+            within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, after=parsed.after,
+            **_only(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 
 
-@command("get", _ID, _IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("get", _ID, _AFTER, _IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _get(parsed: argparse.Namespace) -> int:
     """Shows a memory by its id. It does not count as used."""
     with opened(parsed) as memory:
-        found = memory.get(parsed.memory_id, **_gated(parsed))
+        found = memory.get(parsed.memory_id, after=parsed.after, **_gated(parsed))
     if parsed.json:
         print(in_json(found))
         return OK
@@ -164,6 +173,7 @@ def _get(parsed: argparse.Namespace) -> int:
     _K.but(help="how many beside that at most (default: 20)"),
     _BUDGET,
     _PEEK,
+    _AFTER,
     titled("only what passes", *_GATES),
     example='memquorum context -n greenhouse -a planner "open valve 3"',
 )
@@ -172,7 +182,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek, **_gated(parsed),
+            peek=parsed.peek, after=parsed.after, **_gated(parsed),
         )  # fmt: skip
     if parsed.json:
         print(in_json(found))
@@ -185,11 +195,11 @@ def _prompt(parsed: argparse.Namespace) -> int:
     return OK
 
 
-@command("explain", _ID, _IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("explain", _ID, _AFTER, _IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _explain(parsed: argparse.Namespace) -> int:
     """Says why a memory is where it is: salience, uses, votes, certificates."""
     with opened(parsed) as memory:
-        told = memory.explain(parsed.memory_id, **_gated(parsed))
+        told = memory.explain(parsed.memory_id, after=parsed.after, **_gated(parsed))
     print(json.dumps(told.account) if parsed.json else str(told))
     return OK
 

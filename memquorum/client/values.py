@@ -23,6 +23,11 @@ class Receipt:
     memory_id: str
     outcome: str | None = None
 
+    @property
+    def token(self) -> str:
+        """What a read takes as `after`, to see this and all that went before it in the namespace."""
+        return f"{self.namespace}/{self.event_id}"
+
 
 class Episode(TypedDict, total=False):
     """What may be said of an episode beside its content.

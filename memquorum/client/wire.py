@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from memquorum import cloudevents
-from memquorum.client.errors import Invalid, NotAllowed, NotFound, Unreachable
+from memquorum.client.errors import Invalid, NotAllowed, NotFound, NotYet, Unreachable
 from memquorum.core import intake
 from memquorum.core.avro import Codec
 from memquorum.core.intake import Origin, Refusal
@@ -62,7 +62,7 @@ def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, byt
 
 
 def body(answer: httpx.Response, kind: type[T]) -> T:
-    """The answer, where it is one of success. Raises Invalid, NotFound, NotAllowed, Unreachable."""
+    """The answer, where it is one of success. Raises Invalid, NotFound, NotAllowed, NotYet, Unreachable."""
     if answer.is_success:
         try:
             return msgspec.json.decode(answer.content, type=kind)
@@ -83,6 +83,8 @@ def body(answer: httpx.Response, kind: type[T]) -> T:
         raise NotAllowed(detail)
     if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         raise Unreachable(f"the retrieval service has enough to do: {detail}")
+    if found.get("error") == "not_yet":
+        raise NotYet(detail)
     if answer.is_client_error:
         raise Invalid(str(found.get("error")), found.get("field"), detail)
     raise Unreachable(f"the retrieval service says {answer.status_code}: {detail}")

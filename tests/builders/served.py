@@ -172,7 +172,17 @@ class Store:
 
 
 class Journal:
+    """What becomes of events: of `seen` alone something did. `waited`: for which, and how long."""
+
     listening = True
+
+    def __init__(self, *seen: tuple[str, str]) -> None:
+        self.seen, self.waited = seen, list[tuple[tuple[str, str], float]]()
+
+    async def wait(self, sight: Sight, event: tuple[str, str], seconds: float) -> dict[str, Any] | None:
+        assert covers(sight.namespaces, event[0])
+        self.waited.append((event, seconds))
+        return {"outcome": "stored"} if event in self.seen else None
 
 
 def stored(file: Path, *wanted: tuple[int, tuple[str, ...], tuple[str, ...]], **more: Any) -> None:

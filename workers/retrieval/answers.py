@@ -81,6 +81,11 @@ async def late(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": "timeout", "field": None, "detail": str(error)}, 504)
 
 
+async def not_yet(_: Request, error: Exception) -> Response:
+    """Answers a NotYet with 504 and what to do."""
+    return JSONResponse({"error": "not_yet", "field": "after", "detail": str(error)}, 504)
+
+
 async def gone(_: Request, __: Exception) -> Response:
     """Answers a client that went away in the middle of its request; nobody reads it."""
     return Response(status_code=400)

@@ -22,6 +22,7 @@ from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
 from workers.retrieval import answers
+from workers.retrieval.after import NotYet
 from workers.retrieval.door import Door, Locked
 from workers.retrieval.limits import Busy, Late
 from workers.retrieval.routes import routes
@@ -72,6 +73,7 @@ def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
             Denied: answers.denied,
             Busy: answers.busy,
             Late: answers.late,
+            NotYet: answers.not_yet,
             Locked: answers.unavailable,
             KafkaUnavailable: answers.unavailable,
             ClientDisconnect: answers.gone,

@@ -28,7 +28,8 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
     if intent.namespace in service.genesis.signed:
         raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
     await service.publish(intent, data)
-    return Told(Published(intent.namespace, intent.event_id, intent.memory_id), 202)
+    token = f"{intent.namespace}/{intent.event_id}"
+    return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
 
 
 def _checked(service: Service, data: bytes) -> tuple[bytes, EpisodeIntent]:

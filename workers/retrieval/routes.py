@@ -22,6 +22,7 @@ from workers.retrieval import (
     retrieving,
     search,
 )
+from workers.retrieval.after import seen
 from workers.retrieval.endpoints import Do, check, limit_s
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
@@ -69,6 +70,7 @@ class _Bound:
         caller = service.door.enter(request.headers.get("authorization"))
         caller.sight(*endpoint.rights)
         check(endpoint, request, service.bounds)
+        await seen(service, request, caller)
         answer = None
         try:
             async with service.limits.turn(caller, limit_s(endpoint, service.bounds), endpoint.waits):

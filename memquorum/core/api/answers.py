@@ -388,11 +388,13 @@ class Became(Struct, frozen=True):
 
 
 class Published(Struct, frozen=True):
-    """An episode that Kafka has: what it is called, and what its memory will be."""
+    """An episode that Kafka has: what it is called, and what its memory will be. `token`: what a read takes as `after`
+    to see it."""
 
     namespace: str
     event_id: str
     memory_id: str
+    token: str
 
 
 class Alive(Struct, frozen=True):

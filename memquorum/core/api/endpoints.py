@@ -50,6 +50,11 @@ class Endpoint(Generic[A]):
     waits: bool = False
 
 
+_AFTER = (
+    Parameter(
+        "after", str, "Wait until the store has the write with this token: its namespace, a slash, its event id."
+    ),
+)
 _CONFIRM = (
     Parameter("confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false)."),
 )
@@ -61,7 +66,7 @@ _GATES = (
 
 
 def _reads(name: str, body: type, answer: type[A], sentence: str) -> Endpoint[A]:
-    return Endpoint(name, "POST", f"/{name}", (READ,), sentence, answer, body, _CONFIRM)
+    return Endpoint(name, "POST", f"/{name}", (READ,), sentence, answer, body, _CONFIRM + _AFTER)
 
 
 def _waits(what: str, default: int = WAIT_MS) -> tuple[Parameter, ...]:
@@ -94,11 +99,12 @@ PUBLISHED = Endpoint(
 )  # fmt: skip
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
-    "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown, query=_GATES,
+    "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
+    query=_GATES + _AFTER,
 )  # fmt: skip
 EXPLAIN = Endpoint(
     "explain", "GET", "/memories/{memory_id}/explain", (READ, AUDIT),
-    "Why a memory is where it is, in structure and in words.", a.Explained, query=_GATES,
+    "Why a memory is where it is, in structure and in words.", a.Explained, query=_GATES + _AFTER,
 )  # fmt: skip
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),

@@ -34,6 +34,8 @@ class Bounds:
     # For an answer in all; what waits for an event may take as much longer as it asked for, so much at most.
     answer_ms: int = 15_000
     wait_ms_most: int = 60_000
+    # For the write that a read names with `after`.
+    after_ms: int = 10_000
     # A request's body, and the query in it.
     body_bytes: int = 128 * 1024
     query_bytes: int = 16 * 1024
@@ -61,6 +63,11 @@ class Bounds:
     def waits_ms(self) -> int:
         """The time for an answer that waits for an event."""
         return self.answer_ms + self.wait_ms_most
+
+    @property
+    def seen_ms(self) -> int:
+        """The time for a write to be seen, the store's answer included."""
+        return self.after_ms + self.store_wait_ms + self.store_ms
 
 
 _LEAST = {

@@ -262,6 +262,17 @@ def read_wait(value: str | None, bounds: Bounds = DEFAULTS) -> int:
     return int(value)
 
 
+def read_after(value: str | None) -> tuple[str, str] | None:
+    """The write that a read comes after, as namespace and event id; None where it names none. Raises BadRequest."""
+    if value is None:
+        return None
+    namespace, found, event_id = value.partition("/")
+    fault = names.namespace_fault(namespace) or names.name_fault(event_id)
+    if not found or fault is not None:
+        raise BadRequest("bad_id", "after", "no token of a write; send the one that came with it: NAMESPACE/EVENT")
+    return namespace, event_id
+
+
 def cosine(distance: float) -> float:
     """The score of pgvector's cosine distance; rounding may have left it slightly outside [−1, 1]."""
     return round(min(1.0, max(-1.0, 1.0 - distance)), 6)

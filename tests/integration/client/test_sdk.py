@@ -97,6 +97,16 @@ def test_what_is_written_on_purpose_is_stored_whatever_it_is_worth(memory: Memor
     assert (hit.memory_id, hit.explicit, hit.key) == (kept.memory_id, True, "ada/drink")
 
 
+def test_a_read_sees_the_write_that_it_names_on_any_instance(line: Settings, memory: Memory) -> None:
+    with client(line, memory.namespace, "reader") as other:
+        for number in range(5):
+            receipt = memory.add(f"Tank {number} holds {number}0 litres.", explicit=True)
+            shown = other.get(receipt.memory_id, after=receipt.token)
+            assert shown.text == f"Tank {number} holds {number}0 litres."
+            found = other.search(f"What does tank {number} hold?", peek=True, after=receipt)
+            assert receipt.memory_id in [hit.memory_id for hit in found]
+
+
 def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     receipt = memory.add("Lunch is at noon in the canteen.", wait=True)
     assert memory.outcome(memory.use(receipt.memory_id)).outcome == "accessed"

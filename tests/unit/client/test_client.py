@@ -22,6 +22,7 @@ from memquorum.client import (
     NotAllowed,
     NotConfigured,
     NotFound,
+    NotYet,
     Receipt,
     Unreachable,
     settings,
@@ -168,6 +169,27 @@ async def test_search_and_explain_speak_the_services_language() -> None:
         assert (hit.text, hit.score) == ("t", 0.9)
         told = await memory.explain("a/b")
         assert (str(told), told.account["tier"]) == ("one\ntwo", "gone")
+
+
+async def test_a_read_names_the_write_that_it_comes_after() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.path, request.url.params["after"]))
+        told = {"error": "not_yet", "field": "after", "detail": "no outcome"}
+        return httpx.Response(504, json=told)
+
+    receipt = Receipt("n", "said/1", "m")
+    async with answering(answer, namespace="n", agent="a") as memory:
+        for ask in (
+            memory.search("q", after=receipt), memory.retrieve("q", after=receipt.token),
+            memory.recall("m", after=receipt), memory.context("q", after=receipt),
+            memory.get("m", after=receipt), memory.explain("m", after=receipt),
+        ):  # fmt: skip
+            with pytest.raises(NotYet, match="no outcome"):
+                await ask
+    paths = ["/search", "/retrieve", "/recall", "/context", "/memories/m", "/memories/m/explain"]
+    assert asked == [(path, "n/said/1") for path in paths]
 
 
 GATES = st.fixed_dictionaries({}, optional={

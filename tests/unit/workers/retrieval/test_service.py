@@ -24,7 +24,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.retrieval import packing, working
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import Filters
-from tests.builders.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
+from tests.builders.served import HERS, SEARCH, THEIRS, Journal, Served, Store, bearer, client_of, filled, make, stored
 from workers.retrieval import routes
 from workers.retrieval.answers import Told
 from workers.retrieval.app import LOOPBACK, around
@@ -106,6 +106,36 @@ def test_what_is_asked_by_id_is_asked_of_the_store_with_its_gates(service: Serve
         client.get(path)
     wanted = Filters(sensitivity_max=300_000, purpose="billing", jurisdictions=("DE", "US-CA"))
     assert cast(Store, service.reads).filters == [wanted, Filters()] * 2
+
+
+READS = [endpoint for endpoint in ENDPOINTS if "after" in {one.name for one in endpoint.query}]
+
+
+@pytest.mark.parametrize("endpoint", READS, ids=lambda e: e.name)
+def test_a_read_comes_after_the_write_that_it_names_or_says_so(
+    service: Served, client: TestClient, endpoint: Endpoint
+) -> None:
+    service.outcomes = journal = cast(Any, Journal(("greenhouse", "said/1")))
+    path, sent = filled(endpoint.path), sample(endpoint)
+    answer = client.request(endpoint.method, path, params={"after": "greenhouse/said/1"}, json=sent)
+    # Of explain there is nothing to tell here.
+    assert (answer.status_code, journal.waited) == (404 if endpoint.name == "explain" else 200, [((
+        "greenhouse", "said/1"), 10.0)])  # fmt: skip
+    service.reads = cast(Any, None)  # whatever asks it, fails
+    answer = client.request(endpoint.method, path, params={"after": "greenhouse/never"}, json=sent)
+    assert (answer.status_code, answer.json()["error"], answer.json()["field"]) == (504, "not_yet", "after")
+
+
+def test_every_read_of_memories_may_come_after_a_write() -> None:
+    assert {endpoint.name for endpoint in READS} == {"search", "retrieve", "recall", "context", "memory", "explain"}
+
+
+def test_who_may_not_read_a_namespace_waits_for_nothing_there(tmp_path: Path, codec: Codec) -> None:
+    stored(tmp_path / "keys", (1, ("read",), ("greenhouse",)))
+    service = make(codec, Door(tmp_path / "keys"))
+    service.outcomes = journal = cast(Any, Journal())
+    answer = client_of(service).post("/search?after=other/e", json=SEARCH, headers=bearer(1))
+    assert (answer.status_code, journal.waited) == (403, [])
 
 
 def test_the_description_has_every_route_and_no_other(client: TestClient, service: Served) -> None:
@@ -243,7 +273,8 @@ def test_an_episode_is_published_as_an_agent_would(client: TestClient, service: 
     ((intent, data),) = service.published
     told = answer.json()
     assert json.loads(data) == EPISODE | {"event_id": told["event_id"]}
-    assert told == {"namespace": "greenhouse", "event_id": intent.event_id, "memory_id": intent.memory_id}
+    ids = {"event_id": intent.event_id, "memory_id": intent.memory_id}
+    assert told == {"namespace": "greenhouse", **ids, "token": f"greenhouse/{intent.event_id}"}
     again = client.post("/memories", json=EPISODE | {"event_id": "e1"}).json()
     assert again["event_id"] == "e1" and json.loads(service.published[1][1]) == EPISODE | {"event_id": "e1"}
 
