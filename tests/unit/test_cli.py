@@ -49,7 +49,7 @@ HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-te
 ITEM = {
     "memory_id": HIT.memory_id, "text": "t", "tier": "short-term", "agent": "bob", "session": "s", "role": None,
     "occurred_at": 0, "last_access": 0, "accesses": 0, "salience": 0.5, "type": "episodic", "sensitivity": 0.0,
-    "purposes": None, "jurisdictions": (), "tokens": 1, "folded": (),
+    "purposes": None, "jurisdictions": (), "conflicts_with": (), "tokens": 1, "folded": (),
 }  # fmt: skip
 LEFT = {"duplicate": LeftOut(2, ("a", "b")), "agent": LeftOut(3, ())}
 FOUND = Retrieved("n", (Answering(**ITEM, score=0.75, relevance=1, strength=1, cosine=1),), 1, 9, LEFT, 0)
