@@ -35,6 +35,7 @@ class Recalled(Struct, frozen=True):
     namespace: str
     agent: str
     vector: Vector
+    text: str
 
 
 def keys_of(vault: Vault, memory_ids: Iterable[str]) -> dict[str, bytes]:
@@ -108,10 +109,10 @@ class Recall:
     def _encoded(self, texts: Sequence[tuple[EpisodeAccepted, str]]) -> list[Recalled]:
         recalled: list[Recalled] = []
         wanted = [(episode.memory_id, text) for episode, text in texts]
-        for (episode, _), found in zip(texts, self._encoding.vectors(wanted), strict=True):
+        for (episode, text), found in zip(texts, self._encoding.vectors(wanted), strict=True):
             if isinstance(found, Exception):
                 # It could not be encoded the first time either, and surrounds nothing.
                 log.warning("salience: %s cannot be encoded: %s", episode.memory_id, type(found).__name__)
             else:
-                recalled.append(Recalled(episode.memory_id, episode.namespace, episode.agent, found))
+                recalled.append(Recalled(episode.memory_id, episode.namespace, episode.agent, found, text))
         return recalled

@@ -4,7 +4,7 @@ What cannot be read, because its key is destroyed or its bytes are altered, is `
 or judged, after several tries, has `failed`, which says nothing of its worth: a dead letter brings it back. An encoder
 that takes no text at all is waited for.
 
-State is a picture of each namespace's short-term memory, brought up to the journal before every batch, with what the
+State is a picture of each namespace's memories, brought up to the journal before every batch, with what the
 batch itself stores added at once; and each agent's episodic buffer. It begins empty when a partition is assigned: the
 memories come back from the journal, the buffers from the accepted stream (`recall`).
 """
@@ -52,8 +52,8 @@ from streams.worths import Weighed, Worths
 log = logging.getLogger(__name__)
 
 DESTROYED = "none: key destroyed"
-# Over all namespaces, 384 dimensions each: some 300 MB. Beyond it the namespace least lately active is dropped and
-# drawn from the journal again when it acts.
+# Over all namespaces, 384 dimensions each, texts counted in vectors: some 300 MB. Beyond it the namespace least lately
+# active is dropped and drawn from the journal again when it acts.
 _VECTORS_MAX = 200_000
 # What a batch costs beside encoding is shared by its episodes. Of long texts it holds fewer: those of 256 tokens take
 # 60 ms of a core each, and a stop waits for the batch in flight.
@@ -167,7 +167,7 @@ class Salience:
                 key = shard, one.namespace
                 if key not in self._surroundings:
                     self._surroundings[key] = Surroundings(self._policy, self._encoder.dimensions)
-                self._surroundings[key].recall(one.memory_id, one.agent, one.vector)
+                self._surroundings[key].recall(one.memory_id, one.agent, one.vector, one.text)
             self._begun.discard(shard)
 
     def _case(self, arrival: Arrival, erased: set[tuple[int, str]] | None = None) -> _Case | None:
@@ -322,11 +322,11 @@ class Salience:
         ]
 
     def _bound(self) -> None:
-        """Lets the least lately active namespaces go while there are too many vectors (DESIGN 19)."""
-        total = sum(map(len, self._surroundings.values()))
+        """Lets the least lately active namespaces go while there is too much of them (DESIGN 19)."""
+        total = sum(one.size for one in self._surroundings.values())
         while total > self._vectors_max and len(self._surroundings) > 1:
             (shard, namespace), dropped = self._surroundings.popitem(last=False)
-            total -= len(dropped)
+            total -= dropped.size
             log.info("salience: namespace %r of shard %d dropped from memory", namespace, shard)
 
 

@@ -29,8 +29,6 @@ class Survey:
 
     records: int = 0
     episodes: int = 0
-    confident: int = 0
-    """Episodes that say how sure they are."""
     namespace: str | None = None
     """Of the first record."""
     first: int | None = None
@@ -56,7 +54,6 @@ def survey(records: Iterable[Record]) -> Survey:
         found.agents[record.agent] += 1
         if isinstance(record, EpisodeRecorded):
             found.episodes += 1
-            found.confident += record.confidence is not None
             if record.role is not None:
                 found.roles.setdefault(record.agent, record.role)
     return found
@@ -67,8 +64,6 @@ def policy(found: Survey) -> dict[str, Any]:
     longest = found.span_ms * 0.82 / 1000
     return {
         "decay": {"scales_s": [float(round(longest / part)) for part in (160, 13, 1)]},
-        # Without other signals salience is novelty, and talk about one matter is seldom new.
-        "salience": {} if found.confident * 5 >= found.episodes else {"encode_threshold": 0.1},
         "forget": {"theta_ppm": 300_000, "grace_ms": 0},
         # A log of weeks is lived through in minutes, and is to show what the votes let go: nothing is held back.
         "caps": UNCAPPED,

@@ -1,14 +1,17 @@
 """How much an episode matters, and what becomes of it: stored, reinforcing a memory, or below the threshold.
 
 SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, confidence and rank(worth);
-novelty is 1 − the largest cosine to the agent's episodic buffer (what it lived through last, stored or not) and to the
-namespace's short-term memory. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
+novelty is 1 − the largest cosine to what *says the same* (`core.text.agreement`) in the agent's episodic buffer (what
+it lived through last, stored or not) and among the namespace's memories. Another number, name, "not" or word is
+new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only an
+explicit reward stores it. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from msgspec import Struct
@@ -17,8 +20,9 @@ from numpy.typing import NDArray
 
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import PPM, SaliencePolicy
-from memquorum.core.text.agreement import agree, gist, personal
+from memquorum.core.text.agreement import Said, gist
 from memquorum.core.text.conflict import Claims, Finding, between, read
+from memquorum.core.text.fillers import says_nothing
 
 Vector = NDArray[np.float32]
 
@@ -30,7 +34,7 @@ UNREADABLE, FAILED = "unreadable", "failed"
 _SLACK = 1e-5
 # From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
 _RELATED, _HEARD_MAX = 0.5, 16
-# So many of the memories nearest to an episode are asked whether they agree with it.
+# So many of what is nearest to an episode are asked whether they say the same, of its buffer and of each tier.
 _ASKED_MAX = 32
 
 
@@ -147,9 +151,6 @@ class Seen(Struct, frozen=True):
     marks: Marks
 
 
-_NOTHING = Seen("", "", Marks(""))
-
-
 class Neighbourhood:
     """Vectors by id in one growable float32 matrix, at most `limit` of them: beyond it, the oldest is dropped.
 
@@ -162,6 +163,7 @@ class Neighbourhood:
         self._row: dict[str, int] = {}  # in the order of arrival
         self._id: list[str] = []  # by row
         self._seen: list[Seen] = []
+        self._characters = 0
 
     def __len__(self) -> int:
         return len(self._id)
@@ -187,17 +189,25 @@ class Neighbourhood:
         self._row[memory_id] = row
         self._id.append(memory_id)
         self._seen.append(seen)
+        self._characters += len(seen.gist)
 
     def remove(self, memory_id: str) -> None:
         """Lets a memory go; nothing happens if it is not there."""
         row = self._row.pop(memory_id, None)
         if row is None:
             return
+        self._characters -= len(self._seen[row].gist)
         # The last row takes its place.
         last_id, last_seen = self._id.pop(), self._seen.pop()
         self._matrix[row] = self._matrix[len(self._id)]
         if row < len(self._id):
             self._id[row], self._seen[row], self._row[last_id] = last_id, last_seen, row
+
+    @property
+    def size(self) -> int:
+        """Its memories, and its texts in vectors of the same size."""
+        dimensions: int = self._matrix.shape[1]
+        return len(self._id) + self._characters // (4 * max(1, dimensions))
 
     def look(self, vector: Vector, without: str) -> Look:
         """What stands around a vector, `without` left out. Good until a memory comes or goes."""
@@ -229,20 +239,11 @@ class Look(Struct, frozen=True):
     _vector: Vector
     _cosines: Vector
 
-    def nearest(self) -> float:
-        """The largest cosine; 0 where there is no memory."""
-        if len(self._cosines) == 0:
-            return 0.0
-        best = float(self._cosines.max())
-        if best == -np.inf:
-            return 0.0
-        return max(self._around.exact(row, self._vector) for row in self._rows(best))
-
-    def alike(self, above: float) -> Iterator[tuple[str, Seen]]:
-        """The memories with a cosine > `above`, the nearest first, ties by id."""
+    def alike(self, above: float) -> Iterator[tuple[float, str, Seen]]:
+        """The memories with a cosine > `above`, and it, the nearest first, ties by id."""
         rows = self._rows(above)
         exact = sorted((-self._around.exact(row, self._vector), *self._around.at(row)[:1], row) for row in rows)
-        return (self._around.at(row) for minus, _, row in exact if -minus > above)
+        return ((-minus, *self._around.at(row)) for minus, _, row in exact if -minus > above)
 
     def _rows(self, above: float) -> list[int]:
         rows: list[int] = np.flatnonzero(self._cosines >= above - _SLACK).tolist()
@@ -262,10 +263,21 @@ class Episode(Struct, frozen=True):
     explicit: bool = False
 
 
-class Surroundings:
-    """What surrounds a namespace's episodes: its short-term memory, and an episodic buffer for each of its agents.
+_UNMARKED = Marks("")
 
-    `seq` is the journal sequence up to which the short-term memory is known; None before the first look.
+
+def _choose(known: list[tuple[float, str, Seen]], marks: Marks) -> Repeated | None:
+    """The most similar that says the same, if it can be one that an episode of these marks may become one with."""
+    for _, memory_id, other in known:
+        if merges(marks, other.marks):
+            return Repeated(memory_id)
+    return Repeated(known[0][1], merges=False) if known else None
+
+
+class Surroundings:
+    """What surrounds a namespace's episodes: its memories, and an episodic buffer for each of its agents.
+
+    `seq` is the journal sequence up to which the memories are known; None before the first look.
     """
 
     def __init__(
@@ -284,57 +296,67 @@ class Surroundings:
     def __len__(self) -> int:
         return len(self.memories) + len(self.settled) + sum(len(buffer) for buffer in self._buffers.values())
 
+    @property
+    def size(self) -> int:
+        """What it takes in memory, counted in vectors: long texts count as several."""
+        return sum(around.size for around in (self.memories, self.settled, *self._buffers.values()))
+
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
-        """A memory is in short-term memory, says the journal. ValueError if another encoder made its vector."""
+        """A memory is alive, says the journal. ValueError if another encoder made its vector."""
         if memory_id in self.memories:  # most are: they were judged here
             return
         self.settled.remove(memory_id)
         self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
-        """A memory is in long-term memory, says the journal: no novelty is measured by it, but what contradicts it is
-        noted. ValueError if another encoder made its vector."""
+        """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
         self.settled.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
 
     def left(self, memory_id: str) -> None:
-        """A memory is no more where it was, says the journal."""
-        for where in (self.memories, self.settled):
-            where.remove(memory_id)
+        """A memory is no more where it was, says the journal. Of one that is gone nobody is reminded: who says it again
+        says something new."""
+        for around in (self.memories, self.settled, *self._buffers.values()):
+            around.remove(memory_id)
         self._claims.pop(memory_id, None)
 
-    def recall(self, memory_id: str, agent: str, vector: Vector) -> None:
+    def recall(self, memory_id: str, agent: str, vector: Vector, text: str) -> None:
         """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
-        self._buffer(agent).add(memory_id, as_kept(vector), _NOTHING)
+        self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, gist(text), _UNMARKED))
 
     def judge(self, episode: Episode) -> Judgement:
         """What becomes of an episode, which from here on surrounds the ones after it.
 
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
-        policy, vector = self._policy, as_kept(episode.vector)
-        seen = Seen(episode.agent, gist(episode.text), episode.marks)
+        vector, said = as_kept(episode.vector), Said(episode.text)
         buffer = self._buffer(episode.agent)
-        remembered = self.memories.look(vector, without=episode.memory_id)
-        nearest = max(buffer.look(vector, without=episode.memory_id).nearest(), remembered.nearest())
-        given = episode.signals
-        signals = replace(given, novelty_ppm=novelty_ppm(nearest))
-        judgement = judge(policy, signals, self._repeated(episode, remembered, seen), explicit=episode.explicit)
-        buffer.add(episode.memory_id, vector, _NOTHING)
+        remembered, settled = (
+            around.look(vector, without=episode.memory_id) for around in (self.memories, self.settled)
+        )
+        lived = self._repeated(episode, said, buffer.look(vector, without=episode.memory_id))
+        known = sorted(
+            [*self._repeated(episode, said, remembered), *self._repeated(episode, said, settled)],
+            key=lambda one: (-one[0], one[1]),
+        )
+        nearest = 1.0 if says_nothing(episode.text) else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
+        signals = replace(episode.signals, novelty_ppm=novelty_ppm(nearest))
+        judgement = judge(self._policy, signals, _choose(known, episode.marks), explicit=episode.explicit)
+        seen = Seen(episode.agent, said.gist, episode.marks)
+        buffer.add(episode.memory_id, vector, seen)
         if judgement.outcome != STORED:
             return judgement
-        contradicts = self._contradicted(episode, remembered)
+        contradicts = self._contradicted(episode, remembered, settled)
         self.memories.add(episode.memory_id, vector, seen)
         return replace(judgement, contradicts=contradicts)
 
-    def _contradicted(self, episode: Episode, remembered: Look) -> tuple[str, ...]:
+    def _contradicted(self, episode: Episode, *looks: Look) -> tuple[str, ...]:
         """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two."""
         said = read(episode.text)
         if not said.statements:
             return ()
-        settled = self.settled.look(as_kept(episode.vector), without=episode.memory_id)
         found: dict[str, Finding] = {}
-        for look in (remembered, settled):
-            for _, (memory_id, other) in zip(range(_HEARD_MAX), look.alike(_RELATED), strict=False):
+        for look in looks:
+            for _, memory_id, other in islice(look.alike(_RELATED), _HEARD_MAX):
                 claims = self._claims.get(memory_id)
                 if claims is None:
                     claims = self._claims[memory_id] = read(other.gist)
@@ -344,20 +366,17 @@ class Surroundings:
         exact = any(one.exact for one in found.values())
         return tuple(memory_id for memory_id, one in found.items() if one.exact or not exact)
 
-    def _repeated(self, episode: Episode, remembered: Look, seen: Seen) -> Repeated | None:
-        """The most similar memory that says the same, if it can be one that it may become one with; "I" and "you" are
-        others when another agent says them."""
-        alike = remembered.alike(self._policy.duplicate_threshold)
-        apart: Repeated | None = None
-        for _, (memory_id, other) in zip(range(_ASKED_MAX), alike, strict=False):
-            if agree(seen.gist, other.gist) and (other.agent == episode.agent or not personal(episode.text)):
-                if merges(seen.marks, other.marks):
-                    return Repeated(memory_id)
-                apart = apart or Repeated(memory_id, merges=False)
-        return apart
+    def _repeated(self, episode: Episode, said: Said, look: Look) -> list[tuple[float, str, Seen]]:
+        """What says the same, the nearest first; "I" and "you" are others when another agent says them."""
+        alike = islice(look.alike(self._policy.duplicate_threshold), _ASKED_MAX)
+        return [
+            (cosine, memory_id, other)
+            for cosine, memory_id, other in alike
+            if (other.agent == episode.agent or not said.personal) and said.agrees(Said(other.gist))
+        ]
 
     def _buffer(self, agent: str) -> Neighbourhood:
-        """The agent's last 64 episodes, stored or not: an episodic trace. Vectors only."""
+        """The agent's last 64 episodes, stored or not: an episodic trace."""
         if agent in self._buffers:
             self._buffers.move_to_end(agent)
         else:

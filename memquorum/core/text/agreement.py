@@ -1,37 +1,37 @@
 """Whether two texts that look alike also say the same: similarity alone never merges (SPEC B, decisions).
 
 Vectors are blind to what a memory must not confuse: "the sync is at 3" and "the sync is at 4" are near each other, and
-so are "opens" and "does not open". `agree` refuses unless all of these hold:
+so are "opens" and "does not open". `agree` refuses unless all of these hold, sentence by sentence:
 
 1. numbers are the same, in the same order, with the same units; spelled ones count ("two days" is "2 days");
 2. names (capitalised words inside a sentence), quoted strings and codes (identifiers, versions, dates, times, paths) of
-   each occur in the other, in the same order;
+   each occur in the other, in the same order; so do signs ("<", "=");
 3. as much is negated in both, and nothing negated in one is asserted in the other ("unavailable" negates "available");
 4. words of a closed list of opposites (open/closed, before/after, must/may) do not take opposite sides;
-5. words that are the same in both stand in the same order, but for a part moved to the front ("yesterday …") or a
-   turn of phrase ("approved by", "the report of");
+5. word for word they say the same in the same order, but for closed lists of what may differ (`text.statement`);
 6. both ask or both tell, and where both speak of "I" or "you", it is the same of them.
 
-A refusal costs one memory too many, an agreement too much loses one, so what is doubtful is refused: texts longer than
-`LONG` characters, whose end the encoder may not have seen, and texts mostly outside the Latin script, whose words these
-rules do not know, agree only if they are equal up to white space.
-
-What the rules do not see: an ordinary word exchanged for another ("tea" for "coffee"). The vectors have to.
+Each sentence has its partner, in the same order; only short texts may be parted otherwise.
+A refusal costs one memory too many, an agreement too much loses one, so what is doubtful is refused: sentences mostly
+outside the Latin script, whose words these rules do not know, agree only if they are equal but for punctuation and
+case, and texts longer than `LONGEST` only if they are equal up to white space.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from functools import cached_property
 from itertools import chain
 
 from msgspec import Struct
 
 from memquorum.core.text import wording
+from memquorum.core.text.statement import Statement, same, statement
 
-# Characters. Some 256 tokens of dense text (codes, JSON): the window of the default encoder.
-LONG = 600
+# Characters. A short text is also read as one sentence; of a longest one the gist is a digest.
+LONG, LONGEST = 600, 4_800
 _FOREIGN_SHARE = 0.3
 _DIGEST = "\x00sha256:"
 
@@ -46,8 +46,9 @@ _NUMBER = re.compile(r"([$€£¥]?)([-+]?\d+(?:,\d{3})*(?:\.\d+)?)-?(\D{0,12})"
 _CODE = re.compile(r"[\d_/\\@#=:.$~^*&+|]|[a-z][A-Z]|^-")
 _POSSESSIVE = re.compile(r"['’]s$")
 _WORDS_AHEAD = 4
-# Words that turn the order of the others round.
-_TURNS = frozenset({"by", "of"})
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+# Signs that stand between words. Those inside a word belong to it.
+_SIGNS = re.compile(r"[!<>=]=|[-=]>|[+*=<>#&|^~≤≥≠→←]")
 
 
 class Reading(Struct, frozen=True):
@@ -63,8 +64,8 @@ class Reading(Struct, frozen=True):
     poles: frozenset[tuple[int, bool]]
     persons: frozenset[int]
     asks: bool
-    content: tuple[str, ...]  # the stems of the words that mean something, in order
-    turns: frozenset[str]
+    statement: Statement
+    signs: tuple[str, ...]
     flat: str  # case-folded, white space collapsed
 
 
@@ -73,40 +74,55 @@ def agree(a: str, b: str) -> bool:
 
     Takes texts or what `gist` made of them.
     """
-    a, b = gist(a), gist(b)
-    if a == b:
-        return True
-    if a.startswith(_DIGEST) or b.startswith(_DIGEST) or _foreign(a) or _foreign(b):
-        return False
-    return _compatible(_marks(a), _marks(b))
+    return Said(a).agrees(Said(b))
 
 
 def reading(text: str) -> Reading | None:
     """What `contradict` compares of a text, to be made once; None where the text cannot be read."""
     text = gist(text)
-    return None if text.startswith(_DIGEST) or _foreign(text) else _marks(text)
+    return None if len(text) > LONG or text.startswith(_DIGEST) or _foreign(text) else _read(text)
 
 
 class Said:
-    """A text, read once to be held against many others."""
+    """A text or a gist, read to be held against many others: each sentence when it is first asked for."""
 
     def __init__(self, text: str) -> None:
-        self._gist = gist(text)
-        self._reading = reading(self._gist)
-        self._text = text
+        self.gist = gist(text)
+        self._read: dict[str, Reading] = {}
 
     @cached_property
     def personal(self) -> bool:
         """Answers as the function of that name does."""
-        return personal(self._text)
+        return personal(self.gist)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The gist, cut after every sentence and line."""
+        return tuple(part for part in _SENTENCE.split(self.gist) if part)
 
     def agrees(self, other: Said) -> bool:
         """Answers as `agree` does."""
-        if self._gist == other._gist:
+        if self.gist == other.gist:
             return True
-        if self._reading is None or other._reading is None:
+        if self.gist.startswith(_DIGEST) or other.gist.startswith(_DIGEST):
             return False
-        return _compatible(self._reading, other._reading)
+        if len(self.sentences) == len(other.sentences):
+            return all(map(self._alike, self.sentences, (other,) * len(self.sentences), other.sentences))
+        # Parted otherwise. Where one asks, what stands beside the question may be its answer.
+        short = max(len(self.gist), len(other.gist)) <= LONG and "?" not in self.gist + other.gist
+        return short and self._alike(self.gist, other, other.gist)
+
+    def _alike(self, mine: str, other: Said, theirs: str) -> bool:
+        if mine == theirs:
+            return True
+        if _foreign(mine) or _foreign(theirs):
+            return _plain(mine) == _plain(theirs)
+        return _compatible(self._reading(mine), other._reading(theirs))
+
+    def _reading(self, sentence: str) -> Reading:
+        if sentence not in self._read:
+            self._read[sentence] = _read(sentence)
+        return self._read[sentence]
 
 
 def contradict(a: Reading, b: Reading) -> bool:
@@ -125,7 +141,7 @@ def gist(text: str) -> str:
     """What `agree` needs of a text: itself with white space collapsed, or a digest where it is long. Idempotent."""
     flat = re.sub(r"[^\S\n]+", " ", text)
     flat = re.sub(r"\s*\n\s*", "\n", flat).strip()
-    if len(flat) <= LONG:
+    if len(flat) <= LONGEST:
         return flat
     return f"{_DIGEST}{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
@@ -135,15 +151,22 @@ def _foreign(text: str) -> bool:
     return sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters)
 
 
+def _plain(text: str) -> tuple[list[str], list[str], bool]:
+    """The words of a text without case and punctuation, its signs, and whether it asks."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _tokens(folded)[0], _SIGNS.findall(folded), "?" in folded or "؟" in folded
+
+
 def _compatible(a: Reading, b: Reading) -> bool:
     return (
         a.numbers == b.numbers
         and a.asks == b.asks
+        and a.signs == b.signs
         and _same_persons(a, b)
         and _same_names(a, b)
         and _same_negations(a, b)
         and _same_sides(a.poles, b.poles)
-        and _same_order(a, b)
+        and same(a.statement, b.statement)
     )
 
 
@@ -192,17 +215,11 @@ def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) 
     return all({side for x, side in a if x == axis} == {side for x, side in b if x == axis} for axis in axes)
 
 
-def _same_order(a: Reading, b: Reading) -> bool:
-    """Texts of the same words say something else in another order: "text to speech", "speech to text"."""
-    if a.turns != b.turns or sorted(a.content) != sorted(b.content):
-        return True
-    return not a.content or any(b.content == a.content[n:] + a.content[:n] for n in range(len(a.content)))
-
-
-def _marks(text: str) -> Reading:
+def _read(text: str) -> Reading:
     tokens, openers_at = _tokens(text)
     folded = [token.casefold() for token in tokens]
     numbers, counted = _numbers(folded)
+    negators = {place for place in range(len(folded)) if _negates(folded, place)}
     names: dict[str, None] = {}
     openers = set()
     for place, (token, word) in enumerate(zip(tokens, folded, strict=True)):
@@ -218,7 +235,7 @@ def _marks(text: str) -> Reading:
     negated, asserted = _negations(folded)
     quoted = {" ".join("".join(found).casefold().split()) for found in _QUOTED.findall(text)}
     return Reading(
-        numbers=numbers,
+        numbers=tuple(numbers.values()),
         names=tuple(names),
         openers=frozenset(openers),
         quoted=frozenset(quoted - {""}),
@@ -228,8 +245,8 @@ def _marks(text: str) -> Reading:
         poles=frozenset(pole for word in folded for pole in wording.POLES.get(word, ())),
         persons=_persons(folded),
         asks="?" in text,
-        content=tuple(wording.stem(word) for word in folded if word not in wording.FUNCTION),
-        turns=_TURNS.intersection(folded),
+        statement=statement(folded, numbers, counted, negators),
+        signs=tuple(_SIGNS.findall(text)),
         flat=" ".join(text.casefold().split()),
     )
 
@@ -265,9 +282,9 @@ def _ordinary(word: str) -> bool:
     )
 
 
-def _numbers(words: list[str]) -> tuple[tuple[str, ...], set[int]]:
-    """The numbers of a text in order, each with its unit, and the places of the words that they are made of."""
-    found: list[str] = []
+def _numbers(words: list[str]) -> tuple[dict[int, str], set[int]]:
+    """The numbers of a text, each with its unit, by the place where it begins, and the places of all their words."""
+    found: dict[int, str] = {}
     used: set[int] = set()
     place = 0
     while place < len(words):
@@ -277,10 +294,10 @@ def _numbers(words: list[str]) -> tuple[tuple[str, ...], set[int]]:
             continue
         if not unit and after < len(words) and words[after] in wording.UNITS:
             unit, after = wording.UNITS[words[after]], after + 1
-        found.append(value + unit)
+        found[place] = value + unit
         used.update(range(place, after))
         place = after
-    return tuple(found), used
+    return found, used
 
 
 def _number(words: list[str], place: int) -> tuple[str | None, str, int]:

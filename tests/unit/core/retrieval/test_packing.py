@@ -54,7 +54,7 @@ def test_what_only_looks_alike_is_not_folded(other: Candidate) -> None:
 
 def test_a_text_is_read_once_however_many_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store full of long texts that are nearly the same must not cost their pairs what it costs to read them."""
-    read = {"gist": 0, "personal": 0, "_marks": 0}
+    read = {"gist": 0, "personal": 0, "_read": 0}
 
     def counted(function: str) -> Any:
         does = getattr(agreement, function)
@@ -69,6 +69,7 @@ def test_a_text_is_read_once_however_many_are_alike(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(agreement, function, counted(function))
     long = [candidate(i, f"Reading {i}. " + "The tank is full. " * 9, angle=i / 100) for i in range(1, 31)]
     assert len(packed(*long, budget=10**6, k_max=30).items) == 30
+    # A text is two kinds of sentences, read once each.
     assert max(read.values()) <= 2 * 30
 
 

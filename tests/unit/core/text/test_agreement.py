@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.text.agreement import LONG, agree, contradict, gist, personal, reading
+from memquorum.core.text.agreement import LONG, LONGEST, agree, contradict, gist, personal, reading
 
 # Two memories each, however near their vectors are.
 DIFFERENT = [
@@ -72,6 +72,29 @@ DIFFERENT = [
     # the same words the other way round
     ("We need text to speech.", "We need speech to text."),
     ("the pump feeds the tank", "the tank feeds the pump"),
+    # an ordinary word for another
+    ("Alice drinks tea.", "Alice drinks coffee."),
+    ("The depot is in the north.", "The depot is in the south."),
+    ("The pump is noisy.", "The pump is silent."),
+    ("The key is in the box.", "The key is on the box."),
+    ("The flight from Rome is late.", "The flight to Rome is late."),
+    ("The report is ready.", "The report is ready for print."),
+    ("The server is down.", "The server was down."),
+    ("Server down.", "Server was down."),
+    ("The server is down.", "The server will be down."),
+    ("The pump runs fast.", "The pump runs faster."),
+    ("He has the key.", "She has the key."),
+    ("This valve leaks.", "That valve leaks."),
+    ("My desk is new.", "The desk is new."),
+    ("Alice was hired by the clerk.", "Alice hired the clerk."),
+    ("tea without milk", "milk without tea"),
+    ("errors after a restart", "restart after errors"),
+    ("Only admins may delete.", "Admins may delete."),
+    ("The pump leaks. The valve does not leak.", "The pump does not leak. The valve leaks."),
+    ("Set a < b.", "Set a > b."),
+    ("What is the cause?", "Who is the cause?"),
+    ("Wo ist das Werkzeug?", "Wer ist das Werkzeug?"),
+    ("La pompe est rouge.", "La pompe est bleue."),
     # other scripts: only when equal
     ("会议在三点开始", "会议在四点开始"),
 ]
@@ -101,7 +124,13 @@ SAME = [
     ("Please restart the gateway.", "Restart the gateway, please!"),
     ("Is the server down?", "Is the server down right now?"),
     ("The report is   done.", "The report\nis done."),
+    ("The shop starts at 9.", "The store begins at 9."),
+    ("The plan was approved by Alice on Monday.", "Alice approved the plan on Monday."),
+    ("The clinic is closed in Berlin for repairs.", "The clinic is closed for repairs in Berlin."),
+    ("How can I reset the router?", "How do I reset the router?"),
     ("会议在三点开始", "会议在三点开始"),
+    ("会议在三点开始。", "会议在三点开始"),
+    ("Совет в три часа.", "совет в три часа"),
 ]
 
 
@@ -117,15 +146,29 @@ def test_one_memory(a: str, b: str) -> None:
     assert agree(b, a)
 
 
-def test_beyond_what_the_encoder_sees_only_equal_texts_agree() -> None:
+def test_long_texts_are_compared_sentence_by_sentence() -> None:
     head = "The valve of the second line was replaced and tested. " * (LONG // 50)
-    assert agree(head + "It holds.", head + "It  holds. ")
-    assert not agree(head + "It holds.", head + "It is fine.")
+    assert agree(head + "It holds 2 days.", head.lower() + "It  holds two days. ")
+    assert not agree(head + "It holds.", head + "It does not hold.")
+    assert not agree(head + "It holds. It leaks.", head + "It leaks. It holds.")
     assert not agree(head, "The valve of the second line was replaced and tested.")
 
 
+def test_of_the_longest_only_equal_ones_agree() -> None:
+    head = "The valve of the second line was replaced and tested. " * (LONGEST // 50)
+    assert agree(head + "It holds.", head + "It  holds. ")
+    assert not agree(head + "It holds.", head + "it holds.")
+
+
+def test_an_answer_is_not_its_question() -> None:
+    assert not agree("Is the door open? Yes.", "Is the door open?")
+    assert not agree("Is the door open? Yes.", "Is the door open? No.")
+    assert not agree("Shall we open it? Okay.", "Shall we open it?")
+    assert agree("The pump leaks. The valve is tight.", "The pump leaks, the valve is tight.")
+
+
 def test_the_gist_of_a_long_text_does_not_hold_it() -> None:
-    long = "secret " * LONG
+    long = "secret " * LONGEST
     assert "secret" not in gist(long)
     assert len(gist(long)) < 100
 
@@ -143,7 +186,8 @@ MARKED = (
     "opens open closed unavailable doesn't is? was. by I you one hundred couple of % $5 5ms fails to -"
 )
 WORDS = st.sampled_from(MARKED.split())
-TEXTS = st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=14).map(" ".join))
+LINES = st.lists(WORDS, max_size=14).map(" ".join)
+TEXTS = st.one_of(st.text(max_size=120), LINES, st.lists(LINES, max_size=4).map(". ".join))
 
 
 @given(TEXTS, TEXTS)
