@@ -79,7 +79,8 @@ def run(
     seed: int = 1,
     copies: int = 1,
 ) -> Met:
-    """Nominates `epochs` on each shard, one after the other, and holds every decision, and the store, to the rules.
+    """Nominates `epochs` on each shard, after those that promote, one after the other, and holds every decision, and
+    the store, to the rules.
 
     `met`: the members that there are, and nothing yet of what they met.
     `truth`: the fault-free run, whose outcomes count where all honest members agree; None for that run itself.
@@ -102,7 +103,7 @@ def run(
             _epochs(met, line, watch, disturb(line, fleet, dice, met))
             watch.read(0.3)
             met.problems += watch.wrong
-            _agree(place.folder, genesis.shards * epochs, honest, met)
+            _agree(place.folder, sum(len(made.epochs) for made in line.made.values()), honest, met)
             unsettled = store.settle(place, line)
             if unsettled:
                 met.problems.append(unsettled)

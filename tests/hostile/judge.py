@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memquorum.core.vote.kinds import DEMOTE, KINDS, PROMOTE
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
 from tests.hostile.watch import Decision
@@ -19,7 +20,6 @@ LIMIT_S = 5.0
 RETURN_LIMIT_S, PASSED_BY_S = 10.0, 15.0
 """Until four members decide again on every shard: once two brokers of three are back; once one is gone, which is not
 waited for. See `away_limit_of`."""
-_FORGOTTEN = "forgotten"
 
 Slot = tuple[int, int]
 
@@ -61,6 +61,8 @@ class Met:
     """Of brokers: what was done to which, and how long each shard then took."""
     tiers: dict[str, str] = field(default_factory=dict)
     """By memory that was proposed, what became of it in the store."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """Of proposals, how many ended how."""
     entries: int = 0
     agreed: int = 0
     swayed: int = 0
@@ -82,6 +84,7 @@ class Met:
             "p50_s": at(0.5), "p99_s": at(0.99), "max_s": at(1.0),
             "ballots": {str(n): c for n, c in sorted(self.ballots.items())}, "views": self.views,
             "proven": self.proven, "kills": self.kills, "memories": len(self.tiers),
+            "outcomes": dict(sorted(self.outcomes.items())),
             "gone": sum(tier == "gone" for tier in self.tiers.values()), "agreed": self.agreed, "swayed": self.swayed,
             "delayed": self.delayed, "entries": self.entries, "faults": self.faults, "problems": self.problems,
             "seconds": round(self.seconds, 1),
@@ -91,32 +94,40 @@ class Met:
 def decisions(
     met: Met, found: Mapping[Slot, Decision], epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]
 ) -> None:
-    """Each certificate: N - f ballots, honest members' true opinions, no FORGET without most of the honest."""
+    """Each certificate: N - f ballots, honest members' true opinions, and nothing decided that the liars alone decide.
+    Of the votes that its kind takes all but the liars' are honest ones: most of the honest to forget, one to demote.
+    """
+    faulty, quorum = bearable(met.members), -(-(met.members + bearable(met.members) + 1) // 2)
     for (shard, seq), decision in sorted(found.items()):
         checked = decision.checked
         epoch = tuple(epochs[shard])[checked.nomination.epoch - 1]
-        if len(checked.ballots) < met.members - bearable(met.members):
+        if len(checked.ballots) < met.members - faulty:
             met.problems.append(f"{(shard, seq)}: {len(checked.ballots)} ballots")
         shown = {ballot.member for ballot in checked.ballots}
         for ballot in checked.ballots:
-            thinks = [not wanted >> ballot.member & 1 for wanted in epoch.wanted_by]
-            if ballot.member in honest and [opinion.yes for opinion in ballot.opinions] != thinks:
+            said = [opinion.yes for opinion in ballot.opinions]
+            if ballot.member in honest and said != epoch.thinks(ballot.member):
                 met.problems.append(f"{(shard, seq)}: honest member {ballot.member} says otherwise than it thinks")
-        for outcome, wanted in zip(checked.outcomes, epoch.wanted_by, strict=True):
-            behind = sum(not wanted >> member & 1 for member in honest)
-            if outcome.outcome == _FORGOTTEN and 2 * behind <= len(honest):
-                met.problems.append(f"{(shard, seq)}: forgotten with {behind} honest members behind it")
+        kind = KINDS[epoch.kind]
+        least = kind.votes(quorum, faulty) - (met.members - len(honest))
+        for outcome, *said in zip(checked.outcomes, *map(epoch.thinks, honest), strict=True):
+            behind = sum(said)
+            met.outcomes[outcome.outcome] += 1
+            if outcome.outcome == kind.outcome and behind < least:
+                met.problems.append(f"{(shard, seq)}: {kind.outcome} with {behind} honest members behind it")
             if behind in (0, len(honest)):
-                wrong = _agreed(met, outcome, forget=behind > 0, whole=set(honest) <= shown)
+                wrong = _agreed(met, outcome, kind.outcome, wanted=behind > 0, whole=set(honest) <= shown)
                 met.problems += [f"{(shard, seq)}: {one}" for one in wrong]
 
 
-def _agreed(met: Met, outcome: Any, *, forget: bool, whole: bool) -> list[str]:
-    """Where all honest members agree, their opinion is the outcome; who leaves one of them out can only delay."""
+def _agreed(met: Met, outcome: Any, decided: str, *, wanted: bool, whole: bool) -> list[str]:
+    """Where all honest members agree, their opinion is the outcome; who leaves one of them out can only delay.
+    `decided`: how the outcome is called if it is `wanted`.
+    """
     met.agreed += 1
-    if (outcome.outcome == _FORGOTTEN) == forget:
+    if (outcome.outcome == decided) == wanted:
         return []
-    if forget and not whole:
+    if wanted and not whole:
         met.delayed += 1
         return []
     return [f"all honest members agree, and {outcome.memory_ids[0]} was {outcome.outcome}"]
@@ -127,19 +138,20 @@ def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], 
     if truth is None:
         return
     late = 0
-    for epoch in (epoch for made in epochs.values() for epoch in made):
+    # What a promotion has done is seen in what is demoted, or not, afterwards.
+    for epoch in (epoch for made in epochs.values() for epoch in made if epoch.kind != PROMOTE.name):
         for memory_id, wanted in zip(epoch.memories, epoch.wanted_by, strict=True):
             mine, theirs = met.tiers.get(memory_id), truth.tiers.get(memory_id)
             if mine == theirs or mine is None or theirs is None:
                 continue
             if len({wanted >> member & 1 for member in honest}) > 1:
                 met.swayed += 1
-            elif theirs == "gone":
-                late += 1
+            elif theirs == "gone" or epoch.kind == DEMOTE.name:
+                late += 1  # not forgotten or demoted yet, or not promoted before
             else:
                 met.problems.append(f"{memory_id} is {mine}, without faults {theirs}; all honest members agree")
     if late > met.delayed:
-        met.problems.append(f"{late} memories are kept that are gone without faults, and {met.delayed} were delayed")
+        met.problems.append(f"{late} memories are kept as they were, unlike without faults; {met.delayed} were delayed")
 
 
 def convictions(met: Met, faults: Collection[Fault], must: bool) -> None:

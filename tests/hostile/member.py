@@ -17,7 +17,6 @@ from typing import Any
 from confluent_kafka import Message as Record
 from msgspec.structs import replace
 
-from memquorum.core import decay
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Send
@@ -25,12 +24,11 @@ from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import BallotCast, NominationProposed, Prepare, PrePrepare, Proposal, Signed
 from memquorum.core.vote.columns import places_of, read
-from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec
+from tests.builders import votes
 from tests.builders.genesis import seed_of
-from tests.hostile.memories import START
 from tests.simulation.behaviours import LIBRARY
 from tests.simulation.dice import Dice
 from tests.simulation.liars import Behaviour, Said, heard, passed
@@ -124,7 +122,6 @@ class Scenery:
         self.plan = SimpleNamespace(n=genesis.n, forks=False, honest=())
         self.nominations: dict[bytes, NominationProposed] = {}
         self.broker = SimpleNamespace(logs={message: [] for message in LOGS})
-        self.as_of = START
         self.proposal_digest = proposal_digest
 
     def heard(self, message: Message, data: bytes) -> None:
@@ -140,19 +137,17 @@ class Scenery:
         except DecodeError:
             return
         if isinstance(record, NominationProposed):
-            self.nominations[digest(said.body)], self.as_of = record, record.as_of
+            self.nominations[digest(said.body)] = record
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
         """What a ballot that holds says of each proposal."""
         policy = (self.genesis.of(nomination.config) or self.genesis).policy
         return read(cast, nomination, places_of(nomination), policy).opinions
 
-    def opinion(self, proposal: Proposal, yes: bool, config: int) -> Opinion:
-        """A yes or no that every check of a configuration accepts."""
-        policy = (self.genesis.of(config) or self.genesis).policy
-        last = proposal.last_access
-        terms = (decay.decay_ppm(last, self.as_of, policy), 0, last) if yes else FORGET.abstain(self.as_of)
-        return Opinion(yes, FORGET.score(terms, policy), terms)
+    def opinion(self, proposal: Proposal, yes: bool, nomination: NominationProposed) -> Opinion:
+        """A yes or no that every check of a nomination's configuration accepts."""
+        policy = (self.genesis.of(nomination.config) or self.genesis).policy
+        return votes.opinion(proposal, yes, nomination.as_of, policy)
 
     def signed(self, signer: str, record: Any) -> bytes:
         return self.codec.encode(sign(self.genesis.cluster, signer, seed_of(signer), self.codec.encode(record)))

@@ -1,9 +1,10 @@
 """The memories of a run, and what each member thinks of them, made by the code of intake and of the salience stage.
 
 A member keeps what its own agents still speak of. Every subject is spoken of by a set of members' agents, and every
-epoch proposes one memory of each of some of these. Four members have sixteen sets, and so their opinions differ really,
-in every way in which they can; of more members as many sets are taken. Opinions are the same in each run: they follow
-from what was said.
+epoch proposes one memory of each of some of these: to forget it, or, every third one, to demote it. What is to be
+demoted is promoted before, in epochs of their own, and there all honest members agree. Four members have sixteen sets,
+and so their opinions on what is to be forgotten or demoted differ really, in every way in which they can; of more
+members as many sets are taken. Opinions are the same in each run: they follow from what was said.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from memquorum.core.records import (
     NominationProposed,
     Proposal,
 )
+from memquorum.core.vote.kinds import DEMOTE, FORGET, PROMOTE
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Vault
 from streams.salience import Salience
@@ -41,25 +43,39 @@ _SETS = 16
 _SPOKEN = 3
 _WORDS, _OWN_WORDS = 11, 2
 START = 1_700_000_000_000
-LATE = START + 36_000_000
-"""Ten hours later: nothing is left of any decay, so each opinion rests on relevance alone."""
+EARLY = START + 120_000
+"""Two minutes later: a memory is old enough to be promoted, and fresh enough not to be demoted at once."""
+LATE = START + 720_000_000
+"""Two hundred hours later: nothing is left of any decay, in long-term memory either, so each opinion on what is to be
+forgotten or demoted rests on relevance alone."""
+_PROMOTED = 128
+"""Memories in an epoch that promotes; the policy of a run lets each member want that of every memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one epoch proposes: memory ids, and of each who wants to keep it."""
+    """What one epoch proposes: memory ids, and of each who wants to keep it; and to do what."""
 
     memories: tuple[str, ...]
     wanted_by: tuple[int, ...]
+    kind: str = FORGET.name
+
+    def thinks(self, member: int) -> list[bool]:
+        """Whether an honest member says yes, of each."""
+        return [self.kind == PROMOTE.name or not wanted >> member & 1 for wanted in self.wanted_by]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A shard's memories: its epochs in order, and its tick's accepted offset."""
+    """A shard's memories: its epochs in order, and the accepted offset of its early tick; the late one is the next."""
 
     namespace: str
     epochs: tuple[Epoch, ...]
     tick: int
+
+    def time(self, epoch: Epoch) -> tuple[int, int]:
+        """The time and the accepted offset of an epoch's nomination."""
+        return (EARLY, self.tick) if epoch.kind == PROMOTE.name else (LATE, self.tick + 1)
 
 
 def agents(members: int) -> dict[str, int]:
@@ -91,33 +107,38 @@ class Line:
         self.made: dict[int, Made] = {}
 
     def fill(self, epochs: int, proposals: int) -> None:
-        """Writes every shard's accepted and scored records, and its tick. The topics must be new."""
+        """Writes every shard's accepted and scored records, and its ticks. The topics must be new. `epochs`: beside
+        those that promote what every third of them proposes to demote."""
         for shard in range(self.genesis.shards):
             namespace = next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
             members = self.genesis.n
             plan = [planned(number, proposals, members) for number in range(epochs)]
             said = [*_old(plan, members), *_spoken(members)]
             accepted = [self._accepted(namespace, event, *one) for event, one in said]
-            tick = ClockTicked(f"tick-{shard}", LATE)
-            for record in (*accepted, tick):
+            ticks = [ClockTicked(f"tick-{shard}-{at}", at) for at in (EARLY, LATE)]
+            for record in (*accepted, *ticks):
                 self._write(topics.ACCEPTED, shard, self.codec.encode(record))
             for value in self._scored(shard, accepted):
                 self._write(topics.SCORED, shard, value)
             ids = iter(record.memory_id for record in accepted)
-            made = tuple(Epoch(tuple(next(ids) for _ in sets), tuple(sets)) for sets in plan)
-            self.made[shard] = Made(namespace, made, len(accepted))
+            voted = [
+                Epoch(tuple(next(ids) for _ in sets), tuple(sets), _kind(number)) for number, sets in enumerate(plan)
+            ]
+            self.made[shard] = Made(namespace, (*_promoting(voted), *voted), len(accepted))
         assert self._producer.flush(30) == 0, "the broker did not take the memories within 30 s"
 
     def nominate(self, shard: int, epoch: int) -> None:
         """The nomination of an epoch, counted from 1; answers at once."""
         made = self.made[shard]
+        asked = made.epochs[epoch - 1]
+        as_of, offset = made.time(asked)
         proposals = tuple(
-            Proposal((memory_id,), made.namespace, "forget", "decayed", START, START, 600_000)
-            for memory_id in made.epochs[epoch - 1].memories
+            Proposal((memory_id,), made.namespace, asked.kind, "decayed", START, START, 600_000)
+            for memory_id in asked.memories
         )
         body = self.codec.encode(
             NominationProposed(
-                self.genesis.cluster, self.genesis.config, shard, epoch, LATE, made.tick, "interval", proposals
+                self.genesis.cluster, self.genesis.config, shard, epoch, as_of, offset, "interval", proposals
             )
         )
         signer = "service:nomination"
@@ -151,7 +172,7 @@ class Line:
         origin = Origin(topics.EPISODES, 0, 0)
         said = EpisodeRecorded(content=text, namespace=namespace, agent=agent, event_id=event, occurred_at=START,
                                reward=0.9)  # fmt: skip
-        intent = accept(self.codec, self.codec.encode(said), origin, LATE, driven=True)
+        intent = accept(self.codec, self.codec.encode(said), origin, EARLY, driven=True)
         assert isinstance(intent, EpisodeIntent), intent
         key = self._vault.create([(intent.memory_id, namespace, agent)])[intent.memory_id]
         return seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12)))
@@ -172,6 +193,19 @@ def planned(number: int, proposals: int, members: int = MEMBERS) -> list[int]:
     """By whom each proposal of an epoch is wanted: by nobody, by all, and by other sets, one further on each time."""
     nobody, *some, everybody = sets_of(members)
     return [nobody, everybody, *(some[(number + place) % len(some)] for place in range(proposals - 2))]
+
+
+def _kind(number: int) -> str:
+    """What the epoch of a number proposes, but for those that promote: every third demotes."""
+    return DEMOTE.name if number % 3 == 0 else FORGET.name
+
+
+def _promoting(voted: Iterable[Epoch]) -> Iterable[Epoch]:
+    """The epochs that promote what others propose to demote."""
+    pairs = [pair for one in voted if one.kind == DEMOTE.name for pair in zip(one.memories, one.wanted_by, strict=True)]
+    for at in range(0, len(pairs), _PROMOTED):
+        memories, wanted_by = zip(*pairs[at : at + _PROMOTED], strict=True)
+        yield Epoch(memories, wanted_by, PROMOTE.name)
 
 
 Told = tuple[str, tuple[str, str]]

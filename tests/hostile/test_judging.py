@@ -18,8 +18,8 @@ HONEST = {0, 2, 3}
 NOBODY, ALL, DIVIDED, ONE = 0b0000, 0b1111, 0b0101, 0b1001
 
 
-def epochs(wanted_by: int) -> Any:
-    return {0: (Epoch(("m",), (wanted_by,)),)}
+def epochs(wanted_by: int, kind: str = "forget") -> Any:
+    return {0: (Epoch(("m",), (wanted_by,), kind),)}
 
 
 def found(outcome: str, wanted_by: int, *members: int, lies: int | None = None) -> dict[tuple[int, int], Decision]:
@@ -33,9 +33,9 @@ def found(outcome: str, wanted_by: int, *members: int, lies: int | None = None) 
     return {(0, 1): Decision(SimpleNamespace(ballots=ballots, outcomes=outcomes, nomination=nomination), 0.0)}  # type: ignore[arg-type]
 
 
-def judged(decision: Any, wanted_by: int, honest: set[int] = HONEST) -> Met:
+def judged(decision: Any, wanted_by: int, honest: set[int] = HONEST, kind: str = "forget") -> Met:
     met = Met("some")
-    judge.decisions(met, decision, epochs(wanted_by), honest)
+    judge.decisions(met, decision, epochs(wanted_by, kind), honest)
     return met
 
 
@@ -57,6 +57,14 @@ def test_sound_certificates_have_no_problems() -> None:
 )
 def test_what_no_certificate_may_say_is_a_problem(decision: Any, wanted_by: int, told: str) -> None:
     assert told in " ".join(judged(decision, wanted_by).problems)
+
+
+def test_to_demote_takes_one_honest_member_and_to_promote_most_of_them() -> None:
+    assert judged(found("demoted", DIVIDED, 0, 1, 2, 3), DIVIDED, kind="demote").problems == []
+    told = judged(found("demoted", ALL, 0, 1, 2, 3, lies=LIAR), ALL, kind="demote").problems
+    assert "demoted with 0 honest members behind it" in told[0]
+    assert judged(found("promoted", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems == []
+    assert "m was kept" in judged(found("kept", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems[0]
 
 
 def test_who_leaves_an_honest_ballot_out_delays_and_is_counted() -> None:

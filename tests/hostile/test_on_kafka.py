@@ -22,9 +22,10 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
         Met("mixed"), EPOCHS, place, Met("none"), liars=drive.liars_of("mixed"), disturb=drive.disturbed("mixed")
     )
     assert met.problems == []
-    assert len(met.took_s) == 4 * EPOCHS
+    assert len(met.took_s) == 4 * (1 + EPOCHS)
+    assert met.outcomes.keys() == {"promoted", "demoted", "forgotten", "kept"}
     assert met.entries > 0, "verify has judged nothing"
-    assert {"gone", "short-term"} == set(met.tiers.values())
+    assert {"gone", "short-term", "long-term"} == set(met.tiers.values())
     reports, _ = accusations.read(fresh_kafka, load(genesis_of(met.members)), codec)
     proven = {
         (fault.shard, fault.accused)

@@ -79,7 +79,7 @@ class Behaviour:
     def contrary(self, cast: BallotCast, nomination: NominationProposed) -> BallotCast:
         """The same ballot with the opposite of every opinion."""
         pairs = zip(nomination.proposals, self.world.said(cast, nomination), strict=True)
-        opposite = [self.world.opinion(proposal, not said.yes, nomination.config) for proposal, said in pairs]
+        opposite = [self.world.opinion(proposal, not said.yes, nomination) for proposal, said in pairs]
         return replace(cast, terms=votes.terms(nomination.proposals, opposite))
 
     def signed(self, record: Any) -> bytes:

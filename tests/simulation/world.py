@@ -265,7 +265,7 @@ class World:
                 proposal,
                 (record.order is None or self.orders.holds(node, nominated, at))
                 and (proposal.kind in _BY_ORDER or self._likes(node, record, at)),
-                record.config,
+                record,
             )
             for at, proposal in enumerate(record.proposals)
         ]
@@ -279,9 +279,9 @@ class World:
         policy = (self.genesis.of(nomination.config) or self.genesis).policy
         return read(cast, nomination, places_of(nomination), policy).opinions
 
-    def opinion(self, proposal: Proposal, yes: bool, config: int) -> Opinion:
-        """A yes or no that every check of a configuration accepts."""
-        policy = (self.genesis.of(config) or self.genesis).policy
+    def opinion(self, proposal: Proposal, yes: bool, nomination: NominationProposed) -> Opinion:
+        """A yes or no that every check of a nomination's configuration accepts."""
+        policy = (self.genesis.of(nomination.config) or self.genesis).policy
         if proposal.kind in _BY_ORDER:
             return Opinion(yes, PPM * yes, (PPM * yes,))
         if proposal.kind == RESTORE.name:
