@@ -140,6 +140,7 @@ class InMemoryStore:
                 {key: one for key, one in self.protected.items() if key[0] in keys.protected},
                 self.answered(state.shard, keys.orders),
                 self.guarded(keys.guarded),
+                keys,
             )
             for state, keys in wanted.items()
         }

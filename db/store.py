@@ -285,9 +285,10 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     none = frozenset[bytes]()
     return {
         state.shard: Rows(
-            state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted
+            state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted,
+            keys,
         )
-        for state in wanted
+        for state, keys in wanted.items()
     }  # fmt: skip
 
 

@@ -22,7 +22,8 @@ Standing = Mapping[tuple[str, str], Protection]
 
 def protects(standing: Standing, memory_id: str) -> bool:
     """Whether a memory may not be forgotten."""
-    return any(protected == memory_id for protected, _ in standing)
+    # One key is asked for by itself: of a memory whose orders were not loaded, a workset raises.
+    return (memory_id, PIN) in standing or any(protected == memory_id for protected, _ in standing)
 
 
 def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:

@@ -178,7 +178,7 @@ class Replay:
         protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}
         answered = self._answered & wanted.orders
         events = {key: self._failed[key] for key in wanted.events if key in self._failed}
-        return Rows(self.state, memories, strengths, events, protected=protected, answered=answered)
+        return Rows(self.state, memories, strengths, events, protected=protected, answered=answered, loaded=wanted)
 
     def _keep(self, net: Net) -> None:
         self.state = net.after

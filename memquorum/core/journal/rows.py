@@ -336,7 +336,8 @@ EventKey = tuple[str, str]
 
 
 class Rows(Struct, frozen=True):
-    """A shard's state and, of its rows, those that a record may touch. What is absent here does not exist."""
+    """A shard's state and, of its rows, those that a record may touch. Of what was loaded, what is absent here does not
+    exist; who asks a `Workset` for anything else is told that it was not loaded."""
 
     state: ShardState
     memories: Mapping[str, Memory] = field(default_factory=dict)
@@ -352,6 +353,8 @@ class Rows(Struct, frozen=True):
     """Of the orders asked for, by their digests, those that were answered."""
     guarded: Mapping[str, Guarded] = field(default_factory=dict)
     """How much is protected in the namespaces asked for."""
+    loaded: Keys | None = None
+    """What was asked for; None where the rows are all that there are."""
 
 
 class Keys(Struct, frozen=True):

@@ -8,7 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from memquorum.core.caps import Quota
 from memquorum.core.journal import protections
+from memquorum.core.journal.loaded import Loaded, LoadedSet, known
 from memquorum.core.journal.rows import (
     Answered,
     Change,
@@ -66,10 +68,11 @@ class Workset:
         """`rows` as they stand in the store."""
         self._stored = rows
         self._state = rows.state
-        self._memories: dict[str, Memory] = dict(rows.memories)
-        self._strengths: dict[str, Strength] = dict(rows.strengths)
-        self._events: dict[EventKey, Event] = dict(rows.events)
-        self._protected: dict[tuple[str, str], Protection] = dict(rows.protected)
+        absent = known(rows.loaded)
+        self._memories: dict[str, Memory] = Loaded(rows.memories, absent["memories"])
+        self._strengths: dict[str, Strength] = Loaded(rows.strengths, absent["strengths"])
+        self._events: dict[EventKey, Event] = Loaded(rows.events, absent["events"])
+        self._protected: dict[tuple[str, str], Protection] = Loaded(rows.protected, absent["protected"])
         # By table, the rows by their keys; the keys of those that a change brought or took; and of those that it took.
         self._rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
         self._rows |= {
@@ -81,24 +84,27 @@ class Workset:
         self._reencoded: dict[str, None] = {}
         self._attested: list[tuple[str, int]] = []
         self._journal: list[tuple[JournalEntry, JournalAppended]] = []
-        self._erased: set[EventKey] = set(rows.erased)
-        self._guarded: dict[str, Guarded] = dict(rows.guarded)
-        self._answered: set[bytes] = set(rows.answered)
+        self._erased: set[EventKey] = LoadedSet(rows.erased, absent["erased"])
+        self._guarded = Loaded(rows.guarded, absent["guarded"])
+        self._answered: set[bytes] = LoadedSet(rows.answered, absent["answered"])
+        self._quotas: Mapping[str, Quota] = Loaded(rows.quotas, absent["quotas"])
         self._cursors: dict[str, int] = {}
 
     @property
     def rows(self) -> Rows:
-        """The rows with every change so far. A view: it changes with the next `absorb`."""
+        """The rows with every change so far. A view: it changes with the next `absorb`. Who asks it for a row that was
+        not loaded gets NotLoaded."""
         return Rows(
             self._state,
             self._memories,
             self._strengths,
             self._events,
             self._erased,
-            self._stored.quotas,
+            self._quotas,
             self._protected,
             self._answered,
             self._guarded,
+            self._stored.loaded,
         )
 
     def absorb(self, change: Change) -> None:
@@ -122,7 +128,8 @@ class Workset:
         kind = type(row)
         table, held = TABLES[kind], self._rows[kind]
         key = table.key_of(row)
-        if kind is Protection and key not in held:
+        # Of a table whose rows are loaded, one that was not would be taken for a new one.
+        if table.loaded and key not in held and kind is Protection:
             self._count(row, +1)
         held[key] = table.plus(held[key], row) if table.adds and key in held else row
         self._touched[kind][key] = None
@@ -151,8 +158,9 @@ class Workset:
                 self._reencoded[told.memory_id] = None
 
     def _count(self, one: Protection, more: int) -> None:
-        known = self._guarded.get(one.namespace, Guarded())
-        self._guarded[one.namespace] = protections.counted(known, one.kind, more)
+        if self._guarded.knows(one.namespace):
+            known = self._guarded.get(one.namespace, Guarded())
+            self._guarded[one.namespace] = protections.counted(known, one.kind, more)
 
     def net(self) -> Net:
         """What is to be written."""

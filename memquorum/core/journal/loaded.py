@@ -1,0 +1,79 @@
+"""Rows of which some were loaded: who asks for another is told so, and does not take it for one that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from memquorum.core.ids import is_uuid
+from memquorum.core.journal.rows import Keys, Rows
+
+Knows = Callable[[Any], bool]
+"""Whether a row that is not at hand is known not to be there."""
+
+_NONE: Any = object()
+
+
+class NotLoaded(LookupError):
+    """A rule asks for a row that was not loaded: `applying.touches`, `effects.needs`, or the `Keys` of whoever opened
+    the transaction, leave its key out."""
+
+
+class Loaded(dict[Any, Any]):
+    """Rows by their keys. Another key is absent if it was asked for, and raises NotLoaded if it was not."""
+
+    def __init__(self, rows: Mapping[Any, Any], knows: Knows) -> None:
+        super().__init__(rows)
+        self.knows = knows
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The row, or the default where it is known that there is none."""
+        found = super().get(key, _NONE)
+        if found is _NONE:
+            _absent(self.knows, key)
+            return default
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or _absent(self.knows, key)
+
+    def __missing__(self, key: Any) -> Any:
+        _absent(self.knows, key)
+        raise KeyError(key)
+
+
+class LoadedSet(set[Any]):
+    """Keys that are there, as `Loaded`."""
+
+    def __init__(self, keys: Iterable[Any], knows: Knows) -> None:
+        super().__init__(keys)
+        self.knows = knows
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or _absent(self.knows, key)
+
+
+def _absent(knows: Knows, key: Any) -> bool:
+    """No. Raises NotLoaded where nobody knows."""
+    if not knows(key):
+        raise NotLoaded(f"{key!r} was not loaded: whether there is such a row nobody knows")
+    return False
+
+
+def known(keys: Keys | None) -> Mapping[str, Knows]:
+    """Tells by the fields of `Rows` what is known to be absent, where `keys` were asked for; without, whatever is.
+
+    No row has an id that is no UUID, and no namespace has NUL in its name: nobody loads these."""
+    if keys is None:
+        return dict.fromkeys(Rows.__struct_fields__, lambda _: True)
+    spaces = frozenset(namespace for namespace, _ in keys.quotas)
+    return {
+        "memories": lambda key: key in keys.memories or not is_uuid(key),
+        "strengths": lambda key: key in keys.memories or not is_uuid(key),
+        "events": lambda key: key in keys.events,
+        "erased": lambda key: key in keys.erased or not is_uuid(key[1] or ""),
+        "quotas": lambda key: key in spaces or "\0" in key,
+        "protected": lambda key: key[0] in keys.protected or not is_uuid(key[0]),
+        "answered": lambda key: key in keys.orders,
+        "guarded": lambda key: key in keys.guarded,
+    }
