@@ -671,18 +671,25 @@ ORDER BY wanted.position, e.seq
 LIMIT %(limit)s
 
 -- :name schedule_due
--- What nobody has used for so long that it crossed the decay threshold, does not rest and is not protected: an epoch
--- costs what is due, not what is stored. Namespaces that have no room for it are left out. `unused_since`: by tier;
--- `latest`: the last of them, which the index knows; `kinds`: by tier, the kind that it rests for.
-SELECT s.memory_id::text, m.namespace, s.last_access, s.tier
-FROM strength s
-JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.last_access <= %(latest)s AND NOT m.namespace = ANY(%(without)s::text[])
-  AND s.last_access <= (%(unused_since)s::jsonb ->> s.tier)::bigint
-  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
-      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
-  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
-ORDER BY s.last_access, s.memory_id
+-- What nobody has used for so long that it crossed the decay threshold, does not rest and is not protected. Each tier is
+-- asked for itself, so an epoch costs what is due, not what is stored, however many of another tier went unused for as
+-- long. Namespaces that have no room for it are left out. `unused_since`: by tier; `kinds`: by tier, the kind that it
+-- rests for.
+SELECT due.memory_id::text, due.namespace, due.last_access, due.tier
+FROM jsonb_each_text(%(unused_since)s::jsonb) AS asked (tier, since)
+CROSS JOIN LATERAL (
+    SELECT s.memory_id, m.namespace, s.last_access, s.tier
+    FROM strength s
+    JOIN memory m ON m.id = s.memory_id
+    WHERE s.shard = %(shard)s AND s.tier = asked.tier AND s.last_access <= asked.since::bigint
+      AND NOT m.namespace = ANY(%(without)s::text[])
+      AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+          <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+    ORDER BY s.last_access, s.memory_id
+    LIMIT %(limit)s
+) due
+ORDER BY due.last_access, due.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_promotable

@@ -1,4 +1,4 @@
-"""The Schedule port on Postgres: a B-tree over due times (DESIGN 7)."""
+"""The Schedule port on Postgres: a B-tree, by tier, over last accesses (DESIGN 7)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class PostgresSchedule:
     ) -> list[DueMemory]:
         """Memories alive that nobody used after their tier's time and that rest no longer; see the port."""
         parameters = {
-            "shard": shard, "unused_since": Json(dict(unused_since)), "latest": max(unused_since.values()),
-            "limit": limit, "without": list(without), "kinds": Json(LETS_GO),
+            "shard": shard, "unused_since": Json(dict(unused_since)), "limit": limit, "without": list(without),
+            "kinds": Json(LETS_GO),
         }  # fmt: skip
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]

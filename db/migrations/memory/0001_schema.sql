@@ -119,7 +119,7 @@ CREATE TABLE strength (
     kept         jsonb   NOT NULL DEFAULT '{}', -- by kind of proposal, how often in a row it was kept
     rest         jsonb   NOT NULL DEFAULT '{}'  -- by kind, the first epoch that may propose it again
 );
-CREATE INDEX strength_unused ON strength (shard, last_access, memory_id);
+CREATE INDEX strength_unused ON strength (shard, tier, last_access, memory_id);
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';
 
 -- The audit log. `entry` holds the bytes that the chain hashes; the other columns repeat them for SQL, and verify compares.

@@ -1,0 +1,46 @@
+"""What is due is found without reading what is not, however much of another tier went unused for as long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Json
+
+from db.queries import QUERIES
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.core.vote.kinds import LETS_GO
+
+STORED = 20_000
+
+
+def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The parts of a plan that read the strengths."""
+    if plan.get("Relation Name") == "strength":
+        yield plan
+    for part in plan.get("Plans", ()):
+        yield from scans(part)
+
+
+def test_what_is_due_in_a_tier_does_not_read_another_tier(databases: tuple[str, str]) -> None:
+    # Unused for longer than short-term memory bears, and for less than long-term memory does: nothing of it is due.
+    since = {SHORT_TERM: 2 * STORED, LONG_TERM: 0}
+    wanted = {"shard": 0, "unused_since": Json(since), "limit": 256, "without": [], "kinds": Json(LETS_GO)}
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            f"""INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                    commitment, encoder, early, changed, seq)
+                SELECT md5(i::text)::uuid, 0, 'n', 'a', 'a', 'e' || i, CASE WHEN i % 1000 = 0 THEN 'short-term'
+                ELSE 'long-term' END, 0, 1, 'x', 'h', false, 0, i FROM generate_series(1, {STORED}) i;
+                INSERT INTO strength SELECT id, 0, tier, 1, 0, seq, 0, 0 FROM memory;
+                INSERT INTO shard (shard, hash) VALUES (0, 'h');
+                ANALYZE"""
+        )
+        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES["schedule_due"]
+        (told,) = connection.execute(asked, wanted).fetchone() or ({},)
+        found = connection.execute(QUERIES["schedule_due"], wanted).fetchall()
+    assert [tier for *_, tier in found] == [SHORT_TERM] * (STORED // 1000)
+    read = list(scans(told[0]["Plan"]))
+    assert read and all(scan.get("Index Name") == "strength_unused" for scan in read), told
+    assert sum(scan.get("Rows Removed by Filter", 0) for scan in read) == 0, told
