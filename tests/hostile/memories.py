@@ -48,7 +48,7 @@ EARLY = START + 120_000
 LATE = START + 720_000_000
 """Two hundred hours later: nothing is left of any decay, in long-term memory either, so each opinion on what is to be
 forgotten or demoted rests on relevance alone."""
-_PROMOTED = 128
+_PROMOTED = 32
 """Memories in an epoch that promotes; the policy of a run lets each member want that of every memory."""
 
 
@@ -239,4 +239,5 @@ def _text(subject: str, once: str) -> str:
 
 def _random_words(seed: str, count: int) -> list[str]:
     dice = random.Random(seed)
-    return ["".join(dice.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(7)) for _ in range(count)]
+    # Without vowels none begins as a negation does: "un…" would contradict what does without it.
+    return ["".join(dice.choice("bcdfghjklmnpqrstvwxz") for _ in range(7)) for _ in range(count)]
