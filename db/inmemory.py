@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from db import due
-from db.due import Due, Echo
+from db import keys_to_destroy
 from db.inmemory_vault import InMemoryVault
+from db.keys_to_destroy import Due, Echo
 from db.standing import Clear, Published, Start, check_standing
 from memquorum import topics
 from memquorum.core import ids
@@ -245,7 +245,7 @@ class InMemoryStore:
         found = {i: [entry for entry in every if entry.memory_id == i] for i in memory_ids}
         return {i: entries for i, entries in found.items() if entries}
 
-    def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
+    def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = keys_to_destroy.NONE) -> dict[int, Due]:
         """The ids whose keys are to be destroyed now, by shard."""
         wanted = [shard for shard in shards if shard in self.states]
         over = sorted(
@@ -256,15 +256,15 @@ class InMemoryStore:
             and (m.sealed_until or 0) <= self.states[m.shard].as_of
             and (m.id, HOLD) not in self.protected
         )
-        sealed = [(shard, memory_id) for _, memory_id, shard in over][: due.SEALED_MOST]
+        sealed = [(shard, memory_id) for _, memory_id, shard in over][: keys_to_destroy.SEALED_MOST]
         echoes = [
             Echo(memory_id, ids.memory_id(e.namespace or "", e.event_id), e.seq)
             for shard, memory_id in sealed
             for e, _ in self.entries[shard]
             if e.effect == "reinforced" and e.memory_id == memory_id and e.seq > echoed.get(memory_id, 0)
         ]
-        found = due.pick(sealed, echoes[: due.MOST], due.MOST)
-        left = due.MOST - sum(len(one.ids) for one in found.values())
+        found = keys_to_destroy.pick(sealed, echoes[: keys_to_destroy.MOST], keys_to_destroy.MOST)
+        left = keys_to_destroy.MOST - sum(len(one.ids) for one in found.values())
         old = sorted(
             (d.destroy_at, i, d.shard)
             for i, d in self.dropped.items()

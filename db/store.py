@@ -17,10 +17,10 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import copying, due, erasure_rows
+from db import copying, erasure_rows, keys_to_destroy
 from db.arrays import uuids
 from db.connection import WRITER, Link
-from db.due import Due, Echo
+from db.keys_to_destroy import Due, Echo
 from db.queries import QUERIES
 from db.standing import Clear, ForeignStore, Published, Start, check_standing
 from memquorum.core import ids
@@ -157,20 +157,20 @@ class PostgresStore:
                 found.setdefault(memory_id, []).append(codec.decode_as(JournalEntry, entry))
         return found
 
-    def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
+    def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = keys_to_destroy.NONE) -> dict[int, Due]:
         """The ids whose keys are to be destroyed now, by shard: the episodes that had repeated sealed memories whose
-        grace time is over, those memories, and dropped episodes as old. At most due.MOST; ask again after they are
-        gone, with what this said to be `echoed`. Without that it begins again with a memory's first echo."""
-        wanted = {"shards": list(shards), "limit": due.SEALED_MOST}
+        grace time is over, those memories, and dropped episodes as old. At most keys_to_destroy.MOST; ask again after
+        they are gone, with what this said to be `echoed`. Without that it begins again with a memory's first echo."""
+        wanted = {"shards": list(shards), "limit": keys_to_destroy.SEALED_MOST}
         with self._link.use() as connection:
             sealed = connection.execute(QUERIES["sealed_due"], wanted).fetchall()
             memory_ids = [memory_id for _, memory_id in sealed]
             after = [echoed.get(memory_id, 0) for memory_id in memory_ids]
-            given = {"ids": memory_ids, "after": after, "limit": due.MOST}
+            given = {"ids": memory_ids, "after": after, "limit": keys_to_destroy.MOST}
             rows = connection.execute(QUERIES["repetitions"], given) if sealed else ()
             echoes = (Echo(memory, ids.memory_id(namespace, event), seq) for memory, namespace, event, seq in rows)
-            found = due.pick(sealed, echoes, due.MOST)
-            left = due.MOST - sum(len(one.ids) for one in found.values())
+            found = keys_to_destroy.pick(sealed, echoes, keys_to_destroy.MOST)
+            left = keys_to_destroy.MOST - sum(len(one.ids) for one in found.values())
             for shard, memory_id in connection.execute(QUERIES["dropped_due"], wanted | {"limit": left}):
                 found.setdefault(shard, Due()).ids.append(memory_id)
             return found

@@ -1,1 +1,4 @@
-"""Long-running processes on plain Kafka clients."""
+"""Long-running processes on plain Kafka clients, a package for each: `intake`, `replica`, `commit`, `retrieval`.
+
+`audit`, `rebuild` and `upkeep` are run by an operator; `kafka`: what all of them share.
+"""

@@ -1,8 +1,17 @@
 """The pure core: no input or output, no clock, no randomness, no environment. All of these are arguments.
 
-What everything is made of: `records`, `avro`, `ids`, `names`, `jsontext`, `policy`, `text`, `sealing`; and who is who:
-`identity`. Then the life of a memory, stage by stage: `intake`, `orders`, `salience`, `decay`, `vote`, `consensus`,
-`journal`, `commit`; and what is asked of it: `audit`, `retrieval`.
+What everything is made of:
+
+- `records`: what crosses a topic; `avro` and `jsontext`: how it is written and read; `ids` and `names`; `text`:
+  what texts say;
+- `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
+  what holds for the use of a memory; `caps`: how much of a namespace may be forgotten;
+- `sealing`: content under a memory's own key; `letters`: refused records under theirs;
+- `identity`: who is who; `access`: what an API key may do; `authorship`: what agents signed.
+
+Then the life of a memory, stage by stage: `intake`, with `reasons` why it refuses and `quota` and `stock` for
+limits of namespaces; `orders`; `salience`, with `worth`; `decay`; `vote`; `consensus`; `journal`; `commit`. And
+what is asked of it: `audit`, `retrieval`, and `api` for both sides of HTTP.
 
 The rooms stand in floors, and nobody imports upwards (infra/decisions/0052, `tests/unit/test_floors.py`).
 """

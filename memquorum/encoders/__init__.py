@@ -1,7 +1,7 @@
 """Encoders: texts to unit vectors, behind the port `memquorum.ports.Encoder`.
 
-`onnx.py` is the default, `hashing.py` needs no model, `torch.py` runs any Hugging Face encoder out of a folder, which
-`folder.py` reads. `each.py` takes many texts through any of them.
+`onnx` is the default, `hashing` needs no model, `torch` runs any Hugging Face encoder out of a folder, which
+`folder` reads. `each` takes many texts through any of them.
 """
 
 import os

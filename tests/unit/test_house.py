@@ -148,6 +148,43 @@ def test_no_secret_is_kept() -> None:
     assert [name(p) for p in TRACKED if p.is_file() and p != Path(__file__) and secret.search(p.read_bytes())] == []
 
 
+def _named(package: Path) -> set[str]:
+    """The modules that the map of a package names: what stands between backticks in its docstring, dotted or not."""
+    told = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+    return set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)*)`", told))
+
+
+def _is_there(package: Path, named: str) -> bool:
+    """Whether there is such a module, or such a function of one, from the package up to the root."""
+    parts = named.split(".")
+    places = [base for base in (package, *package.parents) if base == ROOT or ROOT in base.parents] + [
+        ROOT / "memquorum"
+    ]
+    for at in (place.joinpath(*parts) for place in places):
+        if at.with_suffix(".py").is_file() or (at / "__init__.py").is_file():
+            return True
+        if at.parent.with_suffix(".py").is_file() and f"def {parts[-1]}(" in at.parent.with_suffix(".py").read_text():
+            return True
+    return False
+
+
+MAPS = sorted(
+    {path.parent for path in MODULES if path.name != "__init__.py" and (path.parent / "__init__.py").is_file()}
+)
+# Words of a map that are no modules: what a reader types.
+NO_MODULES = {"_ppm", "add", "await", "doc", "process", "retrieve", "search", "send"}
+
+
+@pytest.mark.parametrize("package", MAPS, ids=name)
+def test_a_package_names_what_it_holds(package: Path) -> None:
+    """The docstring of a package is the map of it: a module that is added is named there, and one that went is not."""
+    held = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
+    held |= {path.parent.name for path in package.glob("*/__init__.py")}
+    named = _named(package)
+    assert held - {one.split(".")[0] for one in named} == set(), "say in the package's docstring what these do"
+    assert [one for one in named - NO_MODULES if not _is_there(package, one)] == [], "there is no such module"
+
+
 def test_what_a_docstring_cites_is_told_in_the_docs() -> None:
     sources = (ROOT / "docs" / "sources.md").read_text()
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", sources, re.MULTILINE)}

@@ -1,1 +1,6 @@
-"""The audit reads the topics of a cluster from their beginning and holds Postgres against them."""
+"""The audit reads the topics of a cluster from their beginning and holds Postgres against them.
+
+`auditor` does it. By itself it reads: `configurations`, who voted when; `authors`, what agents signed; `contents`,
+whether they are what the journal commits to; `worths`, whether they follow from the texts; `accusations`, the
+evidence that members have published.
+"""

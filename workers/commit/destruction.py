@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from db.due import Due
+from db.keys_to_destroy import Due
 from db.store import PostgresStore
 from memquorum.core.commit import applying
 from memquorum.core.journal.effects import Rules

@@ -12,22 +12,24 @@
     GET  /orders/{id}                       what became of an order of any kind
     GET  /livez, /readyz, /metrics, /openapi.json
 
-With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any, the
-service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a host that
-it was told of and send JSON as such, so that no web page can speak to it through a browser.
+With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
+the service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a
+host that it was told of and send JSON as such, so that no web page can speak to it through a browser.
 
 Read in this order:
 
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `publishing`, `health`: the endpoints; each is handed the
-   service, the request and who asks;
+3. `search`, `retrieving`, `context`, `memories`, `publishing`, `receipts`, `health`: the endpoints; each is handed
+   the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `protections`: what is looked at before, and what is answered;
 5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
-6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
+6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
+   caches of namespaces; `uses`: what was used is published; `configurations`: by which policy a shard judges now;
+   `after`: a read waits for the write that it names;
 7. `answers`: bodies that are read, errors that are told;
-8. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that serves
-   it; `connections`: whom it waits for.
+8. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that
+   serves it; `connections`: whom it waits for.
 """

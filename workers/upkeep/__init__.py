@@ -1,1 +1,5 @@
-"""What an operator runs beside the processes: dead letters, members, pruning, encoding anew."""
+"""What an operator runs beside the processes.
+
+`dead_letters`: what intake refused; `orders`: the operator's own, and those of another membership; `prune`:
+consensus messages that are not needed any more; `reencode`: all memories by another encoder.
+"""

@@ -1,9 +1,12 @@
 """The audit log and what it does to the store. Read in this order:
 
 1. `links`: one entry's place in the hash chain;
-2. `rows`: the state of a shard, field for field the tables of the store;
-3. `effects` and `decisions`: what each entry does to the rows, one rule per effect;
-4. `workset`: a batch of changes, each seen by the next;
+2. `rows`: the state of a shard, field for field the tables of the store, which `tables` declares;
+3. `effects`: what each entry does to the rows, one rule per effect. The larger rules stand by themselves:
+   `decisions`, `erasures`, `protections`, `restores`, `repetitions`, `conflicts`; `resting`: how long what was kept
+   is left alone;
+4. `workset`: a batch of changes, each seen by the next; `loaded`: a row that was not loaded is no row that is not
+   there;
 5. `naming`: what an order to erase takes; `tombstones`: what it keeps out afterwards; `withheld`: which orders have
    to be given again;
 6. `recall`: where the entries tell what a sealed memory was;

@@ -3,14 +3,14 @@
 1. `envelope`: what they have in common, and what a kind of them says of itself (`OrderKind`);
 2. `erase`: what somebody has a right to have forgotten goes at once, and the proof of it stays (DESIGN 15, SPEC D);
 3. `protect`: what is not to be forgotten, whatever decays and whoever votes. A *pin* keeps a memory alive until it
-   is unpinned; a *goal* keeps what it needs until it ends. A *hold* does too, for as long as a law asks for it: it also
-   keeps the key of what is sealed already, and an order to erase that names what is held is not carried out;
+   is unpinned; a *goal* keeps what it needs until it ends. A *hold* does too, for as long as a law asks for it: it
+   also keeps the key of what is sealed already, and an order to erase that names what is held is not carried out;
 4. `restore`: what the members agreed to forget rests sealed for its grace time, and may be brought back by their
    vote; or others are to be forgotten. `uses`: late uses, which ask too; `turns`: which open requests come first;
 5. `table`: all of these kinds, and how intake lets them into the accepted stream;
-6. `members`: how one configuration follows from another.
+6. `configuration`: how one configuration follows from another, by an order about members or the policy.
 
 An order is no matter of opinion. The commit worker carries it out and journals that, and what the members vote on
-afterwards (`core.vote`) is whether it was genuine and where it stands. A request changes nothing by itself: it is voted
-on in an epoch of its own. An erasure is not to be taken back: its key is gone.
+afterwards (`core.vote`) is whether it was genuine and where it stands. A request changes nothing by itself: it is
+voted on in an epoch of its own. An erasure is not to be taken back: its key is gone.
 """

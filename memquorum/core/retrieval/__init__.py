@@ -1,8 +1,15 @@
 """The read side. Read in this order:
 
-1. `query` and `requests`: what may be asked, and what comes back;
-2. `fusion`, `ranking`, `packing`: what answers a query best, and what of it fits a budget; `recall`: what surrounds it;
-3. `buffer`, `working`: what an agent said last, and what goes into a prompt; `context`: how that is asked for;
-4. `explain`: why a memory is here or gone, from the rows and certificates that speak of it;
-5. `telling` and `tail`: an account of one memory, and the journal as it grows, in words.
+1. `query` and `requests`: what may be asked, and what comes back; `bounds`: how much of it. `query.passes` says
+   what may be read at all, as `$gates` of db/columns does in the store;
+2. what `search` finds is decided by statements of db/queries.sql alone; `cache` keeps vectors of what is used most;
+3. what `retrieve` finds: `wording` chooses the words that are looked for, `fusion` makes one ranking of two,
+   `ranking` adds strength and tier, `packing` fits it into a budget; `recall`: what surrounds a memory;
+   `conflicts`: what contradicts a memory is served with it;
+4. `buffer`, `working`: what an agent said last, and what goes into a prompt; `context`: how that is asked for;
+5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `pinning`; `ordered`: what became
+   of one;
+6. `explain`: why a memory is here or gone, from the rows and certificates that speak of it; `holding`: for what it
+   may be used;
+7. `telling` and `tail`: an account of one memory, and the journal as it grows, in words.
 """

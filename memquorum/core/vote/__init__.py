@@ -2,7 +2,7 @@
 
 1. `kinds`: what can be voted on, as data: predicate, score, rule of the outcome, effect;
 2. `nomination`: when an epoch opens, and what it proposes; of orders and requests, in epochs of their own:
-   `configuring` (another membership), `attestation` (an erasure), `asking` (a request to restore);
+   `configuring` (another membership or policy), `asking` (an erasure to attest, a request to restore or forget);
 3. `columns`: how a ballot is written and read;
 4. `grounds`: what a member knows when it votes, and what it concludes;
 5. `judging`: one member's opinions on proposals;

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
-from db import due
-from db.due import Due
+from db import keys_to_destroy
+from db.keys_to_destroy import Due
 from db.standing import Fenced, ForeignStore
 from db.store import PostgresStore
 from memquorum import topics
@@ -127,7 +127,7 @@ def test_sealed_memories_are_due_when_their_grace_is_over_with_what_repeated_the
 def test_many_echoes_are_named_a_bounded_number_at_a_time_and_their_memory_last(
     world: World, shard: Shard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(due, "MOST", 3)
+    monkeypatch.setattr(keys_to_destroy, "MOST", 3)
     for event in "acd":
         shard.episode(event)
     for event in range(7):
@@ -160,7 +160,7 @@ def _by_id(c: str, d: str) -> list[str]:
 def test_who_forgets_how_far_it_was_names_a_memorys_echoes_again(
     world: World, shard: Shard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(due, "MOST", 2)
+    monkeypatch.setattr(keys_to_destroy, "MOST", 2)
     shard.episode("a")
     echoes = [memory_id(f"a{n}") for n in range(3)]
     for n in range(3):

@@ -1,4 +1,8 @@
-"""The kinds of proposals, each an object in its own file. A further one is a further file and a line in `KINDS`."""
+"""The kinds of proposals, each an object in its own file: `kind` says what a kind is.
+
+`forget`, `demote` and `promote` are proposed by the nomination stage, `restore` by a request, what is `ordered` by
+an order: to erase, and of another configuration.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from db import due
+from db import keys_to_destroy
 from db.vault import PostgresVault
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -120,7 +120,7 @@ def test_no_key_is_destroyed_for_a_time_that_runs_away(flow: Flow, databases: tu
 def test_a_stop_does_not_wait_for_a_backlog_of_keys(
     flow: Flow, databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(due, "MOST", 2)
+    monkeypatch.setattr(keys_to_destroy, "MOST", 2)
     with Worker(flow.bootstrap, codec, databases) as worker:
         flow.episodes(0, [f"e{n}" for n in range(20)], outcome="below_threshold")
         flow.flush()

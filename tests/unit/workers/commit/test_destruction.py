@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from db import due
+from db import keys_to_destroy
 from db.inmemory import InMemoryStore, InMemoryVault
 from memquorum.core.avro import Codec
 from memquorum.core.journal.effects import Rules
@@ -75,7 +75,7 @@ class Table:
 
 
 def test_a_backlog_is_worked_off_in_bounded_rounds(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(due, "MOST", 3)
+    monkeypatch.setattr(keys_to_destroy, "MOST", 3)
     table = Table(codec)
     assert table.round() and len(table.rounds) == 1
     while table.round():
@@ -98,7 +98,7 @@ def test_nothing_is_asked_until_a_shards_time_moves(codec: Codec, monkeypatch: p
 
 
 def test_a_successor_begins_a_memorys_echoes_again_and_ends_them(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(due, "MOST", 4)
+    monkeypatch.setattr(keys_to_destroy, "MOST", 4)
     table = Table(codec)
     table.round()
     rules = Rules(codec, GENESIS)
