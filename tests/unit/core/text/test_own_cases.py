@@ -62,6 +62,12 @@ def test_one_statement_is_one(language: str) -> None:
         ("…", True),
         ("Thanks, Alice!", True),
         ("Hi Mary Ann, how are you?", True),
+        ("Great work team", True),
+        ("No worries, take your time.", True),
+        ("see you on Monday", True),
+        ("The deal is off.", False),
+        ("Good, everyone agreed.", False),
+        ("L'accord est bon.", False),
         ("Thanks, Monday.", False),
         ("Yes, Alice.", False),
         ("Two.", False),
@@ -89,4 +95,4 @@ def test_another_list_has_another_version() -> None:
     said = "\n".join(
         f"{sorted(one.fillers)}{sorted(one.function)}{sorted(one.phrases)}" for one in fillers._LANGUAGES
     ) + str(sorted(fillers._TO_SOMEBODY.split()))
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (1, "70ce1bb16deaff8d")
+    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (2, "b7ff06f275210d38")
