@@ -1,16 +1,16 @@
-"""Conversations with questions whose evidence is known: LoCoMo's and QMSum's dev side, which are not here.
+"""Conversations with questions whose evidence is known: LoCoMo's and QMSum's, which are not here.
 
 LoCoMo (Maharana et al. 2024) is CC BY-NC 4.0; QMSum (Zhong et al. 2021) is MIT, its transcripts keep their own terms.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.benchmarks.sets import LOCOMO, QMSUM, records
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def locomo(folder: Path, *, pictures: bool = True) -> Iterator[Conversation]:
 
     `pictures`: a turn has the caption of the picture that was sent with it.
     """
-    for sample in json.loads((folder / "locomo" / "locomo5_dev.json").read_text(encoding="utf-8")):
+    for sample in records(folder, LOCOMO, "conversation", "qa"):
         said: list[str] = []
         sessions: list[str] = []
         places: dict[str, int] = {}
@@ -59,18 +59,15 @@ def locomo(folder: Path, *, pictures: bool = True) -> Iterator[Conversation]:
 
 def qmsum(folder: Path) -> Iterator[Conversation]:
     """The specific queries; their spans hold half of a meeting, so that few of their turns fit among the first 20."""
-    with gzip.open(folder / "qmsum" / "meetings.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for meeting in map(json.loads, lines):
-            said = tuple(f"{turn['speaker']}: {turn['content']}" for turn in meeting["meeting_transcripts"])
-            questions = []
-            for asked in meeting["specific_query_list"]:
-                spans = [range(int(a), int(b) + 1) for a, b in asked["relevant_text_span"]]
-                evidence = tuple(sorted({turn for span in spans for turn in span if turn < len(said)}))
-                if evidence:
-                    questions.append(Question(asked["query"], evidence, meeting["domain"]))
-            yield Conversation(meeting["meeting"], said, ("s1",) * len(said), tuple(questions))
+    for meeting in records(folder, QMSUM, "meeting_transcripts"):
+        said = tuple(f"{turn['speaker']}: {turn['content']}" for turn in meeting["meeting_transcripts"])
+        questions = []
+        for asked in meeting["specific_query_list"]:
+            spans = [range(int(a), int(b) + 1) for a, b in asked["relevant_text_span"]]
+            evidence = tuple(sorted({turn for span in spans for turn in span if turn < len(said)}))
+            if evidence:
+                questions.append(Question(asked["query"], evidence, meeting["domain"]))
+        yield Conversation(meeting["meeting"], said, ("s1",) * len(said), tuple(questions))
 
 
-SETS = {"locomo": locomo, "qmsum": qmsum}
-
-FILES = {"locomo": "locomo/locomo5_dev.json", "qmsum": "qmsum/meetings.jsonl.gz"}
+SETS = {LOCOMO: locomo, QMSUM: qmsum}

@@ -40,8 +40,9 @@ from memquorum.core.retrieval.packing import tokens
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, rank
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks import kept
-from tests.benchmarks.conversations import FILES, SETS, Conversation
+from tests.benchmarks.conversations import SETS, Conversation
 from tests.benchmarks.kept import Outcome, Row
+from tests.benchmarks.sets import Absent, there
 
 KS, BUDGETS, SHOWN = (5, 10, 20), (250, 500, 1_000), 20
 SYSTEMS = ("bm25", "vectors", "memquorum")
@@ -280,9 +281,9 @@ def keep(told: dict[str, Any], folder: Path) -> Path:
 
 def run(given: Namespace) -> Outcome:
     """Measures the sets that are asked for, or all. A run with few conversations, or of one set, is not kept."""
-    missing = [FILES[name] for name in given.only or SETS if not (given.data / FILES[name]).is_file()]
+    missing = [name for name in given.only or SETS if not there(given.data, name)]
     if missing:
-        print(f"skipped: {given.data} has no {' and no '.join(missing)}; name the folder with --data", file=sys.stderr)
+        print(*(f"skipped: {Absent(given.data, name)}" for name in missing), sep="\n", file=sys.stderr)
         return Outcome([])
     if given.cache:
         given.cache.mkdir(parents=True, exist_ok=True)

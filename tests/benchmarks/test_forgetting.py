@@ -166,7 +166,7 @@ def _meeting(folder: Path) -> None:
         "abstract": [{"id": i, "type": t} for i, t in (("s1", "decisions"), ("s2", "abstract"), ("s3", "actions"))],
     }  # fmt: skip
     (folder / "ami_keep").mkdir()
-    with gzip.open(folder / meetings.FILES[0], "wt") as file:
+    with gzip.open(folder / "ami_keep" / "ours.jsonl.gz", "wt") as file:
         file.write(json.dumps(meeting) + "\n")
 
 
@@ -236,7 +236,7 @@ def test_without_the_sets_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert bench.main(["forget", "--data", str(tmp_path), "--cache", str(tmp_path)]) == 0
     told = capsys.readouterr().err
     assert [line.split()[0] for line in told.splitlines()] == list(command.PARTS)
-    assert "skipped" in told and "ami_keep/meetings.jsonl.gz" in told
+    assert "skipped" in told and "no set ami_keep" in told
 
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:

@@ -143,6 +143,6 @@ def test_turns_may_come_without_their_pictures(tmp_path: Path) -> None:
     turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello.", "blip_caption": "a cat"}
     sample = {"sample_id": "c", "conversation": {"session_1": [turn]}, "qa": []}
     (tmp_path / "locomo").mkdir()
-    (tmp_path / conversations.FILES["locomo"]).write_text(json.dumps([sample]))
+    (tmp_path / "locomo" / "ours.json").write_text(json.dumps([sample]))
     (talk,) = conversations.locomo(tmp_path, pictures=False)
     assert talk.turns == ("Ann: Hello.",)

@@ -52,7 +52,7 @@ def test_locomo_is_read_as_its_authors_wrote_it(tmp_path: Path) -> None:
         ],
     }
     (tmp_path / "locomo").mkdir()
-    (tmp_path / conversations.FILES["locomo"]).write_text(json.dumps([sample]))
+    (tmp_path / "locomo" / "ours.json").write_text(json.dumps([sample]))
     (talk,) = conversations.locomo(tmp_path)
     assert talk.turns == ("Ann: Hello. [a cat]", "Bob: Bye.")
     assert talk.questions == (conversations.Question("who?", (0, 1), "4"),)

@@ -26,6 +26,7 @@ from tests.benchmarks.forgetting import footprint, items, meetings, page, talks,
 from tests.benchmarks.forgetting.said import Said
 from tests.benchmarks.forgetting.vectors import Vectors
 from tests.benchmarks.kept import Outcome, Row
+from tests.benchmarks.sets import AMI, LOCOMO, Absent, there
 
 RESULTS = kept.RESULTS / "forgetting"
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
@@ -58,13 +59,13 @@ def _footprint(material: Material) -> dict[str, Any]:
     return footprint.measure(material.meetings, material.vectors)
 
 
-PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Material], dict[str, Any]]]] = {
-    "items": (meetings.FILES, lambda material: items.measure(material.said, meetings.items(material.data))),
-    "meetings": (meetings.FILES[:1], lambda material: whole.measure(list(material.said.values()))),
-    "locomo": ((talks.FILE,), lambda material: talks.measure(list(talks.read(material.data)), material.vectors)),
-    "footprint": (meetings.FILES[:1], _footprint),
+PARTS: Mapping[str, tuple[str, Callable[[Material], dict[str, Any]]]] = {
+    "items": (AMI, lambda material: items.measure(material.said, meetings.items(material.data))),
+    "meetings": (AMI, lambda material: whole.measure(list(material.said.values()))),
+    "locomo": (LOCOMO, lambda material: talks.measure(list(talks.read(material.data)), material.vectors)),
+    "footprint": (AMI, _footprint),
 }
-"""Of each part the files that it needs, and how it is measured."""
+"""Of each part the set that it needs, and how it is measured."""
 
 ONLY = tuple(PARTS)
 
@@ -73,10 +74,9 @@ def measure(material: Material, only: Sequence[str]) -> dict[str, Any]:
     """The parts; what is kept of a run."""
     told: dict[str, Any] = {**kept.begin(), "parts": {}}
     for name in only:
-        files, part = PARTS[name]
-        missing = [file for file in files if not (material.data / file).is_file()]
-        if missing:
-            print(f"{name} skipped: {material.data} has no {' and no '.join(missing)}; see --data", file=sys.stderr)
+        needed, part = PARTS[name]
+        if not there(material.data, needed):
+            print(f"{name} skipped: {Absent(material.data, needed)}", file=sys.stderr)
             continue
         began = time.process_time()
         told["parts"][name] = part(material) | {"seconds": round(time.process_time() - began, 1)}

@@ -1,4 +1,4 @@
-"""AMI's meetings with what people kept of them, the dev side; CC BY 4.0 (Carletta et al. 2005). They are not here.
+"""AMI's meetings with what people kept of them, CC BY 4.0 (Carletta et al. 2005). They are not here.
 
 A meeting is a namespace, an act of speech an episode, a speaker an agent with a member of its own. `keep`, `supports`
 and the summaries are labels: nothing that decides sees them.
@@ -6,8 +6,6 @@ and the summaries are labels: nothing that decides sees them.
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.benchmarks.forgetting.measures import Flags
+from tests.benchmarks.sets import AMI, records
 
-FILES = ("ami_keep/meetings.jsonl.gz", "ami_keep/keepforget200.jsonl.gz")
 ROLES = ("PM", "ME", "ID", "UI")
 """Project manager, marketing, industrial design, user interface: the first two plan, and weigh 1.5."""
 BEGAN = 1_700_000_000_000
@@ -67,27 +65,25 @@ class Meeting:
 
 def read(folder: Path) -> Iterator[Meeting]:
     """All of them. Speakers stand in the order of `ROLES`; where no roles are told, by name."""
-    with gzip.open(folder / FILES[0], "rt", encoding="utf-8") as lines:
-        for found in map(json.loads, lines):
-            acts = tuple(
-                Act(
-                    act["spk"], BEGAN + round(1_000 * act["start"]), BEGAN + round(1_000 * act["end"]), act["text"],
-                    bool(act["keep"]), tuple(act["supports"]),
-                )
-                for act in found["acts"]
-            )  # fmt: skip
-            roles = {speaker: said["role"] for speaker, said in found["roles"].items()}
-            there = sorted({act.speaker for act in acts})
-            there.sort(key=lambda speaker: ROLES.index(roles[speaker]) if roles.get(speaker) in ROLES else len(ROLES))
-            sentences = [
-                tuple(at for at, act in enumerate(acts) if said["id"] in act.supports)
-                for said in found["abstract"]
-                if said["type"] in ("decisions", "actions")
-            ]
-            yield Meeting(found["meeting"], found["series"], tuple(there), acts, tuple(s for s in sentences if s))
+    for found in records(folder, AMI, "acts"):
+        acts = tuple(
+            Act(
+                act["spk"], BEGAN + round(1_000 * act["start"]), BEGAN + round(1_000 * act["end"]), act["text"],
+                bool(act["keep"]), tuple(act["supports"]),
+            )
+            for act in found["acts"]
+        )  # fmt: skip
+        roles = {speaker: said["role"] for speaker, said in found["roles"].items()}
+        there = sorted({act.speaker for act in acts})
+        there.sort(key=lambda speaker: ROLES.index(roles[speaker]) if roles.get(speaker) in ROLES else len(ROLES))
+        sentences = [
+            tuple(at for at, act in enumerate(acts) if said["id"] in act.supports)
+            for said in found["abstract"]
+            if said["type"] in ("decisions", "actions")
+        ]
+        yield Meeting(found["meeting"], found["series"], tuple(there), acts, tuple(s for s in sentences if s))
 
 
 def items(folder: Path) -> list[tuple[str, int, bool]]:
     """The 200: meeting, number of the act, whether people kept it."""
-    with gzip.open(folder / FILES[1], "rt", encoding="utf-8") as lines:
-        return [(found["meeting"], found["i"], found["human"] == "keep") for found in map(json.loads, lines)]
+    return [(found["meeting"], found["i"], found["human"] == "keep") for found in records(folder, AMI, "human")]

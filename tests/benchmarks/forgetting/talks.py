@@ -12,7 +12,6 @@ turn and once an hour for a day after each session; what is left is left.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,14 +24,14 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import NO_CAPS, DecayPolicy, Policy
 from memquorum.core.salience import as_kept
-from tests.benchmarks.conversations import FILES, locomo
+from tests.benchmarks.conversations import locomo
 from tests.benchmarks.forgetting import measures
 from tests.benchmarks.forgetting.fleet import Fleet, Held, Rule, genesis, scores, turning
 from tests.benchmarks.forgetting.rarity import rarities, words
 from tests.benchmarks.forgetting.said import RULES, UNCAPPED
 from tests.benchmarks.forgetting.vectors import Vectors
+from tests.benchmarks.sets import LOCOMO, records
 
-FILE = FILES["locomo"]
 SHARES = (0.5, 0.3, 0.2)
 DAYS = (3_600.0, 86_400.0, 2_592_000.0)
 """Scales of an hour, a day and thirty days, beside the paper's 10 s, a minute and an hour."""
@@ -59,8 +58,8 @@ class Talk:
 
 
 def read(folder: Path) -> Iterator[Talk]:
-    """The five of the dev side."""
-    dates = {s["sample_id"]: s["conversation"] for s in json.loads((folder / FILE).read_text(encoding="utf-8"))}
+    """All of them."""
+    dates = {s["sample_id"]: s["conversation"] for s in records(folder, LOCOMO, "conversation", "qa")}
     for talk in locomo(folder):
         said = [turn.split(": ", 1) for turn in talk.turns]
         numbers = [int(session.split("_")[1]) for session in talk.sessions]

@@ -29,6 +29,7 @@ from tests.benchmarks.peers.driver import NOT_INSTALLED
 from tests.benchmarks.peers.questions import Task, choose
 from tests.benchmarks.peers.systems import MADE
 from tests.benchmarks.peers.table import FLOOR, OURS
+from tests.benchmarks.sets import LOCOMO, Absent, there
 
 _PYTHON = kept.ROOT / ".tools" / "peers" / "bin" / "python"
 _TURNS, _QUESTIONS = 1_000, 200
@@ -127,9 +128,8 @@ def _timed(call: Any) -> Row:
 def run(given: Namespace) -> Outcome:
     """Measures all systems. `turns`: so many texts; another number than the usual is a trial, kept apart."""
     turns = given.turns or (100 if given.quick else _TURNS)
-    if not (given.data / conversations.FILES["locomo"]).is_file():
-        said = f"skipped: {given.data} has no {conversations.FILES['locomo']}; name the folder with --data"
-        print(said, file=sys.stderr)
+    if not there(given.data, LOCOMO):
+        print(f"skipped: {Absent(given.data, LOCOMO)}", file=sys.stderr)
         return Outcome([])
     task = choose(conversations.locomo(given.data, pictures=False), turns, _QUESTIONS)
     began, begun = time.perf_counter(), kept.begin()
