@@ -70,7 +70,10 @@ class Refused:
 class Driver:
     """Publishes, watches and counts. One thread; close it after use."""
 
-    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, schedule: Schedule) -> None:
+    def __init__(
+        self, bootstrap: str, genesis: Genesis, codec: Codec, schedule: Schedule, *, active: Iterable[int] = ()
+    ) -> None:
+        """`active`: shards to which others publish; those to which it publishes itself it knows."""
         self.ledger = Ledger(codec)
         self.published: Counter[str] = Counter()
         self.refused: list[Refused] = []
@@ -84,7 +87,7 @@ class Driver:
         loop.assign(self._consumer, {(topic, k): None for topic in _WATCHED for k in range(genesis.shards)})
         self._awaited: Counter[tuple[str, str]] = Counter()
         self._sent: dict[tuple[str, int, int], tuple[str, str]] = {}
-        self._active: set[int] = set()
+        self._active = set(active)
         self._ticks = 0
         self._ticked: dict[int, tuple[str, int]] = {}
         self._crossed: dict[int, tuple[int, Arrival]] = {}

@@ -130,8 +130,11 @@ def parts(
     encoder: str = "minilm",
     clock: str = "driven",
     members: int = 4,
+    agents: Mapping[str, int] = AGENTS,
 ) -> Iterator[Parts]:
-    """Servers as `make up` starts them (Postgres flushes to disk), in a folder that goes afterwards, and processes."""
+    """Servers as `make up` starts them (Postgres flushes to disk), in a folder that goes afterwards, and processes.
+
+    `policy`: what differs from the shipped one. `agents`: whose member is not told by the hash."""
     with tempfile.TemporaryDirectory(prefix="memquorum-bench-") as folder:
         wanted = replace(
             settings.load({}, Path(folder)),
@@ -141,7 +144,7 @@ def parts(
             retrieval_port=free_port(),
             members=members,
         )
-        made = genesis.create(wanted, agents=AGENTS, policy=policy)
+        made = genesis.create(wanted, agents=agents, policy=policy)
         with Kafka(Path(folder) / "kafka") as kafka, Postgres(Path(folder) / "postgres") as postgres:
             now = replace(
                 wanted,
