@@ -198,9 +198,10 @@ class Driver:
         before = self._schedule.status(shard).last_epoch
         if before > known:
             return before
-        nominates = self._oracle.would(self._crossed[shard][1]) is not None
+        made = self._oracle.would(self._crossed[shard][1])
         after = self._schedule.status(shard).last_epoch
-        return after if after > known else known + nominates
+        # While another shard was awaited, the epoch may have been decided and read: then it is the last one known.
+        return max(after, known, made.epoch if made else 0)
 
     # Watching
 
