@@ -72,10 +72,6 @@ def seats_for(members: int) -> tuple[Seat, ...]:
     )
 
 
-# The paper's scales (10 s, 1 min, 1 h) are for its simulation. With these, what nobody used for a week is nominated.
-SCALES_S = (3_600.0, 86_400.0, 1_209_600.0)
-
-
 class _Drafts:
     """The keys of a cluster that is being made: those that are there, and in memory those that are to be written.
 
@@ -128,9 +124,9 @@ def create(
 
     An existing genesis file stays as it is, whatever the other arguments and the setting `members` say: a changed one
     would be another cluster. `seats`: None: as many as the setting `members` says.
-    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from the defaults,
-    which are those of `Policy`, and of the decay's scales SCALES_S. `agent_keys`: agent → Ed25519 public key, of those
-    that sign what they publish. `signed`: the namespaces that take nothing unsigned.
+    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from `Policy()`.
+    `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
+    nothing unsigned.
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing;
     then nothing was written.
     """
@@ -158,20 +154,12 @@ def create(
         drafts.key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
     services = {name: drafts.public(f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES)}
     content = dump(
-        shards, members, services, dict(agents or {}), _policy(policy or {}),
+        shards, members, services, dict(agents or {}), policies.from_json(dict(policy or {})),
         agent_keys=agent_keys, signed=signed, operator=drafts.public(OPERATOR),
     )  # fmt: skip
     made = load(content)
     drafts.write(settings.genesis_file, content)
     return made
-
-
-def _policy(said: Mapping[str, Any]) -> policies.Policy:
-    """The policy of a new cluster, of which a file says a part. Raises PolicyError."""
-    decay = said.get("decay", {})
-    if isinstance(decay, Mapping):
-        said = {**said, "decay": {"scales_s": SCALES_S, **decay}}
-    return policies.from_json(dict(said))
 
 
 def read(settings: Settings) -> Genesis:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import OrderAccepted
 from tests.builders import genesis, votes
 from tests.builders.erasures import accepted, entitled, ordered, signed
+from tests.builders.policies import by_the_paper
 from tests.builders.shard import Shard, memory_id
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
+GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 A, B, C, D = (memory_id(name) for name in "abcd")
 AT = 5_000
 

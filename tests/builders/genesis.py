@@ -9,6 +9,7 @@ from nacl.signing import SigningKey
 
 from memquorum.core.identity.membership import Genesis, Member, dump, load
 from memquorum.core.policy import Policy
+from tests.builders.policies import by_the_paper
 
 DEFAULT_WEIGHTS = (1500, 1500, 1000, 1000)
 
@@ -31,7 +32,7 @@ def make_bytes(
     )
     services = {name: public_key(f"service:{name}") for name in ("nomination", "journal")}
     arguments: dict[str, Any] = {
-        "shards": shards, "members": members, "services": services, "agents": {}, "policy": policy or Policy(),
+        "shards": shards, "members": members, "services": services, "agents": {}, "policy": policy or by_the_paper(),
         "operator": public_key("operator"),
     }  # fmt: skip
     return dump(**(arguments | changes))

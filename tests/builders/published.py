@@ -30,7 +30,7 @@ from memquorum.core.journal.rows import (
     LetGo,
     Provenance,
 )
-from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
+from memquorum.core.policy import EpochPolicy, ForgetPolicy
 from memquorum.core.records import (
     Checkpoint,
     EpisodeAccepted,
@@ -40,9 +40,10 @@ from memquorum.core.records import (
     JournalHead,
 )
 from tests.builders import genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.builders.shard import Shard, memory_id
 
-POLICY = Policy(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(rest_epochs=1, rest_epochs_max=4))
+POLICY = by_the_paper(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(rest_epochs=1, rest_epochs_max=4))
 GENESIS = genesis.make(policy=POLICY)
 A, B, C, D = (memory_id(name) for name in "abcd")
 # Where things stand in the lively journal, counted from 0.

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
-from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import Crossing, DecayCrossed, Standing
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
+from tests.builders.policies import by_the_paper
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Shelf:
 
 
 NOW = 1_700_000_000_000
-POLICY = Policy(epoch=EpochPolicy(capacity=10))
+POLICY = by_the_paper(epoch=EpochPolicy(capacity=10))
 GENESIS = cluster.make(policy=POLICY)
 SPAN = span_ms(POLICY)
 STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)

@@ -12,9 +12,10 @@ from typing import Any
 
 from db.vault import PostgresVault
 from memquorum.core.identity.membership import load
-from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy, PromotePolicy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy, PromotePolicy
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make_bytes, seed_of
+from tests.builders.policies import by_the_paper
 from tests.hostile import member, memories
 from workers.commit import worker as commit
 from workers.kafka import loop
@@ -22,7 +23,7 @@ from workers.kafka import loop
 GRACE_MS = 60_000
 # What the votes decide is what is looked at: nothing is held back. And each member promotes what it knows, even what no
 # other episode supports, which has a score of 0.54.
-POLICY = Policy(
+POLICY = by_the_paper(
     forget=ForgetPolicy(grace_ms=GRACE_MS),
     promote=PromotePolicy(salience_ppm=0, yes_ppm=500_000, validity_ppm=500_000),
     caps=NO_CAPS,

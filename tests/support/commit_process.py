@@ -6,13 +6,14 @@ import logging
 import sys
 
 from db.vault import PostgresVault
-from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy
 from memquorum.schema_files import load_codec
 from tests.builders import genesis
+from tests.builders.policies import by_the_paper
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS))
+GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS))
 SEED = genesis.seed_of("service:journal")
 MASTER = bytes(range(32))
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from infra.genesis import SCALES_S
 from infra.settings import Settings
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.bounds import Bounds
@@ -259,4 +258,4 @@ def test_the_readme_shows_the_scales_of_an_installation() -> None:
     text = (ROOT / "README.md").read_text()
     shown = text[text.index("\n## Ten lines of code") : text.index("\n## What it promises")]
     scales = re.findall(r"·[\d.]+ \((\d+ \w+(?: \d+ \w+)?)\)", shown)
-    assert scales == [span(round(scale * 1_000)) for scale in SCALES_S]
+    assert scales == [span(round(scale * 1_000)) for scale in Policy().decay.scales_s]

@@ -20,10 +20,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from memquorum.core.policy import Policy
 from tests.benchmarks import kept
 from tests.benchmarks.forgetting import footprint, items, meetings, page, talks, whole
-from tests.benchmarks.forgetting.said import Said
+from tests.benchmarks.forgetting.said import BY_THE_PAPER, Said
 from tests.benchmarks.forgetting.vectors import Vectors
 from tests.benchmarks.kept import Outcome, Row
 from tests.benchmarks.sets import AMI, LOCOMO, Absent, there
@@ -50,7 +49,7 @@ class Material:
     def said(self) -> dict[str, Said]:
         self.vectors.of([act.text for meeting in self.meetings for act in meeting.acts])  # all at once
         return {
-            meeting.name: Said(meeting, self.vectors.of([act.text for act in meeting.acts]), Policy())
+            meeting.name: Said(meeting, self.vectors.of([act.text for act in meeting.acts]), BY_THE_PAPER)
             for meeting in self.meetings
         }
 

@@ -28,7 +28,7 @@ from memquorum.core.policy import Policy
 from tests.benchmarks.forgetting import measures
 from tests.benchmarks.forgetting.fleet import Fleet, genesis
 from tests.benchmarks.forgetting.meetings import BEGAN, Meeting
-from tests.benchmarks.forgetting.said import RULES, UNCAPPED
+from tests.benchmarks.forgetting.said import BY_THE_PAPER, RULES, UNCAPPED
 from tests.benchmarks.forgetting.vectors import Vectors
 
 EPOCHS, SEEDS, FIRST, INTERACTIONS = 500, 5, 1_000, 100
@@ -175,7 +175,7 @@ def measure(
     }
     for pace in PACES_S[:2]:
         runs[f"as it is, {pace} s, with caps"] = [
-            run(s, t, "as it is", pace, Policy()) for s, t in zip(scripts, said, strict=True)
+            run(s, t, "as it is", pace, BY_THE_PAPER) for s, t in zip(scripts, said, strict=True)
         ]
     random = np.random.default_rng(1)
     rivals: dict[str, Callable[[NDArray[np.int64]], NDArray[Any]]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import decay
-from memquorum.core.policy import NO_CAPS, Policy
+from memquorum.core.policy import NO_CAPS, PAPER_SCALES_S, DecayPolicy, Policy
 from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Judgement, as_kept
 from memquorum.core.vote.kinds import FORGET
 from tests.benchmarks.forgetting.centred import Centred
@@ -21,11 +21,13 @@ from tests.benchmarks.forgetting.rarity import rarities, words
 
 RULES: Mapping[str, Rule] = {"as it is": as_it_is, "centred": Centred}
 """How relevance is judged: as the line does, and as is proposed."""
-UNCAPPED = Policy(caps=NO_CAPS)
+BY_THE_PAPER = Policy(decay=DecayPolicy(scales_s=PAPER_SCALES_S))
+"""What this page measures: the paper's scales, an epoch in minutes. tests/benchmarks/right measures what is shipped."""
+UNCAPPED = Policy(decay=BY_THE_PAPER.decay, caps=NO_CAPS)
 """The vote alone decides, as in the paper."""
 LINES: Mapping[str, tuple[Rule, Policy]] = {
     f"{name}{capped}": (rule, policy)
-    for capped, policy in ((", caps off", UNCAPPED), ("", Policy()))
+    for capped, policy in ((", caps off", UNCAPPED), ("", BY_THE_PAPER))
     for name, rule in RULES.items()
 }
 """The line with each of them, without its caps and with them."""

@@ -172,7 +172,7 @@ async def _vital(row: Row, vital: Sequence[Case], running: Parts, move: Callable
             for (_, text), receipt in zip(case.say, became[case.id], strict=True):
                 there = receipt.outcome == _STORED and (await memory.get(receipt.memory_id)).tier in ALIVE
                 into, told = (lost, not there) if text in facts else (talk, there)
-                into.note(case, told, f"{text} → {'there' if there else receipt.outcome or 'gone'}")
+                into.note(case, told, f"{text} → {'there' if there else 'gone'}")
     lost.figures(missed=True)
     number = sum(len(case.of["facts"]) for case in vital)
     row.figure("vital facts lost, number", round(row.value("vital facts lost") * number / 100), f"of {number}")

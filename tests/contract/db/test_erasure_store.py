@@ -12,16 +12,17 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.journal.rows import Answered, EventKey, GoalDue, Guarded, Keys
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted, OrderFound, Signed
 from memquorum.ports import Unattested
 from tests.builders import genesis, protections, votes
 from tests.builders.erasures import accepted, among, entitled, ordered, signed
+from tests.builders.policies import by_the_paper
 from tests.builders.repetitions import CASES, told
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
+GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 BESIDE = "n0"
 A, B, C = (memory_id(name) for name in "abc")
 

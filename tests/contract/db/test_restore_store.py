@@ -9,14 +9,15 @@ from memquorum.core.ids import shard_of
 from memquorum.core.journal.recall import recall
 from memquorum.core.journal.rows import Keys
 from memquorum.core.orders import uses
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from tests.builders import erasures, genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.votes import nobody, proposal
 from tests.support.stores import KINDS, World, make
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
+GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
 OTHER, LATE = "orchard", "barn"  # of the same shard
 A, B = memory_id("a"), memory_id("b")
 FIRST, SECOND = votes.restore(GENESIS, A), votes.restore(GENESIS, A, B, order_id=memory_id("second"))

@@ -7,15 +7,16 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
-from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.policy import EpochPolicy
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, DueMemory, ShardStatus
 from tests.builders import genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
-POLICY = Policy(epoch=EpochPolicy(rest_epochs=1))
+POLICY = by_the_paper(epoch=EpochPolicy(rest_epochs=1))
 GENESIS = genesis.make(policy=POLICY)
 SPAN = span_ms(POLICY)
 A, B, C, D = (memory_id(e) for e in "abcd")

@@ -16,13 +16,14 @@ from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import DecisionRow, Dropped, Keys
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import ForgetPolicy
 from memquorum.ports import StoreUnavailable
 from tests.builders import genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)))
+GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)))
 A, B, C, D = (memory_id(e) for e in "abcd")
 
 

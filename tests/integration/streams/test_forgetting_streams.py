@@ -18,18 +18,19 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.decay import due_at
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.ports import Candidate, DueMemory, Schedule, StoreUnavailable
 from streams import app as faust_app
 from streams import decay, nomination
 from tests.builders import genesis as cluster
+from tests.builders.policies import by_the_paper
 from tests.builders.shard import Shard, memory_id
 from tests.support.stores import World, make
 from workers.kafka import loop
 
 NOW = 1_700_000_000_000
-POLICY = Policy(epoch=EpochPolicy(interactions=3))
+POLICY = by_the_paper(epoch=EpochPolicy(interactions=3))
 GENESIS = cluster.make(policy=POLICY)
 DUE = due_at(NOW, POLICY)
 SHARD = 0

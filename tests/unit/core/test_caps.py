@@ -17,7 +17,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo, Strength
-from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, PolicyError, from_json, to_json
+from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, PolicyError, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
@@ -25,6 +25,7 @@ from memquorum.ports import Candidate, DueMemory
 from memquorum.telemetry.bundle import Telemetry
 from streams.caps import ALARM, Caps
 from tests.builders import genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.builders.published import kinds, publish
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.shelf import Shelf
@@ -32,7 +33,7 @@ from tests.builders.shelf import Shelf
 DAY = 24 * 3600 * 1000
 CAPS = CapsPolicy()
 NOW = 1_700_000_000_000
-GENESIS = genesis.make(policy=Policy())
+GENESIS = genesis.make(policy=by_the_paper())
 
 
 def test_a_tenth_in_an_epoch_a_quarter_in_a_day_and_three_in_any_case() -> None:
@@ -75,7 +76,7 @@ def test_a_genesis_file_that_says_nothing_of_caps_has_the_default_ones() -> None
     silent = json.loads(genesis.make_bytes())
     del silent["policy"]["caps"]
     assert load(json.dumps(silent).encode()).policy.caps == load(genesis.make_bytes()).policy.caps == CAPS
-    assert from_json(to_json(Policy())) == Policy()
+    assert from_json(to_json(by_the_paper())) == by_the_paper()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_an_erasure_is_no_forgetting_and_another_namespace_has_its_own_cap(codec
 
 # Where they are nominated ---------------------------------------------------------------------------------------------
 
-POLICY = Policy(epoch=EpochPolicy(proposals_max=8))
+POLICY = by_the_paper(epoch=EpochPolicy(proposals_max=8))
 SPAN = 10 * DAY
 STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
 

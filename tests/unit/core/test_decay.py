@@ -16,8 +16,9 @@ from memquorum.core import decay
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.ports import DueMemory
+from tests.builders.policies import by_the_paper
 
-DEFAULT = Policy()
+DEFAULT = by_the_paper()
 HOUR_MS = 3_600_000
 NOW = 1_700_000_000_000
 

@@ -28,12 +28,13 @@ from streams.nomination import Nomination
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders import votes
+from tests.builders.policies import by_the_paper
 from tests.builders.shard import memory_id
 from tests.builders.shelf import Shelf
 
 NOW = 1_700_000_000_000
 SPACE, NEXT = "n2", "n13"  # of shard 1
-GENESIS = cluster.make(policy=Policy(epoch=EpochPolicy(proposals_max=3)))
+GENESIS = cluster.make(policy=by_the_paper(epoch=EpochPolicy(proposals_max=3)))
 SPAN = span_ms(GENESIS.policy)
 OLD, FRESH, OTHER = (memory_id(name, SPACE) for name in ("old", "fresh", "other"))
 CROSSED = (Crossing(OLD, NOW - SPAN, 299_999),)
@@ -98,7 +99,7 @@ def test_what_rests_or_is_of_another_namespace_is_not_nominated(codec: Codec, sh
 
 def test_caps_stand_before_a_request(codec: Codec, shelf: Shelf) -> None:
     shelf.stands = {SPACE: Quota(10, ((NOW - 1, 500),))}
-    assert nominate(codec, shelf, Policy(caps=CapsPolicy())) is None
+    assert nominate(codec, shelf, by_the_paper(caps=CapsPolicy())) is None
 
 
 def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec, shelf: Shelf) -> None:

@@ -13,16 +13,17 @@ from infra.embedded.postgres import Postgres
 from memquorum.core import caps
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import Decided
 from tests.builders import genesis
+from tests.builders.policies import by_the_paper
 from tests.support.commit_process import MASTER
 from tests.support.flow import Flow, journal_of
 from tests.support.watch import Worker, await_seq, database, rows
 from workers.audit.auditor import verify
 from workers.rebuild.worker import compare, rebuild
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0)))
+GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=0)))
 SHARD = 1
 TICK = 1_000_000
 DAY = 24 * 3600 * 1000

@@ -11,9 +11,10 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.spine import Item
 from memquorum.core.ids import memory_id
-from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy
 from memquorum.core.records import Accessed, Decided, JournalEntry
 from tests.builders import genesis
+from tests.builders.policies import by_the_paper
 from tests.support.commit_process import MASTER
 from tests.support.flow import Flow, journal_of
 from tests.support.watch import Worker, await_seq, rows
@@ -22,7 +23,7 @@ SHARD = 1
 GRACE_MS = 10_000
 TICK = 1_000_000
 # Sealed memories stay so for a while, as they do in a cluster that can think better of it.
-CLUSTER = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=GRACE_MS), caps=NO_CAPS))
+CLUSTER = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=GRACE_MS), caps=NO_CAPS))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy
 from memquorum.core.records import (
     DecayCrossed,
     MemoryReencoded,
@@ -27,6 +27,7 @@ from memquorum.core.records import (
 )
 from streams.orders import OpenOrders
 from tests.builders import erasures, genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.support.commit_process import MASTER
 from tests.support.flow import Flow
 from tests.support.watch import Worker, await_seq, check_journal, database, rows
@@ -34,7 +35,9 @@ from workers.audit.auditor import verify
 from workers.rebuild.worker import compare, rebuild
 
 SHARD = 2
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=1_000_000), caps=NO_CAPS), **erasures.entitled())
+GENESIS = genesis.make(
+    policy=by_the_paper(forget=ForgetPolicy(grace_ms=1_000_000), caps=NO_CAPS), **erasures.entitled()
+)
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, PROMOTE,
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest
 from memquorum.ports import Candidate
 from tests.builders import votes
+from tests.builders.policies import by_the_paper
 
-POLICY = Policy()
+POLICY = by_the_paper()
 NOW = 1_700_000_000_000
 CANDIDATE = Candidate("m", "n", "short-term", created=NOW - 60_000, last_access=NOW, salience_ppm=550_000, early=False)
 
@@ -98,7 +99,7 @@ def test_a_member_restores_what_it_would_not_forget_just_now() -> None:
 
 
 def test_who_knows_nothing_says_no_to_restoring_whatever_the_threshold() -> None:
-    policy = Policy(forget=ForgetPolicy(theta_ppm=0))
+    policy = by_the_paper(forget=ForgetPolicy(theta_ppm=0))
     assert not opinion(RESTORE, RESTORE.abstain(NOW), policy).yes
 
 
@@ -120,7 +121,7 @@ def test_who_may_be_nominated_to_be_promoted() -> None:
 
 @given(ppm, ppm, ppm, st.integers(0, 10**6))
 def test_rounding_never_changes_the_vote_to_forget(decay: int, relevance: int, theta: int, omega: int) -> None:
-    policy = Policy(forget=ForgetPolicy(omega_decay_ppm=omega, omega_relevance_ppm=PPM - omega, theta_ppm=theta))
+    policy = by_the_paper(forget=ForgetPolicy(omega_decay_ppm=omega, omega_relevance_ppm=PPM - omega, theta_ppm=theta))
     exact = Fraction(omega * decay + (PPM - omega) * relevance, PPM)
     assert FORGET.yes(FORGET.score((decay, relevance, NOW), policy), policy) == (exact < theta)
     floating = (omega / PPM) * decay + (1 - omega / PPM) * relevance
@@ -129,7 +130,7 @@ def test_rounding_never_changes_the_vote_to_forget(decay: int, relevance: int, t
 
 @given(st.tuples(ppm, ppm, ppm, ppm), ppm)
 def test_rounding_never_changes_the_vote_to_promote(terms: tuple[int, int, int, int], threshold: int) -> None:
-    policy = Policy(promote=PromotePolicy(yes_ppm=threshold))
+    policy = by_the_paper(promote=PromotePolicy(yes_ppm=threshold))
     bfs, grounded, consistency, uncertainty = terms
     exact = Fraction(40 * bfs + 35 * grounded + 15 * consistency + 10 * (PPM - uncertainty), 100)
     assert PROMOTE.yes(PROMOTE.score(terms, policy), policy) == (exact >= threshold)
