@@ -9,6 +9,7 @@ from tests.benchmarks.forgetting import page as forgetting
 from tests.benchmarks.forgetting.command import RESULTS
 from tests.benchmarks.kept import Outcome
 from tests.benchmarks.peers import page as peers
+from tests.benchmarks.right import page as right
 from tests.simulation import scalepage
 
 
@@ -19,5 +20,6 @@ def run(given: Namespace) -> Outcome:
     measured.draw()
     for file in forgetting.draw(forgetting.latest(forgetting.kept_runs(RESULTS))):
         print(file.relative_to(kept.ROOT))
+    right.draw()
     scalepage.draw()
     return Outcome([], 0)

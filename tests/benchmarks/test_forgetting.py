@@ -22,6 +22,7 @@ from tests.benchmarks.forgetting.fleet import Fleet, as_it_is, genesis, turning
 from tests.benchmarks.forgetting.rarity import rarities, words
 from tests.benchmarks.forgetting.said import RULES, UNCAPPED, Said
 from tests.benchmarks.forgetting.whole import survivors
+from tests.builders.policies import by_the_paper
 
 HOUR = 3_600_000
 
@@ -94,7 +95,9 @@ def unit(*values: float) -> np.ndarray:
 
 
 def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
-    fleet = Fleet(genesis(["a", "b", "c", "d"], Policy(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)), 8, gate=False)
+    fleet = Fleet(
+        genesis(["a", "b", "c", "d"], by_the_paper(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)), 8, gate=False
+    )
     for at in range(4):
         fleet.episode(f"like-{at}", "abcd"[at], "", unit(1, 0, 0.01 * at), HOUR)
     fleet.episode("alone", "a", "", unit(0, 1), HOUR)
@@ -109,7 +112,7 @@ def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
 
 
 def test_the_fleet_keeps_to_the_caps() -> None:
-    capped = Policy(epoch=EpochPolicy(interactions=1), caps=CapsPolicy(floor=2))
+    capped = by_the_paper(epoch=EpochPolicy(interactions=1), caps=CapsPolicy(floor=2))
     fleet = Fleet(genesis(["a"], capped), 8, gate=False)
     for at in range(8):
         fleet.episode(str(at), "a", "", unit(*(float(at == n) for n in range(8))), HOUR)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.benchmarks import kept, measured, page, plot
 from tests.benchmarks.kept import Row
+from tests.benchmarks.right import page as right
 
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
@@ -68,3 +69,19 @@ def test_a_chart_of_other_data_or_by_other_code_is_seen(tmp_path: Path, monkeypa
     other.write_text("")
     monkeypatch.setattr(plot, "DRAW", other)
     assert plot.stale(tmp_path, files) == ["a.svg"]
+
+
+def test_the_page_of_what_is_right_is_what_the_command_makes_of_the_results() -> None:
+    assert right.PAGE.read_text(encoding="utf-8") == right.render(kept.read(right.RESULTS)), (
+        "run `make bench WHAT=pages`"
+    )
+
+
+def test_beside_what_was_measured_last_stands_what_was_measured_first(tmp_path: Path) -> None:
+    about = {"cpu": "one", "cores": 2, "ram_gib": 1, "kernel": "6", "python": "3"}
+    for day, value in ((1, 70), (2, 65), (3, 50)):
+        begun = {"at": f"2000-01-0{day}T00:00:00Z", "commit": f"c{day}", "machine": about}
+        kept.write([_row("door", value)], begun, quick=False, folder=tmp_path)
+    told = right.render(kept.read(tmp_path))
+    assert "| door | p50 | 70 ms | 50 ms | ≤ 60 | met |" in told
+    assert "c3" in told and "c2" not in told

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests import ROOT
 from tests.benchmarks import kept
 from tests.benchmarks.kept import Outcome, Row
-from tests.benchmarks.right import footprint, own
+from tests.benchmarks.right import footprint, own, page
 from tests.benchmarks.right.frame import Material, Measure
 from tests.benchmarks.sets import Absent
 
@@ -23,7 +23,6 @@ ROWS: Mapping[str, Measure] = {
     **footprint.ROWS,
 }
 ONLY = tuple(ROWS)
-RESULTS = kept.RESULTS / "right"
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
 
 
@@ -49,7 +48,9 @@ def run(given: Namespace) -> Outcome:
         rows.append(row)
         print("\n".join(row.lines()), flush=True)
     if rows:
-        print(f"\nkept as {kept.write(rows, begun, quick=given.quick, folder=RESULTS).relative_to(ROOT)}")
+        print(f"\nkept as {kept.write(rows, begun, quick=given.quick, folder=page.RESULTS).relative_to(ROOT)}")
+        if not given.quick:
+            page.draw()
     if failed:
         print(f"not measured: {', '.join(failed)}", file=sys.stderr)
     return Outcome(rows, 1 if failed else 0)

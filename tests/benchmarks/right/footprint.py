@@ -1,8 +1,8 @@
 """The footprint on the paper's set-up, by the policy that is shipped: caps, scales of an hour, a day and two weeks.
 
 The set-up is that of `tests.benchmarks.forgetting.footprint`: 1,000 memories, 10 to 20 more in each of 500 epochs of
-100 interactions, reads by Zipf's law, five seeds. The paper does not say how long an interaction takes. Here it is 30 s, as
-SPEC B has it for logs without times, so that 500 epochs are 17 days; nothing was fitted.
+100 interactions, reads by Zipf's law, five seeds. The paper does not say how long an interaction takes. Here it is
+30 s, as SPEC B has it for logs without times, so that 500 epochs are 17 days; nothing was fitted.
 """
 
 from __future__ import annotations
