@@ -21,7 +21,7 @@ from memquorum.core.records import ErasedEpisode
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
 
 
-class Found(Struct, frozen=True):
+class Named(Struct, frozen=True):
     """An episode that an order names, by its own memory id. `because`: the one that it was made of, or repeated, where
     that is why; `agent` and `created` of a memory alone."""
 
@@ -50,7 +50,7 @@ class _Memory(Struct, frozen=True):
 
 def found(
     connection: psycopg.Connection, namespace: str, selector: str, value: str, *, sight: Sight | None = None
-) -> list[Found]:
+) -> list[Named]:
     """What would go: the episodes whose keys are there still, by id. One snapshot where the caller's transaction is
     REPEATABLE READ. With a `sight` nothing out of it is found."""
     if sight is not None:
@@ -67,7 +67,7 @@ def found(
     taken = _taken(connection, namespace, roots, selector)
     rows = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)})
     return [
-        Found(ErasedEpisode(memory_id, was, commitment), agent, created, taken[memory_id])
+        Named(ErasedEpisode(memory_id, was, commitment), agent, created, taken[memory_id])
         for memory_id, was, commitment, agent, created in rows
     ]
 

@@ -21,7 +21,7 @@ from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
-from db.erasure_rows import Found, Staying
+from db.erasure_rows import Named, Staying
 from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
@@ -217,7 +217,7 @@ class Reads:
         rows = await self._account(lambda connection: connection.execute(QUERIES["configurations"], wanted).fetchall())
         return [(shard, pre_prepare, tuple(commits)) for shard, pre_prepare, commits in rows]
 
-    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
+    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Everything that an erasure would take, by id."""
         return await self._account(
             lambda connection: erasure_rows.found(connection, namespace, selector, value, sight=sight)

@@ -29,7 +29,7 @@ _LOOKS = 4
 _ANY_TIME = dict.fromkeys(ALIVE, nomination.LATEST)
 
 
-class Found(Struct, frozen=True):
+class Candidates(Struct, frozen=True):
     """Candidates in their order of preference, and how many of each of their namespaces may go. `asked`: those that
     somebody wants to be forgotten."""
 
@@ -50,7 +50,7 @@ class Caps:
 
     def candidates(
         self, tick: DecayCrossed, standing: Standing, policy: Policy, wanted: RestoreOrdered | None = None
-    ) -> Found:
+    ) -> Candidates:
         """Chooses the candidates of what crossed at the tick and, under pressure, of what was not used for longest; and
         of what a request wants to be forgotten."""
         shard, most, limits = tick.shard, policy.epoch.proposals_max, policy.caps
@@ -76,7 +76,7 @@ class Caps:
         asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
         self._measure(asked, tick.as_of, limits, rooms, stopped)
         self._tell(shard, stopped)
-        return Found(crossed, unused, asked, rooms)
+        return Candidates(crossed, unused, asked, rooms)
 
     def _measure(
         self,

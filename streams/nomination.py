@@ -35,7 +35,7 @@ from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
-from streams.caps import Caps, Found
+from streams.caps import Candidates, Caps
 from streams.configurations import Configurations, NextOrder
 from streams.orders import OpenOrders
 from streams.stage import Arrival, Begin, Output
@@ -158,7 +158,7 @@ class Nomination:
         return made
 
     def _build(
-        self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Found
+        self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Candidates
     ) -> NominationProposed | None:
         policy = genesis.policy
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough

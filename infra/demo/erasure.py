@@ -17,7 +17,7 @@ from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, orders, receipts
-from memquorum.core.audit.receipts import BadReceipt, Found, verify
+from memquorum.core.audit.receipts import BadReceipt, Proven, verify
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 
@@ -69,7 +69,7 @@ def _judged(console: Console, data: bytes, now: Settings, made: Genesis) -> Iter
     )
 
 
-def _left(found: Found, now: Settings) -> tuple[int, int]:
+def _left(found: Proven, now: Settings) -> tuple[int, int]:
     """How many of the erased episodes still have a text in Postgres, or a key in the vault."""
     ids = [episode.memory_id for episode in found.episodes]
     with psycopg.connect(now.memory_dsn) as connection:

@@ -16,7 +16,7 @@ from memquorum.client.errors import Invalid
 from memquorum.client.verifying import read_genesis
 from memquorum.commands import FAILED, OK, option
 from memquorum.core.audit import receipts
-from memquorum.core.audit.receipts import BadReceipt, Found
+from memquorum.core.audit.receipts import BadReceipt, Proven
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -67,7 +67,7 @@ def verify(file: Path, genesis_file: Path, as_json: bool) -> int:
     return 0 if whole else 1
 
 
-def lines(found: Found, genesis: Genesis) -> Iterator[str]:
+def lines(found: Proven, genesis: Genesis) -> Iterator[str]:
     """What a receipt proves, in words."""
     order, memories = found.order, sum(episode.commitment is not None for episode in found.episodes)
     what = f"{order.selector} {order.value!r} in " if order.value else "everything in "

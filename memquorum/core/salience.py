@@ -27,6 +27,8 @@ from memquorum.core.text.fillers import says_nothing
 Vector = NDArray[np.float32]
 
 STORED, REINFORCED, BELOW_THRESHOLD = "stored", "reinforced", "below_threshold"
+REMEMBERED = (STORED, REINFORCED)
+"""The outcomes after which a memory holds what the episode said."""
 UNREADABLE, FAILED = "unreadable", "failed"
 """What was not judged: it could not be opened any more; it could not be encoded or judged, and may be tried again."""
 

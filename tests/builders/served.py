@@ -10,7 +10,7 @@ from msgspec import structs
 from starlette.testclient import TestClient
 
 from db import order_rows
-from db.erasure_rows import Found, Staying
+from db.erasure_rows import Named, Staying
 from db.found_rows import shown
 from memquorum import topics
 from memquorum.core import access
@@ -115,13 +115,13 @@ class Store:
     async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
         return {}
 
-    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
+    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Both memories of hers, if somebody asks for her or for all: the second was made of the first."""
         assert covers(sight.namespaces, namespace)
         if namespace != "greenhouse" or (selector, value) not in (("subject", "ada"), ("namespace", "")):
             return []
         episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
-        return [Found(episodes[0], "a", 1, None), Found(episodes[1], None, None, HERS)]
+        return [Named(episodes[0], "a", 1, None), Named(episodes[1], None, None, HERS)]
 
     async def staying(self, sight: Sight, namespace: str, selector: str, taken: list[str]) -> list[Staying]:
         """What says the same as what goes: somebody else's memory."""

@@ -136,7 +136,9 @@ class Shard:
                 self.rules, self.rows, place, episode,
                 scored=found,
                 readable=readable,
-                kept_out=self.tombstones.keep_out(applying.asked(episode, found), self.rows.memories, self.rows.erased),
+                kept_out=self.tombstones.keep_out(
+                    applying.newcomer(episode, found), self.rows.memories, self.rows.erased
+                ),
             )
         )  # fmt: skip
 

@@ -33,6 +33,7 @@ from memquorum.core.records import (
     OrderAccepted,
     Restored,
 )
+from memquorum.core.salience import REMEMBERED
 from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
@@ -343,7 +344,7 @@ def _vector(key: bytes | None, sealed: bytes, memory_id: str) -> Vector | None:
 
 def _remembered(item: Item) -> str | None:
     score = item.scored.record if item.scored is not None else None
-    return score.memory_id if score is not None and score.outcome in ("stored", "reinforced") else None
+    return score.memory_id if score is not None and score.outcome in REMEMBERED else None
 
 
 def _alone(item: Item) -> OrderAccepted | None:
@@ -363,7 +364,7 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
     place = applying.Place(topics.ACCEPTED, rows.state.shard, item.offset)
     if isinstance(record, EpisodeAccepted):
         assert item.scored is not None
-        asked = applying.asked(record, item.scored)
+        asked = applying.newcomer(record, item.scored)
         return applying.apply_episode(
             rules, rows, place, record,
             scored=item.scored,

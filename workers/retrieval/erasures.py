@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from msgspec.structs import asdict, replace
 
 from db import erasure_rows
-from db.erasure_rows import Found
+from db.erasure_rows import Named
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import HOLD
-from memquorum.core.retrieval.erasing import Asked
+from memquorum.core.retrieval.erasing import ErasureAsked
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.ordering import Asking
 from workers.retrieval.protections import protectors
@@ -21,7 +21,7 @@ from workers.retrieval.service import Service
 _RELEASES = "`python -m infra hold --release`"
 
 
-async def erase(asking: Asking, asked: Asked) -> Erasure:
+async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
     """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
     reads, sight, order = asking.service.reads, asking.sight, asked.order
     found = await reads.going(sight, order.namespace, order.selector, order.value)
@@ -54,7 +54,7 @@ def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -
     return replace(told, staying=some, staying_more=len(stays) - len(some))
 
 
-def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
+def _would(asked: ErasureAsked, found: Sequence[Named]) -> Erasure:
     going = tuple(
         Going(one.episode.memory_id, one.episode.was, one.agent, one.created, one.because)
         for one in found[: asked.listed]

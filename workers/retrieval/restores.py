@@ -38,7 +38,7 @@ async def restore(asking: Asking, asked: RestoreOrdered) -> Restore:
     return Restore(asked.namespace, done.status, memories, order_id, done.shard, done.epoch, done.journal_seq, back)
 
 
-async def forget(asking: Asking, asked: forgetting.Asked) -> Forget:
+async def forget(asking: Asking, asked: forgetting.ForgetAsked) -> Forget:
     """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
     order = asked.order
     found, stopped = await _leaving(asking.service, asking.sight, order.namespace, order.memory_ids)

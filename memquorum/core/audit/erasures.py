@@ -29,7 +29,7 @@ from memquorum.core.journal.rows import (
     Provenance,
 )
 from memquorum.core.journal.tables import TABLES
-from memquorum.core.journal.tombstones import Episode, Tombstone, Tombstones
+from memquorum.core.journal.tombstones import Newcomer, Tombstone, Tombstones
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import ERASURE, MEMORY
 from memquorum.core.orders.protect import HOLD
@@ -73,7 +73,7 @@ class Erasures:
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
         """An episode that an order names that stands before it was kept out, and no other. Raises Impossible."""
         namespace = entry.namespace or ""
-        asked = Episode(
+        asked = Newcomer(
             namespace, ids.memory_id(namespace, entry.event_id), detail.agent, detail.subject, detail.source,
             detail.occurred_at, detail.derives_from, detail.reinforces,
         )  # fmt: skip

@@ -54,7 +54,7 @@ from memquorum.core.records import (
     Withheld,
 )
 from memquorum.core.records.episodes import Carried, taken
-from memquorum.core.salience import FAILED
+from memquorum.core.salience import FAILED, REMEMBERED
 from memquorum.core.tiers import SEALED
 
 # Where the record that an entry applies stands, if not in the accepted stream.
@@ -213,9 +213,10 @@ class History:
         reinforcing = repetitions.reinforces(self.rows(entry, detail), namespace, detail)
         if not seen:
             self.erasures.judge_late(entry, detail, self.memories)
+        # The same ladder as in `commit.applying.apply_episode`, written again on purpose: a fault there shows here.
         if seen:
             expected = ("repeated", own)
-        elif detail.outcome not in ("stored", "reinforced"):
+        elif detail.outcome not in REMEMBERED:
             expected = ("dropped", own)
         elif reinforcing:
             expected = ("reinforced", detail.reinforces or "")

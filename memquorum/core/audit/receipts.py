@@ -65,7 +65,7 @@ class Proof(Struct, frozen=True):
     configurations: tuple[Decision, ...] = ()
 
 
-class Found(Struct, frozen=True):
+class Proven(Struct, frozen=True):
     """What a proof shows."""
 
     signed: Signed
@@ -86,7 +86,7 @@ def make(codec: Codec, genesis: Genesis, proof: Proof) -> dict[str, Any]:
     return {"format": FORMAT, **_told(genesis, check(codec, genesis, proof)), "proof": _plain(proof)}
 
 
-def verify(codec: Codec, genesis: Genesis, data: bytes) -> Found:
+def verify(codec: Codec, genesis: Genesis, data: bytes) -> Proven:
     """What a receipt's bytes prove. Raises BadReceipt."""
     if len(data) > BYTES_MAX:
         raise BadReceipt(f"{len(data)} bytes; {BYTES_MAX} are the most that a receipt has")
@@ -103,7 +103,7 @@ def verify(codec: Codec, genesis: Genesis, data: bytes) -> Found:
     return found
 
 
-def check(codec: Codec, genesis: Genesis, proof: Proof) -> Found:
+def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
     """What the signed messages show. `genesis`: the genesis file's. Raises BadReceipt."""
     entries, details = _chain(codec, proof.entries)
     first, detail = entries[0], details[0]
@@ -115,7 +115,7 @@ def check(codec: Codec, genesis: Genesis, proof: Proof) -> Found:
     if (first.namespace, first.event_id) != (order.namespace, order.order_id):
         raise BadReceipt("entries: they are about another order than they hold")
     found = OrderFound(detail.order, detail.accepted_at, first.source_offset)
-    return Found(
+    return Proven(
         signed=signed,
         order=order,
         shard=first.shard,
@@ -183,7 +183,7 @@ def _decision(codec: Codec, genesis: Genesis, proof: Proof, found: OrderFound) -
     return checked
 
 
-def _told(genesis: Genesis, found: Found) -> dict[str, Any]:
+def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
     """What a receipt says in plain values."""
     order, memories = found.order, [e for e in found.episodes if e.commitment is not None]
     return {

@@ -22,7 +22,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, links, repetitions, restores
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
-from memquorum.core.journal.tombstones import Episode
+from memquorum.core.journal.tombstones import Newcomer
 from memquorum.core.orders import table
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.records import (
@@ -42,7 +42,7 @@ from memquorum.core.records import (
     Ticked,
 )
 from memquorum.core.records.episodes import CARRIED, Said, taken
-from memquorum.core.salience import FAILED, UNREADABLE
+from memquorum.core.salience import FAILED, REMEMBERED, UNREADABLE
 from memquorum.core.vote.kinds import KINDS
 
 Accepted = EpisodeAccepted | AccessAccepted | OrderAccepted | ClockTicked
@@ -93,9 +93,10 @@ def apply_episode(
     if before is not None and before.outcome == FAILED:
         # What failed was not judged: published again it is tried again, and the last outcome counts.
         detail, before = replace(detail, retry=True), None
+    # The audit (`audit.history._judge_episode`) writes this ladder again, on purpose: what is wrong here shows there.
     if before is not None or memory_id in rows.memories:
         effect = "repeated"
-    elif detail.outcome not in ("stored", "reinforced"):
+    elif detail.outcome not in REMEMBERED:
         effect = "dropped"
     elif repetitions.reinforces(rows, episode.namespace, detail):
         effect, memory_id = "reinforced", detail.reinforces or ""
@@ -208,9 +209,9 @@ def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Chan
     return apply_entry(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
 
 
-def asked(episode: EpisodeAccepted, scored: Scored) -> Episode:
+def newcomer(episode: EpisodeAccepted, scored: Scored) -> Newcomer:
     """An episode as tombstones are asked about it."""
-    return Episode(
+    return Newcomer(
         namespace=episode.namespace,
         id=episode.memory_id,
         agent=episode.agent,
@@ -255,7 +256,7 @@ def apply_entry(
 def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bool) -> Stored:
     score = scored.record
     outcome = score.outcome
-    if outcome in ("stored", "reinforced") and not readable:
+    if outcome in REMEMBERED and not readable:
         outcome = UNREADABLE
     return Stored(
         **taken(Said, episode),

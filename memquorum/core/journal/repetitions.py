@@ -10,6 +10,7 @@ from memquorum.core import ids
 from memquorum.core.journal.rows import Memory, Provenance, Rows
 from memquorum.core.merging import marks, merges
 from memquorum.core.records import JournalEntry, Stored
+from memquorum.core.salience import REINFORCED
 from memquorum.core.tiers import GONE
 
 
@@ -19,7 +20,7 @@ def reinforces(rows: Rows, namespace: str, detail: Stored) -> bool:
     `rows`: with what it repeats, and with what it was made of.
     """
     memory = _repeated(rows, namespace, detail)
-    if detail.outcome != "reinforced" or memory is None or memory.id not in rows.strengths:
+    if detail.outcome != REINFORCED or memory is None or memory.id not in rows.strengths:
         return False
     made_of = (rows.memories.get(parent) for parent in detail.derives_from)
     return merges(marks(detail, [one for one in made_of if one is not None and one.namespace == namespace]), memory)

@@ -25,7 +25,7 @@ class Tombstone(Struct, frozen=True):
     accepted_at: int
 
 
-class Episode(Struct, frozen=True):
+class Newcomer(Struct, frozen=True):
     """What is asked about: `id` is its own memory id, `at` when it occurred; `repeats`: the memory that it was found to
     say again, if any."""
 
@@ -58,7 +58,7 @@ class Tombstones:
         """Whether there is any in the namespace."""
         return namespace in self._latest
 
-    def keep_out(self, episode: Episode, memories: Mapping[str, Memory], erased: Collection[EventKey]) -> bool:
+    def keep_out(self, episode: Newcomer, memories: Mapping[str, Memory], erased: Collection[EventKey]) -> bool:
         """Whether the episode may not come in. `memories`, `erased`: of its parents, and of what it repeats, the rows
         that there are, and (namespace, id) of those that were erased."""
         if not self.stand_in(episode.namespace):
@@ -70,7 +70,7 @@ class Tombstones:
             return True
         return any(self._took(episode.namespace, parent, memories.get(parent), erased) for parent in episode.parents)
 
-    def _covers(self, one: Episode) -> bool:
+    def _covers(self, one: Newcomer) -> bool:
         named = ((MEMORY, one.id), (AGENT, one.agent), (SUBJECT, one.subject), (SOURCE, one.source), (NAMESPACE, ""))
         return any(
             one.at <= self._until.get((one.namespace, selector, value), -1)
@@ -86,4 +86,4 @@ class Tombstones:
             return (namespace, MEMORY, parent) in self._until
         if row.tier != GONE or row.namespace != namespace:
             return False
-        return self._covers(Episode(namespace, parent, row.agent, row.subject, row.source, row.created))
+        return self._covers(Newcomer(namespace, parent, row.agent, row.subject, row.source, row.created))

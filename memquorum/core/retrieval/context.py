@@ -23,7 +23,7 @@ from memquorum.core.retrieval.working import Frame
 SHARE_DEFAULT = 0.5
 
 
-class Asked(Struct, frozen=True):
+class ContextAsked(Struct, frozen=True):
     """A context that may be made, for the agent that reads: of its `session`, or of all its sessions; without a query
     of its buffer alone."""
 
@@ -35,14 +35,14 @@ class Asked(Struct, frozen=True):
     filters: Filters = ALL
 
 
-def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
+def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
     """The context that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, ContextRequest)
     agent = read_name("agent", asked.agent)
     share = SHARE_DEFAULT if asked.buffer_share is None else asked.buffer_share
     if not 0 <= share <= 1:
         raise BadRequest("out_of_range", "buffer_share", "must lie between 0 and 1: that part of the budget")
-    return Asked(
+    return ContextAsked(
         reader=Reader(read_namespace(asked.namespace), agent, bool(asked.peek)),
         agent=agent,
         session=None if asked.session is None else read_name("session", asked.session),

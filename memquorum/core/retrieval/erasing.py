@@ -24,7 +24,7 @@ LISTED_DEFAULT = 100
 _FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "source"}
 
 
-class Asked(Struct, frozen=True):
+class ErasureAsked(Struct, frozen=True):
     """An erasure that may be looked at, or ordered: who gives the order, when and by which id is still open."""
 
     order: ErasureOrdered
@@ -37,7 +37,7 @@ class Asked(Struct, frozen=True):
         return self.order.namespace
 
 
-def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
+def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> ErasureAsked:
     """The erasure that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, ErasureRequest)
     said = {selector: getattr(asked, field) for selector, field in _FIELDS.items()}
@@ -57,4 +57,4 @@ def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
     except BadOrder as wrong:
         field = _FIELDS.get(selector, wrong.field) if wrong.field == "value" else wrong.field
         raise BadRequest(wrong.code, field, wrong.detail) from None
-    return Asked(order, asked.dry_run is not False, listed)
+    return ErasureAsked(order, asked.dry_run is not False, listed)

@@ -33,7 +33,7 @@ class Used(Struct, frozen=True):
     as_of: int
 
 
-class Asked(Struct, frozen=True):
+class ForgetAsked(Struct, frozen=True):
     """A proposal that may be looked at, or made: who makes it, when and by which id is still open."""
 
     order: RestoreOrdered
@@ -45,10 +45,10 @@ class Asked(Struct, frozen=True):
         return self.order.namespace
 
 
-def read_forget(body: bytes, policy: Policy) -> Asked:
+def read_forget(body: bytes, policy: Policy) -> ForgetAsked:
     """What a JSON body proposes. Raises BadRequest."""
     asked = read_body(body, ForgetRequest)
-    return Asked(checked(asked, policy, FORGET), asked.dry_run is not False)
+    return ForgetAsked(checked(asked, policy, FORGET), asked.dry_run is not False)
 
 
 def standing(

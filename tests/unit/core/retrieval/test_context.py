@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memquorum.core.retrieval.context import Asked, read_context
+from memquorum.core.retrieval.context import ContextAsked, read_context
 from memquorum.core.retrieval.query import BadRequest, Filters
 from memquorum.core.retrieval.requests import Reader
 from memquorum.core.retrieval.working import Frame
@@ -15,14 +15,14 @@ from memquorum.core.retrieval.working import Frame
 GOOD = {"agent": "planner", "query": "where is the key?"}
 
 
-def read(value: Any) -> Asked:
+def read(value: Any) -> ContextAsked:
     return read_context(json.dumps(value).encode())
 
 
 def test_defaults() -> None:
     reader = Reader("default", "planner", False)
     frame = Frame(2_000, 0.5, 20, session=False)
-    assert read(GOOD) == Asked(reader, "planner", None, "where is the key?", frame)
+    assert read(GOOD) == ContextAsked(reader, "planner", None, "where is the key?", frame)
 
 
 def test_what_may_be_read() -> None:
@@ -32,7 +32,9 @@ def test_what_may_be_read() -> None:
 
 def test_without_a_query_the_buffer_has_the_whole_budget() -> None:
     found = read({"agent": "planner", "session": "s1", "peek": True, "budget_tokens": 9, "buffer_share": 0.1})
-    assert found == Asked(Reader("default", "planner", True), "planner", "s1", None, Frame(9, 1.0, 20, session=True))
+    assert found == ContextAsked(
+        Reader("default", "planner", True), "planner", "s1", None, Frame(9, 1.0, 20, session=True)
+    )
 
 
 @pytest.mark.parametrize(
