@@ -266,19 +266,21 @@ class View:
         asked = "SELECT 1 FROM protected WHERE memory_id = ? AND kind = ?"
         return self._db.execute(asked, (memory_id, kind)).fetchone() is not None
 
-    def remember(self, known: Known) -> bool:
-        """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
+    def remember(self, known: Known, again: str | None = None) -> bool:
+        """Whether a stored episode is the first of its id. `again`: what says the same; two agents bear it out."""
         written = self._write(sql.REMEMBER, (*known[:-1], *astuple(known.marks)))
         if written.rowcount != 1:
             return False
         self._write(sql.KEEP_ID, (known.memory_id, written.lastrowid))
+        if again is not None:
+            self._write(sql.WITNESS, (known.memory_id, again, known.namespace))
         return True
 
     def touch(
-        self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
+        self, memory_id: str, namespace: str, *, at: int, offset: int, read: bool = False, again_ppm: int | None = None
     ) -> bool:
-        """An access, or with `repeated` an episode that says it again. Whether the memory is known, not forgotten."""
-        changed = self._write(sql.TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
+        """A use. `again_ppm`: the salience of an episode that said it again. Whether it is known, not forgotten."""
+        changed = self._write(sql.TOUCH, (at, offset, again_ppm, memory_id, namespace, int(read))).rowcount
         return changed == 1 and not self.is_forgotten(memory_id)
 
     def used_late(self, use: AccessAccepted, offset: int) -> None:
@@ -297,10 +299,8 @@ class View:
 
     def experienced(self, namespace: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
-        memory_id, content, embedding, encoder, agent, signed = recent
-        row = (namespace, agent, offset, memory_id, content, embedding, encoder, signed)
-        self._write("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        self._write(sql.TRIM, (namespace, agent, keep))
+        self._write(sql.EXPERIENCED, (namespace, recent.agent, offset, *recent[:4], *recent[5:]))
+        self._write(sql.TRIM, (namespace, recent.agent, keep))
 
     def reencoded(
         self, memory_id: str, previous: str, encoder: str, *, memory_seq: int, sealed_embedding: bytes

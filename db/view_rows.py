@@ -27,6 +27,9 @@ class Known(NamedTuple):
     encoder: str
     sealed_signed: bytes | None = None
     """What the agent signed, where the namespace takes nothing unsigned; elsewhere nobody asks."""
+    witnessed: int = 0
+    """How often another agent said the same, before it or after, in an episode that may be a memory of its own."""
+    reads: int = 0
     marks: Marks = Marks("")
     """What a repetition of it has to agree on."""
 
@@ -40,6 +43,7 @@ class Recent(NamedTuple):
     encoder: str
     agent: str
     sealed_signed: bytes | None = None
+    occurred_at: int = 0
 
 
 Fading = tuple[int, str, str, int, bytes | None, str]

@@ -12,7 +12,7 @@ KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
-       subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
+       witnessed, reads, subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
 {FACTS}"""
 # Of those that are sealed too: what was made of them is no freer than they are.
 MARKS = """
@@ -26,6 +26,7 @@ FADING = f"""
 SELECT w.key, m.memory_id, namespace, last_access,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
 {FACTS}"""
+EXPERIENCED = "INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 TRIM = """
 DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
     SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
@@ -34,7 +35,7 @@ DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
 # The ages are counted in the key alone, so that no row is read that is too old.
 RECENT = """
 SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder),
-       r.agent, sealed_signed
+       r.agent, sealed_signed, occurred_at
 FROM (
     SELECT rowid, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
     FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
@@ -49,9 +50,16 @@ ON CONFLICT DO UPDATE SET encoder = ?3, memory_seq = ?4, sealed_embedding = ?5
 WHERE encoder = ?2 AND memory_seq < ?4
 """
 TOUCH = """
-UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced = reinforced + ?3,
-       salience_ppm = max(salience_ppm, ?4)
-WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND namespace = ?6
+UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced = reinforced + (?3 IS NOT NULL),
+       reads = reads + ?6, salience_ppm = max(salience_ppm, coalesce(?3, 0))
+WHERE at = (SELECT at FROM place WHERE memory_id = ?4) AND memory_id = ?4 AND namespace = ?5
+"""
+WITNESS = """
+WITH both AS (
+    SELECT m.at, agent FROM place p JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+    WHERE p.memory_id IN (?1, ?2) AND namespace = ?3)
+UPDATE memory SET witnessed = witnessed + 1
+WHERE at IN (SELECT at FROM both) AND (SELECT count(DISTINCT agent) FROM both) = 2
 """
 # Of what rests sealed, the latest use that was read since.
 LATE = """
@@ -135,7 +143,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 23))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 25))}
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.

@@ -22,6 +22,7 @@ from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
+from memquorum.core.vote.evidence import NAMED
 from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Encoder, Follows, SignConflict, StoreLost
 from memquorum.schema_files import load_codec
@@ -262,6 +263,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         further=lambda: genesis.further_seeds(settings, first),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
+        grounds=NAMED[settings.grounds],
         score_alarm_ms=settings.score_alarm_ms,
         own_clock=_own_clock(settings),
         stamps=stamps,

@@ -132,6 +132,9 @@ class Settings(_Bounds):
     # From so many memories of one encoder on a namespace is asked through indexes of its own, and no longer read whole;
     # they go where it has shrunk to half of that. 0: none are made or dropped.
     crowd_least: Count = 5_000
+    # What counts when members vote to promote (docs/forgetting.md): rules, or others, by which what a memory's own
+    # agent says again counts for nothing. Each replica reads its own, so give all the same.
+    grounds: Literal["rules", "others"] = "rules"
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: Count = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face

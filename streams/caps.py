@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 ALARM = "forgetting"
 # Looks at what is due: each leaves out the namespaces that filled the one before.
 _LOOKS = 4
-_ANY_TIME = dict.fromkeys(ALIVE, nomination.LATEST)
+_NEVER = dict.fromkeys(ALIVE, -1)
 
 
 class Candidates(Struct, frozen=True):
@@ -69,14 +69,23 @@ class Caps:
             looked, known = len(due), {c.memory_id for c in crossed}
             crossed = [*crossed, *(c for c in self._schedule.candidates(shard, due) if c.memory_id not in known)]
         limit = nomination.unused_limit(standing, len(ids), policy)
-        due = [one.memory_id for one in self._schedule.due(shard, _ANY_TIME, limit, full)] if limit else []
-        unused = self._schedule.candidates(shard, due) if due else []
+        unused = self._unused(shard, limit, full)
         self._measure(unused, tick.as_of, limits, rooms, stopped)
         asked = self._schedule.candidates(shard, wanted.memory_ids) if wanted else []
         asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
         self._measure(asked, tick.as_of, limits, rooms, stopped)
         self._tell(shard, stopped)
         return Candidates(crossed, unused, asked, rooms)
+
+    def _unused(self, shard: int, limit: int, without: set[str]) -> list[Candidate]:
+        """The longest unused, so many of them: what was promoted only where the rest does not suffice."""
+        found: list[Candidate] = []
+        for tier in ALIVE:
+            left = limit - len(found)
+            since = {**_NEVER, tier: nomination.LATEST}
+            due = [one.memory_id for one in self._schedule.due(shard, since, left, without)] if left else []
+            found += self._schedule.candidates(shard, due) if due else []
+        return found
 
     def _measure(
         self,

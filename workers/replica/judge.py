@@ -18,7 +18,8 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
-from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 from memquorum.ports import Vault, Vector
@@ -34,6 +35,8 @@ class _Opened:
     vector: Vector
     text: str
     encoder: str
+    said: tuple[str, int]
+    """By which agent, and when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +175,17 @@ class Judge:
         # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.
         latest = episodes[-1][1]
         alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]
-        return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike]), latest.encoder
+        said = {i: o.said for i, o in alike}
+        return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike], said), latest.encoder
 
     def _open(self, namespace: str, row: Recent, key: bytes) -> _Opened | None:
         """An episode in the clear; None where it cannot be opened, holds no vector and text, or is not the agent's that
         it names. It never fails a ballot."""
         vector = _vectors([row], {row.memory_id: key}).get(row.memory_id)
         text = None if vector is None else self._text(namespace, row, key)
-        return None if vector is None or text is None else _Opened(vector, text, row.encoder)
+        if vector is None or text is None:
+            return None
+        return _Opened(vector, text, row.encoder, (row.agent, row.occurred_at))
 
     def _read(self, kind: Kind, known: Known, keys: Mapping[str, bytes]) -> tuple[str | None, bool] | None:
         """A memory's text and whether it is the accepted one; None where the kind does not look at texts."""
@@ -253,4 +259,6 @@ def _facts(
         known.reinforced,
         text,
         sourced,
+        known.witnessed,
+        known.reads,
     )

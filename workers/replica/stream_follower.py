@@ -106,7 +106,9 @@ class Walk:
             case OrderAccepted() as ordered:
                 self._order(item.offset, ordered)
             case AccessAccepted() as access:
-                if not self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset):
+                if not self._view.touch(
+                    access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset, read=True
+                ):
                     self._view.used_late(access, item.offset)
             case EpisodeAccepted() as episode:
                 assert item.scored is not None
@@ -141,7 +143,7 @@ class Walk:
         # be voted on.
         # Elsewhere nobody asks for it.
         signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
-        if not self._view.remember(_known(offset, episode, scored, signed, said)):
+        if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces):
             return  # delivered twice: as in the journal, it changes nothing
         if self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(
@@ -151,6 +153,7 @@ class Walk:
                 scored.encoder,
                 episode.agent,
                 signed,
+                episode.occurred_at,
             )
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
@@ -163,8 +166,7 @@ class Walk:
                 episode.namespace,
                 at=episode.occurred_at,
                 offset=offset,
-                repeated=True,
-                salience_ppm=scored.salience_ppm,
+                again_ppm=scored.salience_ppm,
             )
 
 

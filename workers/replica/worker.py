@@ -29,7 +29,8 @@ from memquorum.core.consensus.events import Keep, Send, Timings
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.vote.grounds import RULES, Grounds
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import Grounds
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry

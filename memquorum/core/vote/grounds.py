@@ -7,7 +7,7 @@ millionths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -15,17 +15,16 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
-from memquorum.core.text.agreement import Reading, contradict, reading
+from memquorum.core.text import conflict
+from memquorum.core.text.conflict import Claims
+from memquorum.core.text.content import content
+from memquorum.core.text.fillers import says_nothing
 from memquorum.ports import Vector
 
 TOP = 3
 """Relevance is the mean over this many nearest episodes: one chance likeness does not save a memory."""
 NEAR = 0.45
 """Cosine from which an episode speaks of the same matter as the memory: its neighbourhood, k = 1."""
-ALIKE = 0.75
-"""Cosine from which two texts make the same statement, so that another number or a negation contradicts it."""
-
-_SOURCE, _REPETITION = 400_000, 300_000
 
 
 class MemoryFacts(Struct, frozen=True, eq=False):
@@ -48,6 +47,29 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     text: str | None = None
     sourced: bool = True
     """Whether the member itself read the accepted episode that the memory was made of, commitment included."""
+    witnessed: int = 0
+    """How often another agent said the same, before it or after."""
+    reads: int = 0
+    """How often it was read later."""
+
+
+class Heard(Struct, frozen=True):
+    """What a text says, read once to be held against others."""
+
+    stated: frozenset[str]
+    """Stems of the words, numbers and names that it states something with: none of small talk and of what only asks."""
+    claims: Claims
+
+
+class Around(Struct, frozen=True):
+    """What the episodes near a memory make of it, in millionths: how strongly one of them contradicts it, how much one
+    says the same, and the share of what the memory states that is found among them. `agree`, `differ`: how many do."""
+
+    conflict: int = 0
+    support: int = 0
+    found: int = 0
+    agree: int = 0
+    differ: int = 0
 
 
 class MemberContext(Struct, frozen=True, eq=False):
@@ -58,25 +80,31 @@ class MemberContext(Struct, frozen=True, eq=False):
     texts: tuple[str | None, ...] = ()
     units: NDArray[np.float64] | None = None
     """Shape (len(memory_ids), dimensions), rows of unit length; None where there are no episodes."""
-    readings: dict[int, Reading | None] = field(default_factory=dict)
-    """Of `texts` by place, made when first asked for: comparing costs little, reading a text 0.1 ms."""
+    said: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Of an episode, its agent and when that was. What is not told of is another agent's, and later than a memory."""
+    heard: dict[int, Heard | None] = field(default_factory=dict)
+    """Of `texts` by place, made when first asked for: comparing costs little, reading a text 0.2 ms."""
     compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
     """Cosines to all episodes, of every memory that was compared; `compare` fills it."""
     relevant: dict[MemoryFacts, int] = field(default_factory=dict)
     """`relevance` of the same."""
-    around: dict[tuple[object, MemoryFacts], tuple[int, int]] = field(default_factory=dict)
-    """What a rule found around a memory, for the second term that asks."""
+    around: dict[tuple[object, MemoryFacts], Around] = field(default_factory=dict)
+    """What a rule found around a memory, for the next term that asks."""
 
     @staticmethod
-    def of(namespace: str, recent: Sequence[tuple[str, Vector, str | None]]) -> MemberContext:
+    def of(
+        namespace: str,
+        recent: Sequence[tuple[str, Vector, str | None]],
+        said: Mapping[str, tuple[str, int]] | None = None,
+    ) -> MemberContext:
         """Makes it from (memory id, vector, text or None) of each episode; their order means nothing.
 
-        Raises ValueError where vectors differ in length.
+        `said`: see there. Raises ValueError where vectors differ in length.
         """
         if not recent:
             return MemberContext(namespace)
         ids, vectors, texts = zip(*recent, strict=True)
-        return MemberContext(namespace, ids, texts, _units(np.stack(vectors)))
+        return MemberContext(namespace, ids, texts, _units(np.stack(vectors)), said or {})
 
     def compare(self, memories: Iterable[MemoryFacts]) -> None:
         """Compares many memories with the episodes at once: one product of matrices costs a tenth of theirs."""
@@ -112,11 +140,11 @@ class MemberContext(Struct, frozen=True, eq=False):
         ppm: NDArray[np.int64] = np.clip(np.rint(means * PPM), 0, PPM).astype(np.int64)
         return ppm
 
-    def reading(self, at: int) -> Reading | None:
-        """What the text at a place says; None without a text, or where it cannot be read."""
-        if at not in self.readings:
-            self.readings[at] = _read(self.texts[at])
-        return self.readings[at]
+    def hear(self, at: int) -> Heard | None:
+        """What the text at a place says; None without a text."""
+        if at not in self.heard:
+            self.heard[at] = hear(self.texts[at])
+        return self.heard[at]
 
 
 def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], Sequence[int]]:
@@ -153,8 +181,12 @@ def to_ppm(value: float) -> int:
     return min(PPM, max(0, round(value * PPM)))
 
 
-def _read(text: str | None) -> Reading | None:
-    return None if text is None else reading(text)
+def hear(text: str | None) -> Heard | None:
+    """What a text says; None without one."""
+    if text is None:
+        return None
+    stated = () if says_nothing(text) else content(text).stated
+    return Heard(frozenset(stated), conflict.read(text))
 
 
 def _cosines(rows: NDArray[np.float64], units: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,72 +214,14 @@ class Term(Protocol):
 
 
 class Grounds(Struct, frozen=True):
-    """The grounds of a vote to promote (SPEC B, Alg. 13): four ports, each replaceable alone."""
+    """The grounds of a vote to promote (SPEC B, Alg. 13): four ports, each replaceable alone. `core.vote.evidence` has
+    those that members vote by."""
 
     bfs: Term
-    """Graph consistency: how well the memory fits what the member knows around it."""
+    """How well the memory fits what the member knows around it: support less conflict."""
     grounded: Term
-    """How well the memory is founded on sources."""
+    """How much of what the memory states is found elsewhere."""
     consistency: Term
-    """1 - the strongest contradiction."""
+    """1 - the strongest contradiction, by what was said when."""
     uncertainty: Term
     """u_ep: how unsure the memory is of itself."""
-
-
-def rules(contradict: Callable[[Reading, Reading], bool]) -> Grounds:
-    """The default grounds: rules over similarity and text, no model. `contradict`: whether two like texts do.
-
-    Weighed so that nothing is promoted on its own word: of a memory of which the member knows only that it was
-    accepted, and that called itself certain, bfs is 0.5, grounded 0.4, consistency 1 and uncertainty 0, the score 0.59
-    and the vote no. A repetition (0.645 at uncertainty ½) or a related episode of the member's own agents (from 0.63
-    on) carries it over 0.60.
-    """
-
-    def around(facts: MemoryFacts, context: MemberContext) -> tuple[int, int]:
-        """(conflict, support): the highest cosine of a nearby episode that contradicts the memory, and of another."""
-        known = context.around.get((contradict, facts))
-        if known is not None:
-            return known
-        values, places = cosines(facts, context)
-        mine = _read(facts.text)
-        conflict = support = 0.0
-        for at in np.flatnonzero(values >= NEAR):
-            value = float(values[at])
-            theirs = context.reading(places[int(at)]) if value >= ALIKE else None
-            if mine is not None and theirs is not None and contradict(mine, theirs):
-                conflict = max(conflict, value)
-            else:
-                support = max(support, value)
-        found = context.around[contradict, facts] = to_ppm(conflict), to_ppm(support)
-        return found
-
-    def bfs(facts: MemoryFacts, context: MemberContext) -> int:
-        """Half for the absence of conflict, half for support."""
-        conflict, support = around(facts, context)
-        return (PPM - conflict + support) // 2
-
-    def consistency(facts: MemoryFacts, context: MemberContext) -> int:
-        return PPM - around(facts, context)[0]
-
-    return Grounds(bfs, grounded, consistency, uncertainty)
-
-
-def grounded(facts: MemoryFacts, _: MemberContext) -> int:
-    """0 without a source: the member must have read the accepted episode, with commitment and publisher, itself.
-
-    0.4 for the source, 0.3 more for each of the first two times that a later episode said the same.
-    """
-    if not facts.sourced or not facts.agent:
-        return 0
-    return min(PPM, _SOURCE + facts.reinforced * _REPETITION)
-
-
-def uncertainty(facts: MemoryFacts, _: MemberContext) -> int:
-    """What the episode said of itself: u_ep, else 1 - confidence, else one half."""
-    if facts.uncertainty_ppm is not None:
-        return facts.uncertainty_ppm
-    return PPM // 2 if facts.confidence_ppm is None else PPM - facts.confidence_ppm
-
-
-RULES = rules(contradict)
-"""The grounds that a member votes by where nothing else was chosen."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
-from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 
 __all__ = ["MemberContext", "MemoryFacts", "judged"]

@@ -185,7 +185,10 @@ def _falling(
     as_of: int,
     policy: Policy,
 ) -> list[Proposal]:
-    """What somebody wants to be forgotten; then what decayed, and of the longest unused as many as make the excess."""
+    """What somebody wants to be forgotten; then what decayed, and of the longest unused as many as make the excess.
+
+    What is only demoted makes nothing less: it counts for nothing where more is to go.
+    """
     wanted = [_proposal(candidate, kind, ASKED) for candidate in asked if (kind := _lets_go(candidate)) is not None]
     due: dict[str, Proposal] = {}
     for candidate in crossed:
@@ -193,11 +196,13 @@ def _falling(
         reason = None if kind is None else kind.eligible(candidate, as_of, policy)
         if kind is not None and reason is not None:
             due[candidate.memory_id] = _proposal(candidate, kind, reason)
+    going = sum(KINDS[proposal.kind].seals for proposal in due.values())
     for candidate in unused:
-        if len(due) >= over:
+        if going >= over:
             break
-        if (kind := _lets_go(candidate)) is not None:
-            due.setdefault(candidate.memory_id, _proposal(candidate, kind, PRESSURE))
+        if candidate.memory_id not in due and (kind := _lets_go(candidate)) is not None:
+            due[candidate.memory_id] = _proposal(candidate, kind, PRESSURE)
+            going += 1
     named = {candidate.memory_id for candidate in asked}
     return [*wanted, *(proposal for memory_id, proposal in due.items() if memory_id not in named)]
 

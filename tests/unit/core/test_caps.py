@@ -192,6 +192,25 @@ def test_no_more_is_nominated_than_the_cap_leaves() -> None:
     assert [p.memory_ids[0] for p in record.proposals] == ["a0", "a1", "a2", "a3", "b"]
 
 
+def test_what_was_promoted_is_the_last_to_go_under_pressure() -> None:
+    """However long nobody used it; and to demote it makes the shard no smaller, so it takes no other's place."""
+    kept = [replace(candidate(f"kept{n}", "a", LONG_TERM), last_access=NOW - 9 * SPAN) for n in range(3)]
+    alive = [*kept, *(replace(candidate(f"new{n}", "a"), last_access=NOW - n) for n in range(3))]
+    held = Shelf(
+        alive=alive, due_memories=[DueMemory(c.memory_id, "a", c.last_access, c.tier) for c in alive],
+        stands={"a": Quota(40)},
+    )  # fmt: skip
+    quiet = DecayCrossed(1, NOW, 33, 9, (), STANDING)
+
+    def unused(over: int) -> list[str]:
+        standing = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=POLICY.epoch.capacity + over)
+        return [one.memory_id for one in Caps(held).candidates(quiet, standing, POLICY).unused]
+
+    assert unused(2) == ["new0", "new1"]
+    assert unused(5) == ["new0", "new1", "new2", "kept0", "kept1"]
+    assert unused(0) == []
+
+
 def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
     stopped = Quota(30, ((NOW - 5, 10),))
     full = shelf([candidate(f"a{n}", "a") for n in range(20)] + [candidate("b", "b")], a=stopped, b=Quota(2))

@@ -69,9 +69,22 @@ def test_an_access_moves_the_last_access_forward_only(view: View) -> None:
 
 def test_a_repetition_counts_and_lifts_the_salience(view: View) -> None:
     view.remember(KNOWN)
-    assert view.touch("m1", "space", at=300, offset=7, repeated=True, salience_ppm=500_000)
-    assert view.touch("m1", "space", at=400, offset=8, repeated=True, salience_ppm=700_000)
+    assert view.touch("m1", "space", at=300, offset=7, again_ppm=500_000)
+    assert view.touch("m1", "space", at=400, offset=8, again_ppm=700_000)
     assert (one(view).reinforced, one(view).salience_ppm, one(view).last_access) == (2, 700_000, 400)
+
+
+def test_who_used_it_counts(view: View) -> None:
+    view.remember(KNOWN)
+    view.remember(KNOWN._replace(memory_id="m2", agent="bob"), "m1")
+    view.remember(KNOWN._replace(memory_id="m3"), "m1")
+    view.remember(KNOWN._replace(memory_id="m4", namespace="elsewhere", agent="cy"), "m1")
+    view.remember(KNOWN._replace(memory_id="m5", agent="cy"), "unknown")
+    assert [one(view, name).witnessed for name in ("m1", "m2", "m3", "m4", "m5")] == [1, 1, 0, 0, 0]
+    assert view.touch("m1", "space", at=300, offset=8, again_ppm=1)
+    assert view.touch("m1", "space", at=300, offset=9, read=True)
+    assert view.touch("m1", "space", at=0, offset=10)  # an order that protects it
+    assert (one(view).reinforced, one(view).witnessed, one(view).reads) == (1, 1, 1)
 
 
 def test_what_is_unknown_or_of_another_namespace_cannot_be_touched(view: View) -> None:

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.policy import PPM
-from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts, Term, rules
+from memquorum.core.vote.evidence import NAMED, rules
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, Term
 from memquorum.ports import Vector
 
 DIMENSIONS = 4
 TEXTS = ("the valve is at 3 bar", "the valve is at 4 bar", "the valve is not open", "it rained", "", None)
 
 ADAPTERS: dict[str, Grounds] = {
-    "rules": RULES,
-    "rules that see contradiction everywhere": rules(lambda a, b: a != b),
+    **NAMED,
+    "rules that see contradiction everywhere": rules(lambda earlier, later, same: earlier != later),
 }
 TERMS = [
     (f"{name}: {term}", getattr(grounds, term)) for name, grounds in ADAPTERS.items() for term in grounds.__slots__

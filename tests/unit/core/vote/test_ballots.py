@@ -111,7 +111,11 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
     asked = [
         (
             replace(proposal(kind), memory_ids=(f"m{i}",)),
-            (replace(FACTS, memory_id=f"m{i}", last_access=OLD + i, vector=vector),),
+            (
+                replace(
+                    FACTS, memory_id=f"m{i}", last_access=OLD + i, vector=vector, text="Valve 7 leaks.", reads=i % 3
+                ),
+            ),
         )
         for i, vector in enumerate(dice.standard_normal((9, 2)).astype(np.float16).astype(np.float32))
     ]

@@ -96,6 +96,16 @@ def test_pressure_proposes_the_longest_unused_up_to_the_excess() -> None:
     assert named(build(unused=unused)) == []
 
 
+def test_what_is_demoted_makes_no_shard_smaller() -> None:
+    crowded = replace(STANDING, alive=12)
+    slow = [replace(candidate(f"kept{n}"), tier="long-term", last_access=NOW - 20 * SPAN) for n in range(2)]
+    record = build(standing=crowded, crossed=slow, unused=[candidate(f"u{n}") for n in range(3)])
+    assert sorted(named(record)) == [
+        ("kept0", "demote", "decayed"), ("kept1", "demote", "decayed"),
+        ("u0", "forget", "pressure"), ("u1", "forget", "pressure"),
+    ]  # fmt: skip
+
+
 def test_how_many_of_the_unused_to_ask_for() -> None:
     assert nomination.unused_limit(STANDING, 5, POLICY) == 0
     assert nomination.unused_limit(replace(STANDING, alive=13), 5, POLICY) == 8

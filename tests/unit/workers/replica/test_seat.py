@@ -298,10 +298,22 @@ def test_a_content_that_is_not_the_accepted_one_gives_no_ground(table: Table) ->
     bad = table.accept("m2", "bob", at=NOW - HOUR, commitment=b"x" * 32)
     table.score("m1", good, agent="bob")
     table.score("m2", bad, agent="bob")
+    for memory in ("m1", "m2"):
+        table.put(topics.ACCEPTED, AccessAccepted(f"a{memory}", memory, "space", "reader", NOW - HOUR))
     table.nominate(table.tick(), "m1", "m2", kind="promote")
     first, second = table.turn() or []
-    assert first.terms[1] > 0
+    assert first.terms[1] == 250_000
     assert second.terms[1] == 0
+
+
+@pytest.mark.parametrize(("again", "grounded"), [("bob", 500_000), ("cy", 1_000_000)])
+def test_what_another_agent_says_again_is_grounded(table: Table, again: str, grounded: int) -> None:
+    table.episode("m1", agent="bob", at=NOW - HOUR)
+    outcome = "reinforced" if again == "bob" else "stored"  # of another subject it is a memory of its own
+    table.episode("m2", agent=again, at=NOW - HOUR, outcome=outcome, reinforces="m1")
+    table.nominate(table.tick(), "m1", kind="promote")
+    (opinion,) = table.turn() or []
+    assert opinion.terms[1] == grounded
 
 
 def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_is_new(table: Table) -> None:

@@ -20,7 +20,8 @@ from memquorum.core.retrieval.restoring import decided
 from memquorum.core.retrieval.telling import lines
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
-from memquorum.core.vote.grounds import RULES, MemberContext, MemoryFacts
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import DEMOTE, FORGET, KINDS, LETS_GO, PROMOTE
 from memquorum.ports import Candidate, DueMemory
 from tests.builders import genesis, votes

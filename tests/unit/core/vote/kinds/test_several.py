@@ -16,7 +16,8 @@ from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, Stre
 from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal
 from memquorum.core.tiers import SEALED
-from memquorum.core.vote.grounds import RULES, MemberContext, MemoryFacts
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import ERASE, KINDS
 from memquorum.core.vote.kinds.forget import absent

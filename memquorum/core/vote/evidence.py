@@ -1,0 +1,124 @@
+"""What counts as a ground to promote a memory, by rules and without a model (SPEC B, Alg. 13).
+
+Nothing is promoted on its own word: of a memory of which a member knows only that it was accepted, bfs is 0.5, grounded
+0, consistency 1, and the score 0.45 at most. What states nothing, small talk and what only asks, has no ground whoever
+repeats it. What carries a memory over 0.60 is that another agent said it again, or said as much in other words near it;
+for a member of whose own agents nobody spoke of it, that it became one with what another agent said, or that its own
+agent repeated it and others read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from memquorum.core.policy import PPM
+from memquorum.core.text import conflict
+from memquorum.core.text.conflict import Claims
+from memquorum.core.vote.grounds import (
+    NEAR,
+    Around,
+    Grounds,
+    MemberContext,
+    MemoryFacts,
+    cosines,
+    hear,
+    to_ppm,
+)
+
+Disputes = Callable[[Claims, Claims, bool], bool]
+"""(claims of an earlier text, of a later text, whether one agent said both) → whether they contradict each other."""
+
+_EARLIER = 0.25
+"""What a contradiction weighs that is older than the memory: whoever corrects something contradicts it."""
+_OWN_PPM = 500_000
+"""What it weighs that a memory's own agent says it again."""
+_READ_PPM, _READS_MOST = 250_000, 2
+"""What each of the first readings weighs."""
+
+
+def disputes(earlier: Claims, later: Claims, same_agent: bool) -> bool:
+    """Whether two texts contradict each other by the rules of `core.text.conflict`."""
+    return conflict.between(earlier, later, same_agent=same_agent) is not None
+
+
+def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
+    """The grounds by rules. `own_ppm`: how much counts what the memory's own agent says or repeats."""
+
+    def around(facts: MemoryFacts, context: MemberContext) -> Around:
+        key = (grounds, facts)
+        if key not in context.around:
+            context.around[key] = _around(facts, context, disputes, own_ppm)
+        return context.around[key]
+
+    def bfs(facts: MemoryFacts, context: MemberContext) -> int:
+        """Support less conflict among the neighbours, one half where there is neither."""
+        found = around(facts, context)
+        return (PPM - found.conflict + found.support) // 2
+
+    def grounded(facts: MemoryFacts, context: MemberContext) -> int:
+        """The share of what the memory states that other sources, other agents and later readings bear out.
+
+        0 where it states nothing, or where the member did not read the accepted episode, with commitment and publisher.
+        """
+        mine = hear(facts.text)
+        if not facts.sourced or not facts.agent or mine is None or not mine.stated:
+            return 0
+        again = PPM if facts.witnessed else own_ppm if facts.reinforced else 0
+        read = min(facts.reads, _READS_MOST) * _READ_PPM
+        return min(PPM, max(around(facts, context).found, again) + read)
+
+    def consistency(facts: MemoryFacts, context: MemberContext) -> int:
+        """1 - the strongest contradiction; one that the memory itself came after weighs little."""
+        return PPM - around(facts, context).conflict
+
+    def uncertainty(facts: MemoryFacts, context: MemberContext) -> int:
+        """What the episode said of itself: u_ep, else 1 - confidence; else how its evidence spreads, by the rule of
+        succession: one half where nobody else spoke of it, the less the more agree."""
+        if facts.uncertainty_ppm is not None:
+            return facts.uncertainty_ppm
+        if facts.confidence_ppm is not None:
+            return PPM - facts.confidence_ppm
+        found = around(facts, context)
+        agree = found.agree + facts.witnessed
+        return PPM * (found.differ + 1) // (agree + found.differ + 2)
+
+    grounds = Grounds(bfs, grounded, consistency, uncertainty)
+    return grounds
+
+
+def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_ppm: int) -> Around:
+    """What the member's near episodes make of a memory. Those that state nothing, or nothing of the same, say nothing
+    of it."""
+    mine = hear(facts.text)
+    if mine is None or not mine.stated:
+        return Around()
+    values, places = cosines(facts, context)
+    against, support, agree, differ = 0.0, 0.0, 0, 0
+    found: dict[str, int] = {}
+    for at in np.flatnonzero(values >= NEAR):
+        value, place = float(values[at]), places[int(at)]
+        theirs = context.hear(place)
+        if theirs is None or not theirs.stated:
+            continue
+        agent, when = context.said.get(context.memory_ids[place], ("", facts.created))
+        same, later = agent == facts.agent, when >= facts.created
+        first, second = (mine.claims, theirs.claims) if later else (theirs.claims, mine.claims)
+        if disputes(first, second, same):
+            against, differ = max(against, value if later else value * _EARLIER), differ + 1
+            continue
+        shared = mine.stated & theirs.stated
+        weight = own_ppm if same else PPM
+        if shared and weight:
+            support, agree = max(support, value * len(shared) / len(mine.stated) * weight / PPM), agree + 1
+            found |= {word: max(weight, found.get(word, 0)) for word in shared}
+    return Around(to_ppm(against), to_ppm(support), sum(found.values()) // len(mine.stated), agree, differ)
+
+
+RULES = rules()
+"""The grounds that a member votes by where nothing else was chosen."""
+
+NAMED: Mapping[str, Grounds] = MappingProxyType({"rules": RULES, "others": rules(own_ppm=0)})
+"""Those that a member can be told to vote by. `others`: what a memory's own agent says again counts for nothing."""
