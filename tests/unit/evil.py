@@ -30,7 +30,7 @@ _FOUND = {
 }  # fmt: skip
 _ITEM = _FOUND | {
     "tokens": 1, "folded": [], "score": 0.5, "relevance": 0, "strength": 0, "cosine": 0, "way": EVIL, "anchor": EVIL,
-    "apart": 0, "why": EVIL, "place": None,
+    "apart": 0, "why": EVIL, "place": None, "conflicts_with": [EVIL],
 }  # fmt: skip
 _LEFT = {"namespace": EVIL, "used": 0, "left_out": {EVIL: {"count": 1, "memory_ids": []}}, "warning": EVIL}
 _CONTEXT = _LEFT | {

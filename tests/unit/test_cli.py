@@ -244,7 +244,7 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
     assert cli.main(command) == OK
     assert client.named == {
         "query": "q", "budget_tokens": 9, "k_max": 20, "agents": ["ann", "bob"], "tiers": ["long-term"], "since": 5,
-        "peek": False,
+        "peek": False, "after": None,
     }  # fmt: skip
     first, _, count, left = capsys.readouterr().out.splitlines()
     assert first == " 0.750  t"
@@ -259,7 +259,7 @@ def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixt
     assert client.named == {
         "memory_id": HIT.memory_id, "query": None, "goal": None, "steps": 5, "links": 2, "within_ms": 1_500,
         "budget_tokens": 2_000,
-        "peek": True,
+        "peek": True, "after": None,
     }  # fmt: skip
     assert capsys.readouterr().out.splitlines()[0] == "session  t"
     assert cli.main(["recall", "--query", "q"]) == OK
@@ -309,9 +309,10 @@ def test_what_is_read_may_be_bounded(client: Recorded, command: list[str]) -> No
 def test_an_account_is_asked_for_what_it_may_be_used_for(client: Recorded) -> None:
     only = ["--sensitivity-max", "0.3", "--purpose", "billing", "--jurisdiction", "DE", "--jurisdiction", "FR"]
     assert cli.main(["explain", "x", *only]) == NOT_FOUND
-    assert client.named == {"sensitivity_max": 0.3, "purpose": "billing", "jurisdictions": ["DE", "FR"]}
+    asked = {"sensitivity_max": 0.3, "purpose": "billing", "jurisdictions": ["DE", "FR"]}
+    assert client.named == asked | {"after": None}
     assert cli.main(["explain", "x"]) == NOT_FOUND
-    assert client.named == {}
+    assert client.named == {"after": None}
 
 
 def test_an_episode_says_what_it_may_be_used_for(client: Recorded) -> None:
@@ -398,7 +399,7 @@ def test_what_is_no_moment_says_what_would_be(capsys: pytest.CaptureFixture[str]
 
 def test_a_memory_is_shown_by_its_id(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["get", HIT.memory_id, "--purpose", "billing"]) == OK
-    assert client.named == {"purpose": "billing"}
+    assert client.named == {"purpose": "billing", "after": None}
     text, whence = capsys.readouterr().out.splitlines()
     assert text == "a text"
     assert whence.split() == [HIT.memory_id, "short-term,", "bob,", "1970-01-01", "00:00:00"]
