@@ -112,4 +112,9 @@ _JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = M
 
 def apply_order(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
     """One entry of an order that is applied among other records; what erases has a transaction of its own."""
-    return _JUDGED[record.kind](rules, rows, place, record)
+    judged = _JUDGED.get(record.kind)
+    if judged is None:
+        raise LookupError(
+            f"nobody says here what an order of the kind {record.kind!r} does: it needs a rule in _JUDGED"
+        )
+    return judged(rules, rows, place, record)

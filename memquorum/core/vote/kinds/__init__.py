@@ -2,6 +2,11 @@
 
 `forget`, `demote` and `promote` are proposed by the nomination stage, `restore` by a request, what is `ordered` by
 an order: to erase, and of another configuration.
+
+What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
+come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
+`core.orders.table`. What becomes of a memory is its effect; what is no fate of a memory takes a rule in
+`core.journal.decisions`, and a tier that is new its place in `core.tiers`.
 """
 
 from __future__ import annotations

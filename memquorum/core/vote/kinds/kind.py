@@ -199,9 +199,30 @@ class Kind:
     votes: Callable[[int, int], int] = lambda quorum, faulty: quorum
     """(q, f) → how many distinct members have to say yes."""
 
+    def __post_init__(self) -> None:
+        wrong = _contradiction(self)
+        if wrong is not None:
+            raise ValueError(f"the kind {self.name!r} cannot be: {wrong}")
+
     def eligible(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
         """The reason code to nominate a memory with, or None."""
         return self.due(candidate, as_of, policy) if candidate.tier in self.tiers else None
+
+
+def _contradiction(kind: Kind) -> str | None:
+    """What of a kind does not go together, or None."""
+    about_order = kind.attests or kind.configures
+    wrong = {
+        "a ballot has a width for each term": len(kind.terms) != len(kind.widths),
+        "what changes memories needs an effect": (kind.seals or kind.revives) and kind.effect is None,
+        "it takes memories from the living, or brings them back": kind.seals and kind.revives,
+        "caps count what is taken from the living": kind.capped and not kind.seals,
+        "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
+        "it attests, or it configures": kind.attests and kind.configures,
+        "what an order names nobody offers": kind.ordered and (kind.offered is not Offered.NONE or bool(kind.tiers)),
+        "what is offered is of some tier": kind.offered is not Offered.NONE and not kind.tiers,
+    }
+    return next((told for told, so in wrong.items() if so), None)
 
 
 def nth_highest(values: Sequence[int], n: int) -> int:

@@ -11,11 +11,12 @@ from infra.topics import declared
 from memquorum import topics
 from memquorum.core import letters
 from memquorum.core.avro import Codec
-from memquorum.core.commit import applying
+from memquorum.core.commit import applying, ordering
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import decisions, effects, links
 from memquorum.core.journal.rows import Conflict, DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
 from memquorum.core.journal.workset import Workset
+from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
@@ -24,6 +25,7 @@ from memquorum.core.records import (
     Decided,
     Destroyed,
     JournalEntry,
+    OrderAccepted,
     Standing,
     Stored,
     Ticked,
@@ -510,3 +512,11 @@ def test_what_a_memory_says_otherwise_is_noted_of_what_is_alive_in_its_namespace
     change = shard.episode("b", contradicts=(A, B, elsewhere, memory_id("never")))
     assert change.of(Conflict) == (Conflict(0, change.entry.seq, NAMESPACE, B, A),)
     assert shard.episode("c", outcome="below_threshold", contradicts=(A,)).of(Conflict) == ()
+
+
+def test_every_order_has_its_rule_and_another_is_told_so(shard: Shard) -> None:
+    among = {kind.name for kind in ORDERS.values() if not kind.alone}
+    assert among == set(ordering._JUDGED)
+    record = OrderAccepted("e", "erase", NAMESPACE, (), b"", 1, topics.ERASURES, 0, 0)
+    with pytest.raises(LookupError, match="'erase' does: it needs a rule"):
+        ordering.apply_order(shard.rules, shard.rows, applying.Place(topics.ACCEPTED, 0, 0), record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from typing import Any
 
@@ -224,3 +225,24 @@ def test_the_validity_gate_weighs_the_qth_highest_consistency() -> None:
     refused = PROMOTE.gate([sure, doubtful, doubtful, sure], 3, POLICY)
     assert (refused.passed, refused.reason) == (False, "validity")
     assert FORGET.gate is None
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"terms": ()},
+        {"seals": True, "effect": None},
+        {"seals": True, "revives": True, "effect": FORGET.effect},
+        {"capped": True, "seals": False},
+        {"attests": True, "ordered": False},
+        {"configures": True, "effect": FORGET.effect},
+        {"attests": True, "configures": True, "ordered": True, "effect": None},
+        {"ordered": True, "tiers": frozenset({"short-term"})},
+        {"offered": FORGET.offered, "tiers": frozenset()},
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together_is_no_kind(kind: Kind, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"the kind '{kind.name}' cannot be"):
+        dataclasses.replace(kind, **wrong)

@@ -39,6 +39,7 @@ UNITE = dataclasses.replace(
     effect=lambda found, confidence, as_of, policy: [None, *(Fate(SEALED, sealed_until=as_of + 1) for _ in found[1:])],
     rests=Rests.THROUGH_USE,
     capped=True,
+    seals=True,
 )
 """The first of its memories stays, and the other one rests sealed."""
 
