@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import product
 
 from memquorum.core.text import wording
 
-VERSION = 2
+VERSION = 3
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
     hehe hihi lol rofl xd wow whoa oops ups bravo super cool hey hi hallo hello ciao bye sorry thx ty thanks merci
     danke gracias grazie please bitte
 """
-# By language: single fillers, function words that mean nothing without others, phrases.
+# By language: single fillers, function words that mean nothing without others, phrases, with a / between words of which
+# any may stand in a place.
 _FILLERS = {
     "en": (
         """
@@ -80,7 +83,66 @@ _FILLERS = {
         | no need | it s nothing | i get it | i got it | i see what you mean | i know what you mean | i know right |
         tell me about it | you re right | you are right | i was wondering | just wondering | just kidding | just
         saying | very well | so far so good | long story | what a day | what a mess | good grief | holy moly | for
-        sure | oh boy | oh dear | oh man
+        sure | oh boy | oh dear | oh man | have a/an good/great/nice/lovely/wonderful/fantastic/pleasant/relaxing/safe
+        day/evening/night/morning/afternoon/weekend/week/time/trip/flight/break/holiday/vacation/one/rest | enjoy
+        the/your rest/day/evening/weekend/holiday/trip/lunch/break/meal | hope you/everyone had/have/has a
+        good/great/nice/lovely/wonderful day/evening/night/weekend/week/time/trip/holiday/break | i hope you/everyone
+        had/have/has a good/great/nice/lovely/wonderful day/evening/night/weekend/week/time/trip/holiday/break | hope
+        you are/re all well/good/fine/ok | thank you/u for your/the/all help/support/time/patience/feedback/info/infor
+        mation/update/reply/response/answer/effort/work/explanation/clarification/understanding/kindness/heads/reminde
+        r/advice/input | thank you/u for your/the quick/great/good/kind/prompt/hard
+        help/support/feedback/update/reply/response/answer/work | thank you so/very much for your/the/all
+        help/support/time/patience/feedback/info/update/reply/response/answer/work | thank you so/very much for
+        everything/that/this | thank you for
+        everything/that/this/asking/coming/joining/waiting/checking/sharing/helping/listening | thanks so/very much
+        for your/the/all help/support/time/patience/feedback/info/update/reply/response/answer/work | thanks for
+        your/the/all help/support/time/patience/feedback/info/information/update/reply/response/answer/effort/work/exp
+        lanation/clarification/understanding/reminder/advice/input/heads | thanks for your/the
+        quick/great/good/kind/prompt/hard help/support/feedback/update/reply/response/answer/work | thanks for
+        coming/joining/waiting/checking/sharing/helping/listening/understanding/trying/nothing | thanks a
+        lot/bunch/ton/million for your/the/all help/support/time/patience/feedback/info/update/work | thanks
+        again/everyone/everybody/folks/all/mate/man/buddy/dude/friend | thank you
+        again/everyone/everybody/folks/all/both/guys | many/big/huge thanks | much/really/greatly/highly appreciated |
+        i/we really/truly/greatly appreciate it/that/this | let me/us know if you need/want/have
+        anything/something/help/questions else/more/further | let me/us know if you need/want/have
+        anything/something/help/questions | let me/us know if you have any questions/doubts/concerns | let me/us know
+        if i/we can help/assist | let me/us know if there is/s anything else/more | let me/us know what you think |
+        let me/us know how it goes/went | let me/us know when you re/are ready/back/done | feel free to
+        ask/reach/ping/message | is there anything else | anything else | is there anything else i/we can do/help |
+        can/could/may i help/ask you with/something anything/something/else | how can/may i/we help/assist you
+        today/further | how can/may i/we help/assist you | how can/may i/we help | how are you/things/we
+        doing/going/feeling today/now/lately | how are you/things/we doing/going/feeling | how are you/things
+        today/lately | how is/s it/everything/everyone going/doing today | how is/s it/everything/everyone going/doing
+        | how is/s your day/morning/week/evening going/so | how is/s your day/morning/week/evening | how was your
+        day/morning/week/weekend/evening/night/trip/holiday/lunch | what have you been up to |
+        nice/good/great/lovely/pleased/happy to meet/see/hear/know you/that/from | it was nice/good/great/lovely
+        meeting/seeing/talking/chatting you/with | nice/good/great talking/chatting/speaking to/with you |
+        glad/happy/pleased to hear/know/help/see/assist that/it/you | glad/happy/pleased to hear/know/help/assist |
+        glad/happy i/we could help | see/talk/speak/catch to/you you/up
+        tomorrow/later/soon/then/monday/tuesday/wednesday/thursday/friday/there | see you/ya
+        tomorrow/later/soon/then/there/again/around/next/bright | see you/ya next week/time/month/monday/friday |
+        sounds/looks/seems like a good/great plan/idea | sounds/looks/seems
+        good/great/fine/perfect/reasonable/right/fair/lovely/awesome/wonderful to/for me | sounds/looks/seems
+        good/great/fine/perfect/reasonable/right/fair/lovely/awesome/wonderful | that/it sounds/looks/seems/works
+        good/great/fine/perfect/reasonable/right/fair/lovely/awesome | that/it makes total/perfect/sense sense |
+        that/it is/s very/so/really kind/nice/sweet/helpful/funny/interesting of/to you | that/it is/s very/so/really
+        kind/nice/sweet/helpful/funny/interesting | that/it is/s kind/sweet/helpful/funny/hilarious/impressive/amazing
+        | you/u are/re so/very/most kind/welcome/funny/sweet/helpful | you/u are/re a star/legend/genius/lifesaver |
+        good/great/nice/excellent/amazing/fantastic/awesome/brilliant
+        job/work/idea/question/point/thinking/news/stuff/effort | what a great/nice/lovely/beautiful/good
+        day/idea/surprise/week | not/nothing to worry/mention | no problem/worries/trouble at all | no need to
+        worry/thank/apologize | don t worry about it/that | take care of/and yourself/all | take it easy | i/we
+        will/ll do that/so/it | i/we will/ll be there/back/right soon/back | i/we will/ll let you know | i/we will/ll
+        take a look | i/we will/ll look into it/that | i/we will/ll check it/that | i/we will/ll think about it/that |
+        i/we am/m/are/re looking forward to it/that | looking forward to it/that/hearing/seeing/working | i/we am/m
+        so/very/really sorry/glad/happy about/to/for that/hear | i/we am/m so/very/really sorry/glad/happy | sorry
+        for/about the/that/this delay/confusion/mess/noise/inconvenience/trouble/interruption | sorry to
+        bother/interrupt you | sorry to hear that | can/could you give me a second/minute/moment | could/can i have a
+        second/minute/moment | with pleasure | cheers everyone/all | good morning/afternoon/evening/night/day
+        everyone/all/team/folks/there | happy monday/tuesday/wednesday/thursday/friday/weekend/holidays/easter |
+        warm/best/kind regards | all the best | best wishes | sleep well/tight | sweet dreams | well deserved | keep
+        going | coffee anyone | time for coffee/lunch/tea | ready when you are | you too | same to you | likewise | my
+        goodness | thank goodness
         """,
     ),
     "de": (
@@ -119,7 +181,39 @@ _FILLERS = {
         | sehr gut | sehr schön | gut zu wissen | gute arbeit | tolle arbeit | das stimmt | da hast du recht | du hast
         recht | sie haben recht | guten appetit | schönes wochenende noch | viel spaß | willkommen zurück | wird schon
         | von mir aus gerne | mir egal | egal | schon erledigt | einen augenblick | augenblick | eine sekunde | wie
-        lustig | das ist lustig
+        lustig | das ist lustig | vielen/herzlichen/besten/lieben dank für die/deine/eure/ihre/alles
+        hilfe/info/infos/antwort/unterstützung/geduld/zeit/rückmeldung/information/mühe/erklärung/schnelle |
+        vielen/herzlichen/besten/lieben dank für die/deine/eure/ihre schnelle/gute/nette
+        hilfe/antwort/rückmeldung/unterstützung | vielen/herzlichen/besten/lieben/tausend dank
+        nochmal/nochmals/dir/euch/ihnen/an | vielen/herzlichen/besten/lieben/tausend dank | danke für
+        die/deine/eure/ihre/alles
+        hilfe/info/infos/antwort/unterstützung/geduld/zeit/rückmeldung/information/mühe/erklärung | danke für
+        die/deine/eure/ihre schnelle/gute/nette hilfe/antwort/rückmeldung/unterstützung | danke für alles/das/nichts |
+        danke nochmal/nochmals/euch/dir/ihnen/vielmals/allen/gleichfalls | kein/keine/überhaupt
+        problem/ursache/thema/sache/stress/sorge/eile | gern/gerne geschehen | sehr gern/gerne geschehen | ich wünsche
+        dir/euch/ihnen einen/eine/ein schönen/schöne/schönes/guten/gute
+        tag/abend/woche/wochenende/nacht/morgen/feierabend | ich wünsche dir/euch/ihnen einen/eine/ein
+        schönen/schöne/schönes/guten/gute tag/abend/woche/wochenende/nacht/morgen/feierabend noch | einen/eine/ein
+        schönen/schöne/schönes/guten/gute tag/abend/woche/wochenende/nacht/morgen/feierabend/urlaub/start
+        euch/noch/allen/dir | einen/eine/ein schönen/schöne/schönes/guten/gute
+        tag/abend/woche/wochenende/nacht/morgen/feierabend/urlaub | schönen/schöne/schönes/guten/gute
+        tag/abend/woche/wochenende/nacht/morgen/feierabend/urlaub/fahrt/reise/besserung euch/noch/allen/dir/zusammen |
+        schönen/schöne/schönes/guten/gute
+        tag/abend/woche/wochenende/nacht/morgen/feierabend/urlaub/fahrt/reise/besserung | wie geht/läuft es/s
+        dir/euch/ihnen/so heute | wie geht/läuft es/s dir/euch/ihnen/so | wie geht/läuft es/s | wie war dein/euer/ihr
+        tag/wochenende/urlaub/abend | ich hoffe es geht dir/euch/ihnen gut | sag/sagt/gib/gebt mir bescheid |
+        melde/meld dich/euch wenn du/ihr was/etwas brauchst/braucht | melde/meld dich/euch einfach/gern/gerne | kann
+        ich noch/sonst etwas/was helfen/tun | kann ich dir/euch/ihnen helfen | das klingt/hört/sieht sich
+        gut/super/toll/an | das klingt/sieht gut/super/toll/aus | das klingt/sieht gut/super/toll | klingt/passt
+        gut/super/perfekt/prima/soweit | das ist sehr/total/echt nett/lieb/schön/toll/lustig/gut | das ist
+        nett/lieb/schön/toll/lustig/gut/super/prima | das passt/stimmt so/schon/gut | das mache/mach ich/wir
+        gern/gerne | mache/mach ich/wir gern/gerne/sofort/gleich | mache/mach/machen ich/wir | wir
+        sehen/hören/sprechen uns morgen/später/dann/bald/montag | wir sehen/hören/sprechen uns | bis
+        nachher/nächstes/nächste/demnächst/dahin/dann/bald/später/morgen/gleich mal/woche | bis
+        nachher/demnächst/dahin | tut mir sehr/so/echt leid | gut/super/toll/prima/schön gemacht/gelaufen |
+        gute/tolle/super/sehr idee/arbeit/frage/sache | liebe/viele/beste/schöne grüße | mit freundlichen grüßen |
+        frohe/schöne ostern/feiertage/weihnachten | freut mich sehr/auch | freue mich darauf/drauf/schon | ebenfalls |
+        gleichfalls | dir/euch/ihnen auch
         """,
     ),
     "fr": (
@@ -156,7 +250,27 @@ _FILLERS = {
         raison | vous avez raison | bon retour | bonne continuation | bonne route | une seconde | une minute | un
         moment s il vous plaît | donne moi une minute | tout de suite | sans problème | aucun problème | très drôle |
         très bonne idée | c est une bonne idée | comment s est passée ta journée | quelle bonne idée | à vos souhaits
-        | bien fait | bon daccord
+        | bien fait | bon daccord | merci beaucoup/bien/infiniment/encore/mille pour ton/votre/l/tout/la/le/les
+        aide/soutien/temps/patience/réponse/info/infos/informations/retour/travail | merci pour
+        ton/votre/l/tout/la/le/les aide/soutien/temps/patience/réponse/info/infos/informations/retour/travail/rapide |
+        merci à tous/toutes/toi/vous/tout le/monde | merci à tout le monde | merci beaucoup/bien/infiniment/encore à
+        tous/toi/vous | mille mercis | un grand merci à tous/toi/vous | un grand merci | bonjour/bonsoir/salut tout le
+        monde | bonne/bon/belle/excellente
+        journée/soirée/nuit/semaine/week/continuation/chance/vacances/route/après/fin à/de tous/toi/vous/semaine |
+        bonne/bon/belle/excellente journée/soirée/nuit/semaine/vacances/après/weekend midi/end |
+        bonne/bon/belle/excellente journée/soirée/nuit/semaine/vacances/weekend | passe/passez une
+        bonne/belle/excellente journée/soirée/nuit/semaine | passe/passez un bon/excellent weekend/week end | comment
+        ça/vas/allez va/tu/vous aujourd hui | comment ça/vas/allez va/tu/vous | comment s est passé ton/votre
+        weekend/week end | j espère que tu/vous vas/allez bien | j espère que tout va bien | n hésite/hésitez pas à
+        me/nous demander/écrire/contacter | n hésite/hésitez pas si tu/vous as/avez besoin/des questions | n
+        hésite/hésitez pas | dis/dites moi si tu/vous as/avez besoin | fais/faites moi signe/savoir | puis je t/vous
+        aider | c est très/vraiment/trop gentil/drôle/bien/bon/sympa/intéressant | c est
+        gentil/drôle/bien/bon/sympa/parfait/super/génial/intéressant | ça me va/semble bien/parfait/très | ça me
+        va/semble | ça a l air bien/bon/super | bonne/excellente/très/super idée/question/nouvelle |
+        bon/beau/super/excellent travail/boulot | à tout de suite | à tout à/l heure | à la prochaine fois/semaine | à
+        plus/demain/bientôt tard/tous | je suis vraiment/très/trop désolé/désolée/content/contente | pas de/aucun
+        problème/souci/soucis/quoi du/tout | je/on m en/y occupe/va | avec grand/plaisir plaisir | de même | toi/vous
+        aussi | à toi/vous aussi | joyeuses fêtes | meilleurs vœux | cordialement | bises/bisous
         """,
     ),
     "es": (
@@ -192,7 +306,27 @@ _FILLERS = {
         la próxima | hasta la próxima semana | déjame ver | déjame pensar | muy amable | así es | claro que sí | claro
         que no | ahora mismo | tienes razón | tiene razón | me gusta | muy gracioso | muy buena idea | qué buena idea
         | es una buena idea | cómo te va | cómo te fue | todo bien | cuídate | que te mejores | que descanses | buen
-        descanso | sin problema | ningún problema
+        descanso | sin problema | ningún problema | muchas/mil/muchísimas gracias por tu/su/la/el/todo
+        ayuda/apoyo/tiempo/paciencia/respuesta/información/trabajo | muchas/mil/muchísimas gracias a/de/por
+        todos/todas/ti/usted/ustedes/nuevo/todo | muchas/mil/muchísimas gracias | gracias por tu/su/la/el
+        ayuda/apoyo/tiempo/paciencia/respuesta/información/trabajo | gracias a/de/por
+        todos/todas/ti/usted/ustedes/nuevo/todo | gracias otra vez | buenos/buenas/buen días/tardes/noches/día a/para
+        todos/todas | buenos/buenas/buen días/tardes/noches/día/viaje/finde/trabajo | que tengas/tenga/tengan un/una
+        buen/buena/lindo/bonito/feliz día/tarde/noche/semana/fin/finde/viaje de semana | que tengas/tenga/tengan
+        un/una buen/buena/lindo/bonito/feliz día/tarde/noche/semana/finde/viaje | que pases/pase un/una
+        buen/buena/lindo/bonito/feliz día/tarde/noche/semana/finde | feliz/buen fin de semana | feliz/buen
+        día/noche/tarde/semana/lunes/viernes | cómo estás/está/están/va/te todo/hoy/va | cómo estás/está/están
+        hoy/todos | cómo te/le va hoy | cómo te/le va/fue | qué tal todo/estás/va/tu el día/fin/todo | qué tal
+        todo/estás/va | espero que estés/esté/estén bien | espero que todo vaya bien | avísame/dime/avíseme si
+        necesitas/necesita algo/más algo/más | avísame/dime/avíseme si necesitas/necesita algo | no dudes/dude en
+        preguntar/escribir/escribirme | en qué puedo ayudarte/ayudarle | puedo ayudarte/ayudarle en algo | eso es/está
+        muy/bien bien/amable/gracioso | es/eres/está muy amable/gracioso/bien/bueno/interesante | suena/parece
+        muy/bien bien/bueno | suena/parece bien/bueno/genial/perfecto | me parece bien/perfecto/genial/muy bien/buena
+        | me parece una buena idea | buena/gran/excelente/muy idea/pregunta/noticia/buena | buen/gran/excelente
+        trabajo/punto | nos vemos mañana/luego/pronto/después/el lunes/martes/viernes | nos vemos
+        mañana/luego/pronto/después | hasta ahora/siempre/entonces | lo siento mucho/de verdad | no hay/pasa
+        de/ningún/nada qué/problema | con mucho/todo gusto/placer | igualmente para ti/usted | a ti/usted también | un
+        saludo/abrazo | saludos cordiales/a todos | saludos | felices fiestas
         """,
     ),
     "it": (
@@ -227,7 +361,25 @@ _FILLERS = {
         mercoledì | a giovedì | a venerdì | alla prossima | alla prossima settimana | fammi vedere | fammi pensare |
         molto gentile | proprio così | certo che sì | certo che no | hai ragione | ha ragione | molto bene | molto
         divertente | è una buona idea | ottima idea | ottimo lavoro | bel lavoro | com è andata | stammi bene | buon
-        riposo | senza problemi | me ne vado | ci siamo
+        riposo | senza problemi | me ne vado | ci siamo | grazie mille/tante/infinite/ancora per l/il/la/tutto/tuo/suo
+        aiuto/supporto/tempo/pazienza/risposta/informazione/lavoro | grazie mille/tante/infinite/ancora a/di/per
+        tutti/te/lei/tutto/cuore | grazie mille/tante/infinite/ancora | grazie per l/il/la/tutto/tuo/suo
+        aiuto/supporto/tempo/pazienza/risposta/informazione/lavoro | grazie per il/la tuo/tua/suo/sua
+        aiuto/supporto/tempo/pazienza/risposta/disponibilità | grazie a/di/per tutti/te/lei/tutto/cuore | molte/tante
+        grazie a tutti/te/lei | buongiorno/buonasera/ciao/salve a tutti/tutte | buona/buon/bella/ottima
+        giornata/serata/notte/settimana/domenica/vacanza/fine/fortuna/pomeriggio/viaggio a/settimana tutti/te |
+        buona/buon/bella/ottima giornata/serata/notte/settimana/domenica/vacanza/pomeriggio/viaggio/weekend | buon
+        fine settimana a tutti | ti/vi/le auguro una/un buona/buon/bella giornata/serata/notte/settimana/weekend |
+        come va/stai/sta/state oggi/tutto/tutti | come va/stai/sta/state/procede | come è andato/andata il/la
+        weekend/giornata/fine settimana | spero che tu/lei/tutto stia/vada bene | spero tutto bene | fammi/fatemi/mi
+        sapere/faccia se hai/ha/avete bisogno/domande | fammi/fatemi sapere | non esitare/esitate/esiti a
+        chiedere/scrivere/contattarmi | posso aiutarti/aiutarla/esserti utile | come posso aiutarti/aiutarla | è
+        molto/davvero gentile/divertente/bello/interessante | sei/è stato/molto gentile/gentilissimo | mi sembra una
+        buona/ottima idea | mi sembra giusto/perfetto/buono/ottimo/bene | suona/sembra bene/ottimo/perfetto/buono |
+        buona/ottima/bella idea/domanda/notizia | buon/ottimo/bel lavoro/punto | ci vediamo/sentiamo/risentiamo
+        domani/dopo/presto/lunedì/venerdì/poi | a domani/presto/dopo/lunedì/più allora/tardi | mi dispiace
+        molto/tanto/davvero | non c è problema/di che | nessun/senza problema/problemi | con molto/grande piacere |
+        anche a te/lei/voi | altrettanto | un saluto/abbraccio | cordiali/cari saluti | saluti | buone feste
         """,
     ),
 }
@@ -239,15 +391,16 @@ _TO_SOMEBODY = """
 _PRAISE = "great nice good well awesome excellent amazing brilliant fantastic lovely perfect bravo super toll prima"
 _ALL = "all everyone everybody folks team guys zusammen leute tous toutes todos todas tutti tutte ragazzi"
 _CALLED_MOST = 2
-_PHRASE_MOST = 6
+# "Have a great evening, Mary Ann!": after a comma, at the end.
+_AFTER_COMMA = re.compile(r",\s*(\w+(?:\s\w+)?)[\s.!?…]*$")
+_PHRASE_MOST = 12
 _WORDS = re.compile(r"[^\W_]+|_")
 # "D'accord" says nothing, "l'accord" is an agreement.
 _AGREED = re.compile(r"\bd['’](?=accord)", re.IGNORECASE)
 # A letter before or after an apostrophe: "it's", "don't", "c'est".
 _ELIDED = re.compile(r"\b[^\W\d_]['’]|['’][^\W\d_]\b")
-# A longer text says something, whatever its words are: characters, different words, and function words among them
-# ("they would have been there").
-_LONG, _WORDS_MOST, _FUNCTION_MOST = 200, 8, 3
+# A longer text says something, whatever its words are; so does one of more function words ("they would have been there").
+_LONG, _FUNCTION_MOST = 200, 3
 
 
 class _Language:
@@ -256,7 +409,7 @@ class _Language:
     def __init__(self, fillers: str, function: str, phrases: str) -> None:
         self.fillers = frozenset((*_EVERYWHERE.split(), *fillers.split()))
         self.function = frozenset(function.split()) - self.fillers
-        self.phrases = frozenset(tuple(w for w in phrase.split() if not _small(w)) for phrase in phrases.split("|"))
+        self.phrases = frozenset(spelled for phrase in phrases.split("|") for spelled in _spelled(phrase))
 
     def covers(self, words: list[str], functions: int) -> bool:
         """Whether every word is a filler or belongs to a phrase, but for so many function words."""
@@ -272,6 +425,12 @@ class _Language:
                 used.add(words[place])
             place += taken or 1
         return len(used) <= functions
+
+
+def _spelled(phrase: str) -> Iterator[tuple[str, ...]]:
+    """A phrase in every way that it may be said: "good/great day" are two."""
+    for words in product(*(place.split("/") for place in phrase.split())):
+        yield tuple(word for word in words if not _small(word))
 
 
 def _small(word: str) -> bool:
@@ -291,14 +450,17 @@ def says_nothing(text: str) -> bool:
     """Whether a text holds nothing but fillers of one language, whom they speak to, small letters and signs."""
     if len(text) > _LONG:
         return False
-    words = [
-        w
-        for w in _WORDS.findall(_ELIDED.sub(" ", _AGREED.sub("d", unicodedata.normalize("NFKC", text))))
-        if not _small(w)
-    ]
+    called = _AFTER_COMMA.search(text)
+    # One word before it may be the answer: "Yes, Alice."
+    if called and len(text[: called.start()].split()) > 1 and all(map(_may_be_called, called[1].split())):
+        return _all_fillers(text[: called.start()])
+    return _all_fillers(text)
+
+
+def _all_fillers(text: str) -> bool:
+    text = _ELIDED.sub(" ", _AGREED.sub("d", unicodedata.normalize("NFKC", text)))
+    words = [word for word in _WORDS.findall(text) if not _small(word)]
     folded = [word.casefold() for word in words]
-    if len(set(folded)) > _WORDS_MOST:
-        return False
     if any(language.covers(folded, _FUNCTION_MOST) for language in _LANGUAGES):
         return True
     return (
