@@ -399,7 +399,7 @@ _WORDS = re.compile(r"[^\W_]+|_")
 _AGREED = re.compile(r"\bd['’](?=accord)", re.IGNORECASE)
 # A letter before or after an apostrophe: "it's", "don't", "c'est".
 _ELIDED = re.compile(r"\b[^\W\d_]['’]|['’][^\W\d_]\b")
-# A longer text says something, whatever its words are; so does one of more function words ("they would have been there").
+# A longer text says something, whatever its words are; so do more function words ("they would have been there").
 _LONG, _FUNCTION_MOST = 200, 3
 
 
