@@ -127,7 +127,7 @@ def test_what_repeats_lives_on_in_what_it_repeats() -> None:
     fleet = Fleet(genesis(["a"]), 8)
     assert fleet.episode("one", "a", "The valve is open.", unit(1), 1_000) == "one"
     assert fleet.episode("two", "a", "The valve is open.", unit(1), 2_000) == "one"
-    assert fleet.episode("three", "a", "The pump is open.", unit(1, 0.5), 3_000) is None  # near, and another matter
+    assert fleet.episode("three", "a", "The pump is open.", unit(1, 0.5), 3_000) == "three"  # near, and another matter
     assert fleet.alive["one"].last_access == 2_000 and set(fleet.judged) == {"one", "two", "three"}
 
 
