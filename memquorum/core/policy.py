@@ -93,6 +93,9 @@ class PromotePolicy(Struct, frozen=True):
     certainty_ppm: int = 100_000
     yes_ppm: int = 600_000
     tau: Fraction = Fraction(67, 100)
+    # Namespaces, by blanks, in which so much more of the weight has to be for it; `team-*` is each that begins so.
+    high_stakes: str = ""
+    high_tau: Fraction = Fraction(4, 5)
     validity_ppm: int = 600_000
 
 
@@ -237,6 +240,10 @@ def _like(default: Any, value: Any, where: str) -> Any:
             if isinstance(value, bool) or int(value) != value:
                 raise ValueError
             return int(value)
+        if isinstance(default, str):
+            if not isinstance(value, str):
+                raise TypeError
+            return value
         return float(value)
     except (TypeError, ValueError, ZeroDivisionError):
         raise PolicyError(f"policy: {where} = {value!r} is not a {type(default).__name__}") from None
@@ -300,6 +307,7 @@ def _check(policy: Policy) -> None:
             "promote.*_ppm weights must sum to 1,000,000",
         ),
         (Fraction(1, 2) < promote.tau <= 1, "promote.tau must lie in (1/2, 1]"),
+        (promote.tau <= promote.high_tau <= 1, "promote.high_tau must lie in [promote.tau, 1]"),
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
         (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),

@@ -66,23 +66,24 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
         raise ValueError("a ballot has not one opinion per proposal")
     # Who is for a proposal, as a byte of each ballot: most proposals of an epoch have the same, which is counted once.
     said = zip(*(b.yes for b in ballots), strict=True) if ballots else repeat((), len(nomination.proposals))
-    counts: dict[tuple[str, tuple[int, ...]], _Count] = {}
+    counts: dict[tuple[str, tuple[int, ...], int], _Count] = {}
     found = []
     for at, (proposal, votes) in enumerate(zip(nomination.proposals, said, strict=True)):
-        count = counts.get((proposal.kind, votes))
+        needed = needed_ppm(genesis, KINDS[proposal.kind], proposal.namespace)
+        count = counts.get((proposal.kind, votes, needed))
         if count is None:
             yes = tuple(sorted(member for member, vote in zip(members, votes, strict=True) if vote))
             kind = KINDS[proposal.kind]
             votes_needed = kind.votes(genesis.quorum, genesis.f)
-            count = _count(genesis, kind, yes, votes=votes_needed, needed=needed_ppm(genesis, kind))
-            counts[proposal.kind, votes] = count
+            count = _count(genesis, kind, yes, votes=votes_needed, needed=needed)
+            counts[proposal.kind, votes, needed] = count
         found.append(_outcome(genesis, proposal.memory_ids, count, at, ballots))
     return tuple(found)
 
 
-def needed_ppm(genesis: Genesis, kind: Kind) -> int:
+def needed_ppm(genesis: Genesis, kind: Kind, namespace: str = "") -> int:
     """The weighted quorum of a kind: ⌈share · Σ w·c⌉ over all members; voices are integers, so rounding up is exact."""
-    share = kind.needed(genesis.policy)
+    share = kind.needed(genesis.policy) if kind.needed_in is None else kind.needed_in(genesis.policy, namespace)
     return -(-share.numerator * genesis.voice // share.denominator)
 
 

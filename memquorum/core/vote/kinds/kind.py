@@ -196,6 +196,8 @@ class Kind:
     """Whether it makes another configuration."""
     ordered: bool = False
     """Whether it is about an order: then the nomination holds that, and proposes nothing else."""
+    needed_in: Callable[[Policy, str], Fraction] | None = None
+    """`needed` of one namespace, where a policy may name some in which it is more. None: it is the same in all."""
     votes: Callable[[int, int], int] = lambda quorum, faulty: quorum
     """(q, f) → how many distinct members have to say yes."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from memquorum.core.access import covers
 from memquorum.core.decay import crossed, of_tier
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
@@ -21,7 +22,6 @@ from memquorum.core.vote.kinds.kind import (
     Together,
     Verdict,
     Words,
-    listed,
     nth_highest,
     outside,
     within,
@@ -95,9 +95,23 @@ def _gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
     return Verdict(passed, "quorum" if passed else "validity", confidence)
 
 
+def _needed(policy: Policy, namespace: str) -> Fraction:
+    """τ_c: more of the weight where the policy says that much depends on it (SPEC B, Alg. 14)."""
+    given = policy.promote
+    return given.high_tau if covers(given.high_stakes.split(), namespace) else given.tau
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     against, verb = ("≥", "promote") if yes else ("<", "not yet")
-    return f"{listed(terms)}: score {share(score_ppm)} {against} {share(policy.promote.yes_ppm)}: {verb}"
+    given = policy.promote
+    said = (
+        (given.bfs_ppm, "fits what is known around it (bfs)", terms["bfs"]),
+        (given.grounded_ppm, "found elsewhere (grounded)", terms["grounded"]),
+        (given.consistency_ppm, "uncontradicted (consistency)", terms["consistency"]),
+        (given.certainty_ppm, "sure (1 - uncertainty)", PPM - terms["uncertainty"]),
+    )
+    parts = " + ".join(f"{share(weight)}·{share(value)} {what}" for weight, what, value in said)
+    return f"{parts} = {share(score_ppm)} {against} {share(given.yes_ppm)}: {verb}"
 
 
 PROMOTE = Kind(
@@ -113,6 +127,7 @@ PROMOTE = Kind(
     score=_score,
     yes=lambda score, policy: score >= policy.promote.yes_ppm,
     needed=lambda policy: policy.promote.tau,
+    needed_in=_needed,
     gate=_gate,
     outcome="promoted",
     words=Words(

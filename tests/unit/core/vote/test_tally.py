@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.identity.membership import Genesis, Member
-from memquorum.core.policy import PPM, ForgetPolicy, Policy
+from memquorum.core.policy import PPM, ForgetPolicy, Policy, PolicyError, from_json
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
@@ -153,6 +153,22 @@ def test_the_weighted_quorum_is_exact_at_its_edge() -> None:
     equal = make(4, weights=(1000, 1000, 1000, 1000), policy=Policy(forget=ForgetPolicy(alpha=Fraction(3, 4))))
     assert needed_ppm(equal, FORGET) == 3_000_000
     assert forget(equal, {0: True, 1: True, 2: True}).decided
+
+
+def test_where_much_depends_on_it_more_of_the_weight_has_to_be_for_it() -> None:
+    """SPEC B, Alg. 14: τ_c is 0.80 in high-stakes domains; each proposal by its own namespace, in one nomination."""
+    policy = from_json({"promote": {"high_stakes": "clinic team-*"}})
+    genesis = make(7, weights=(1,) * 7, policy=policy)
+    spaces = ["clinic", "clinics", "team-7", "n", "team-"]
+    proposals = tuple(Proposal((f"m{n}",), name, "promote", "salient", 0, 0, 0) for n, name in enumerate(spaces))
+    asked = NominationProposed(b"", 0, 0, 1, AS_OF, 0, "interval", proposals)
+    for_it, against = say(True, PPM, (PPM, PPM, PPM, 0)), say(False, 0, (0, 0, 0, PPM))
+    for yes, decided in ((5, [False, True, False, True, False]), (6, [True] * 5)):
+        ballots = [ballot(member, *(for_it if member < yes else against,) * 5) for member in range(7)]
+        assert [one.decided for one in tally(genesis, asked, ballots)] == decided
+    for wrong in ({"high_tau": "1/2"}, {"high_stakes": 3}):
+        with pytest.raises(PolicyError, match=r"promote\.high_"):
+            from_json({"promote": wrong})
 
 
 def test_the_denominator_counts_members_who_did_not_vote() -> None:

@@ -16,7 +16,7 @@ from memquorum.core.decay import decay_ppm, of_tier, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Proposal
 from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, PROMOTE, RESTORE
-from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest
+from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
 from memquorum.ports import Candidate
 from tests.builders import votes
 from tests.builders.policies import by_the_paper
@@ -74,6 +74,14 @@ def test_forget_is_the_papers_vote() -> None:
     assert not FORGET.yes(400_000, POLICY)
     assert FORGET.yes(399_999, POLICY)
     assert FORGET.needed(POLICY) == Fraction(2, 3)
+
+
+def test_a_vote_to_promote_is_told_term_by_term() -> None:
+    terms = dict(zip(PROMOTE.terms, (700_000, 500_000, PPM, 500_000), strict=True))
+    assert opinion_in_words(PROMOTE, terms, (True, 655_000), POLICY) == (
+        "0.4·0.7 fits what is known around it (bfs) + 0.35·0.5 found elsewhere (grounded) + "
+        "0.15·1 uncontradicted (consistency) + 0.1·0.5 sure (1 - uncertainty) = 0.655 ≥ 0.6: promote"
+    )
 
 
 def test_promote_is_the_cdcp_vote() -> None:
