@@ -13,13 +13,14 @@ from pathlib import Path
 from tests import ROOT
 from tests.benchmarks import kept
 from tests.benchmarks.kept import Outcome, Row
-from tests.benchmarks.right import footprint, own, page
+from tests.benchmarks.right import door, footprint, own, page
 from tests.benchmarks.right.frame import Material, Measure
 from tests.benchmarks.sets import Absent
 
 # A line for each module: those of the door, of corrections, of worth and votes, and of the running line.
 ROWS: Mapping[str, Measure] = {
     **own.ROWS,
+    **door.ROWS,
     **footprint.ROWS,
 }
 ONLY = tuple(ROWS)
