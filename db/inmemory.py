@@ -23,6 +23,7 @@ from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
     Answered,
+    Conflict,
     DecisionRow,
     Dropped,
     ErasedRow,
@@ -53,7 +54,7 @@ from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound
 from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     Candidate,
@@ -369,6 +370,22 @@ class InMemorySchedule:
         ]
         found.sort(key=lambda c: (not c.early, -c.salience_ppm, c.memory_id))
         return found[:limit]
+
+    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """What says otherwise than what is alive, with that; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        pinned = {memory for memory, kind in self._store.protected if kind != HOLD}
+        rows = sorted(
+            (
+                one
+                for one in self._store.rows[Conflict].values()
+                if one.newer in alive and one.older in alive and one.older not in pinned
+            ),
+            key=lambda one: (-one.seq, alive[one.older].tier, one.older),
+        )
+        found = ((alive[one.newer], alive[one.older]) for one in rows)
+        free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
+        return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""

@@ -704,6 +704,25 @@ WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(sali
 ORDER BY m.early DESC, s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
+-- :name schedule_contested
+-- What says otherwise than what is alive and neither pinned nor needed, with that, the latest first: where neither rests.
+-- `kinds`: by the tier of the older one, the kind that both rest for.
+SELECT n.memory_id::text, m.namespace, n.tier, n.created, n.last_access, n.salience_ppm, m.early,
+    o.memory_id::text, w.namespace, o.tier, o.created, o.last_access, o.salience_ppm, w.early
+FROM conflict c
+JOIN strength n ON n.memory_id = c.newer
+JOIN memory m ON m.id = c.newer
+JOIN strength o ON o.memory_id = c.older
+JOIN memory w ON w.id = c.older
+WHERE c.shard = %(shard)s
+  AND greatest(
+      coalesce((n.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0),
+      coalesce((o.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0)
+  ) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = c.older AND p.kind <> 'hold')
+ORDER BY c.seq DESC, o.tier, c.older
+LIMIT %(limit)s
+
 -- :name schedule_candidates
 -- Those of the memories that are alive, do not rest and are not protected, in the order asked for.
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early

@@ -12,7 +12,7 @@ from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.orders import turns
 from memquorum.core.records import OrderFound
-from memquorum.core.vote.kinds import LETS_GO, RAISES
+from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
 
@@ -46,6 +46,13 @@ class PostgresSchedule:
         }  # fmt: skip
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
+
+    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """What says otherwise than what is alive, with that; see the port."""
+        parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS)}
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
+        return [(Candidate(*row[:7]), Candidate(*row[7:])) for row in rows]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""

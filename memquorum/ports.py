@@ -220,6 +220,11 @@ class Schedule(Protocol):
         """
         ...
 
+    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """Memories that are alive, each with one that it says otherwise: the latest challengers first, then by the tier
+        and the id of the other. Where one of the two rests, or the other is pinned or needed, they are left out."""
+        ...
+
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and, as in `due`, rest no longer; in the order asked for."""
         ...

@@ -31,7 +31,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.vote import asking, kinds, nomination
 from memquorum.core.vote.nomination import Attempt
-from memquorum.ports import Orders, Schedule
+from memquorum.ports import Candidate, Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
@@ -174,9 +174,17 @@ class Nomination:
             promotable=self._schedule.promotable(
                 tick.shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
             ),
+            contested=self._contested(tick.shard, policy),
             rooms=found.rooms,
             policy=policy,
         )
+
+    def _contested(self, shard: int, policy: Policy) -> list[tuple[Candidate, ...]]:
+        """What says otherwise than others, with all of these that are of a tier; the latest first."""
+        found: dict[tuple[str, str], list[Candidate]] = {}
+        for newer, older in self._schedule.contested(shard, policy.epoch.proposals_max):
+            found.setdefault((newer.memory_id, older.tier), [newer]).append(older)
+        return [tuple(each) for each in found.values()]
 
     def _warn(self, record: NominationProposed, policy: Policy) -> None:
         """SPEC A, Alg. 2, line 9: a warning where the scales disagree about a memory that is voted on, for whatever

@@ -24,7 +24,7 @@ from memquorum.core.records import (
     Result,
     Stored,
 )
-from memquorum.core.tiers import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.tiers import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Found
 
@@ -155,7 +155,7 @@ class Ledger:
 
     def tiers(self) -> dict[str, int]:
         """Memories by tier, now."""
-        return {tier: self._tiers[tier] for tier in (SHORT_TERM, LONG_TERM, SEALED, GONE)}
+        return {tier: self._tiers[tier] for tier in (SHORT_TERM, LONG_TERM, SEALED, SUPERSEDED, GONE)}
 
     def settle(self) -> None:
         """Makes the last moment speak of now: a tick is journalled before what it leads to."""

@@ -87,9 +87,8 @@ def summary(as_of: int, ledger: Ledger) -> str:
     """One line about where the fleet stands."""
     ends = ledger.outcomes()
     decided = sum(epoch.decided_at is not None for epoch in ledger.epochs.values())
-    told = ", ".join(
-        f"{ends[kind.outcome]} {kind.outcome}" for kind in KINDS.values() if kind.offered is not Offered.NONE
-    )
+    words = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.offered is not Offered.NONE)
+    told = ", ".join(f"{ends[word]} {word}" for word in words)
     return f"{moment(as_of)} · epoch {decided} · {told}"
 
 

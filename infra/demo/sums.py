@@ -65,7 +65,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
         ("repeated", effects[AGAIN]),
         ("refused", turned_away["access"]),
     ]
-    done = [kind.outcome for kind in KINDS.values() if kind.effect is not None]
+    done = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.effect is not None)
     ends = [(end, outcomes[end]) for end in (*done, KEPT, VOIDED, "open")]
     back = [(kind.outcome, outcomes[kind.outcome]) for kind in KINDS.values() if kind.revives]
     forgotten = [(SEALED, tiers[SEALED]), (GONE, tiers[GONE]), *back]
@@ -75,7 +75,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
         Sum(("accesses published", published["accesses"]), _shown(accesses)),
         Sum(("proposals nominated", ledger.nominations()), tuple(ends)),
         Sum(("memories stored", effects["stored"]), tuple(tiers.items())),
-        Sum(("memories forgotten", sum(outcomes[k.outcome] for k in KINDS.values() if k.seals)), _shown(forgotten)),
+        Sum(("memories forgotten", sum(outcomes[k.outcome] for k in KINDS.values() if k.capped)), _shown(forgotten)),
     ]
 
 

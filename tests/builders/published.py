@@ -22,6 +22,7 @@ from memquorum.core.journal.links import entry_hash, genesis_hash
 from memquorum.core.journal.rows import (
     Answered,
     Change,
+    Conflict,
     DecisionRow,
     Dropped,
     ErasedRow,
@@ -194,6 +195,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             for i in alive
         ],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
+        "conflict": [asdict(p) for c in shard.changes for p in sorted(c.of(Conflict), key=lambda p: p.older)],
         "erased": [asdict(e) for c in shard.changes for e in sorted(c.of(ErasedRow), key=lambda e: e.memory_id)],
         "erasure": [asdict(e) for e in net.of(ErasureRow)],
         "living": [

@@ -29,6 +29,7 @@ class Shelf:
     votes: list[OrderVote] = field(default_factory=list)
     requests: list[bytes] = field(default_factory=list)
     stands: dict[str, Quota] = field(default_factory=dict)
+    disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
 
     def due(
         self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
@@ -43,6 +44,9 @@ class Shelf:
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         self._note("promotable", shard, salience_ppm, created_before, limit)
         return [c for c in self.ready if c.salience_ppm >= salience_ppm and c.created < created_before][:limit]
+
+    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        return self.disputed[:limit]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         self._note("candidates", shard, tuple(memory_ids))

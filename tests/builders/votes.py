@@ -127,6 +127,8 @@ def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> 
         terms = (PPM, decay_ppm(at, as_of, policy), PPM, at)
     elif kind.terms == ("holds",):
         terms = (PPM,)
+    elif kind.weighs_scores:
+        terms = (PPM, PPM, PPM, 0)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
     else:

@@ -4,11 +4,13 @@ A certificate holds, of each member, no ballot, or one that says no or yes; N−
 of honest opinions, every lie of f members and every choice of the primary at once: an honest ballot is what its member
 thinks, a liar's is anything, and the primary picks whose to show. So what holds for every certificate and every set of
 liars holds for all of these together, also where a liar shows two ballots to two certificates. A promotion has a gate
-of its own; a yes for it is strong, or weak: contradicted by what the member saw lately.
+of its own; a yes for it is strong, or weak: contradicted by what the member saw lately. To supersede or to overrule, a
+weak yes is one of a low score, which counts for as much of its voice.
 
 Claimed and checked, for weights of which the f heaviest stay below a third:
 
-1. What is forgotten or promoted has a majority of the honest members behind it, in number and in weight.
+1. What is forgotten or promoted has a majority of the honest members behind it, in number and in weight; what is
+   superseded or overruled, in number.
 2. Leaving a ballot out, or turning a yes into a no, never decides what was kept.
 3. A certificate that decides and one in which q members say no have more than f members who signed both.
 4. Where no member signs two ballots, of two certificates that end differently the one that keeps leaves out a yes of
@@ -45,7 +47,7 @@ from memquorum.core.vote.kinds import KINDS, PROMOTE, RESTORE
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.core.vote.tally import tally
 from tests.builders.genesis import make
-from tests.builders.votes import ballot
+from tests.builders.votes import ballot, following
 
 ABSENT, NO, WEAK, YES = range(4)
 Certificate = tuple[int, ...]
@@ -56,7 +58,12 @@ WEIGHTS = {
     7: [(1000,) * 7, (1249, 1249, 1000, 1000, 1000, 1000, 1000), (1000,) * 6 + (1,)],
 }
 TOO_UNEVEN = [(1500, 1000, 1000, 1000), (1000, 1000, 1000, 0), (1250, 1250, *(1000,) * 5), (*(1000,) * 6, 0)]
-EVERY = [(n, kind, weights) for n in (4, 7) for kind in ("forget", "promote") for weights in WEIGHTS[n]]
+EVERY = [
+    (n, kind, weights)
+    for n in (4, 7)
+    for kind in ("forget", "promote", "supersede", "overrule")
+    for weights in WEIGHTS[n]
+]
 BACK = [(n, kind, weights) for n in (4, 7) for kind in ("restore", "demote") for weights in WEIGHTS[n]]
 each_restore = pytest.mark.parametrize(("n", "kind", "weights"), BACK)
 each_election = pytest.mark.parametrize(("n", "kind", "weights"), EVERY)
@@ -78,7 +85,7 @@ def election(n: int, kind: str, weights: tuple[int, ...]) -> tuple[Genesis, dict
 
 
 def codes(kind: str) -> tuple[int, ...]:
-    return (NO, WEAK, YES) if kind == "promote" else (NO, YES)
+    return (NO, WEAK, YES) if kind in ("promote", "supersede", "overrule") else (NO, YES)
 
 
 def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
@@ -88,6 +95,9 @@ def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
         return Opinion(code == YES, RESTORE.score(terms, genesis.policy), terms)
     if kind in ("forget", "demote"):
         return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0) if code == YES else (PPM, PPM, 0))
+    if KINDS[kind].weighs_scores:
+        terms = {NO: (0, 0, 0, 0), WEAK: (PPM, 0, 550_000, 450_000), YES: (PPM, 0, PPM, 0)}[code]
+        return following(KINDS[kind], terms, genesis.policy)
     terms = {NO: (0, 0, 0, PPM), WEAK: (PPM, PPM, 100_000, 0), YES: (PPM, PPM, PPM, 0)}[code]
     score = PROMOTE.score(terms, genesis.policy)
     assert PROMOTE.yes(score, genesis.policy) == (code != NO)
@@ -124,8 +134,10 @@ def test_nothing_is_decided_without_a_majority_of_the_honest(n: int, kind: str, 
         honest = [member for member in range(n) if member not in lying]
         shares = np.array([weights[member] for member in honest])
         theirs = decided[:, honest]
-        assert (2 * (theirs == YES).sum(axis=1) > len(honest)).all()
-        assert (2 * (theirs >= WEAK) @ shares > shares.sum()).all()
+        # A weak yes counts for less of its voice where scores are weighed, and for a gate not at all.
+        least = WEAK if KINDS[kind].weighs_scores else YES
+        assert (2 * (theirs >= least).sum(axis=1) > len(honest)).all()
+        assert KINDS[kind].weighs_scores or (2 * (theirs >= WEAK) @ shares > shares.sum()).all()
 
 
 @pytest.mark.parametrize(("n", "kind", "weights"), EVERY + BACK)
@@ -167,7 +179,8 @@ def test_no_liar_prevents_what_all_honest_members_say(n: int, kind: str, weights
         for lies in itertools.product((ABSENT, *codes(kind)), repeat=len(lying)):
             shown = dict(zip(sorted(lying), lies, strict=True))
             certificate = tuple(shown.get(member, YES) for member in range(n))
-            weight = sum(weights[member] for member, code in enumerate(certificate) if code in (WEAK, YES))
+            of = {ABSENT: 0, NO: 0, WEAK: 55 if KINDS[kind].weighs_scores else 100, YES: 100}
+            weight = sum(weights[member] * of[code] for member, code in enumerate(certificate)) / 100
             assert decides[certificate] == (weight >= KINDS[kind].needed(genesis.policy) * sum(weights))
             assert decides[certificate] or (kind == "promote" and max(weights) != min(weights))
 

@@ -13,7 +13,7 @@ from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charg
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, open_signed
 from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, PROMOTE
 from tests.simulation.ordered import answered
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _VIEWS, _ONCE, _HALTS = "views never regress", "one digest per slot", "no honest member halts"
 _PROVEN, _AGREEMENT, _ORDER, _HISTORY = "a decision is proven", "agreement", "order", "one history"
 _BALLOTS, _MAJORITY, _STABLE = "ballots are their members'", "an honest majority", "what is stable is true"
+_RIVALS = "no two claims that contradict"
 _NOMINATED, _ANSWERED = "what is decided was nominated", "an order is answered once"
 _CONVICTS, _PROVES = "evidence convicts no honest member", "evidence proves"
 FAILS, PROGRESS, ENDS = "the core does not fail", "progress", "every open nomination ends"
@@ -178,6 +179,10 @@ class Watch:
             least = KINDS[outcome.kind].votes(by.quorum, by.f) - by.f
             if outcome.decided and len(honest) < least:
                 raise Violation(_MAJORITY, f"{outcome.memory_ids[0]}: {outcome.outcome} by {len(honest)} honest votes")
+        rivals = [outcome for outcome in checked.outcomes if outcome.kind == PROMOTE.name]
+        self.asked.update([_RIVALS] if rivals else [])
+        if sum(outcome.decided for outcome in rivals) > 1:
+            raise Violation(_RIVALS, f"{[outcome.memory_ids[0] for outcome in rivals]}: all promoted")
 
     def _ordered(self, checked: Any) -> None:
         """What is decided was nominated by who has the key now, and an order is answered once."""

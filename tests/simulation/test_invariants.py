@@ -151,8 +151,8 @@ def ballots_without_signatures(patch: Patch) -> None:
 def one_vote_decides(patch: Patch) -> None:
     count = tally._count
 
-    def easy(genesis: Genesis, kind: Any, yes: Any, *, votes: int, needed: int) -> Any:
-        return count(genesis, kind, yes, votes=1, needed=0)
+    def easy(genesis: Genesis, kind: Any, yes: Any, *, votes: int, needed: int, scores: Any) -> Any:
+        return count(genesis, kind, yes, votes=1, needed=0, scores=scores)
 
     patch.setattr(tally, "_count", easy)
 

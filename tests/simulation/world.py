@@ -26,7 +26,7 @@ from memquorum.core.orders.configuration import configuration_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Signed
 from memquorum.core.vote.columns import BadBallot, places_of, read
-from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, ERASE, FORGET, KINDS, RESTORE
+from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, ERASE, FORGET, KINDS, PROMOTE, RESTORE, SUPERSEDE
 from memquorum.core.vote.kinds.kind import Opinion
 from tests.builders import votes
 from tests.simulation import faults
@@ -45,8 +45,8 @@ from tests.simulation.story import Story
 AS_OF = 1_000_000_000
 NOMINATOR = "service:nomination"
 _BY_ORDER = (CONFIGURE.name, ERASE.name)
-_DROPS = ((FORGET.name,), (FORGET.name, DEMOTE.name))
-"""What an epoch proposes."""
+_DROPS = ((FORGET.name,), (FORGET.name, DEMOTE.name), (SUPERSEDE.name, FORGET.name), (PROMOTE.name, PROMOTE.name))
+"""What an epoch proposes. Two that would be promoted contradict each other."""
 INTERVAL = 2  # decisions between two checkpoints
 _AGAIN = 10_000 * MS  # the nomination service says again what was not decided
 # By when, after the heal, all must be decided: view changes back off, and up to f primaries in a row may lie.
@@ -232,9 +232,11 @@ class World:
         self._say(self._proposed(epoch, name))
 
     def _proposed(self, epoch: int, name: str) -> NominationProposed:
+        kinds = self.dice.pick(_DROPS, "proposals", epoch)
+        named = [(f"{name}-{epoch}-{i}", f"{name}-{epoch}-{i}-older") for i in range(len(kinds))]
         proposals = tuple(
-            Proposal((f"{name}-{epoch}-{i}",), self.namespace, kind, "decayed", 0, 0, 500_000)
-            for i, kind in enumerate(self.dice.pick(_DROPS, "proposals", epoch))
+            Proposal(ids[: KINDS[kind].takes], self.namespace, kind, "decayed", 0, 0, 500_000)
+            for ids, kind in zip(named, kinds, strict=True)
         )
         return NominationProposed(
             self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, "interval", proposals
@@ -272,6 +274,8 @@ class World:
         return votes.terms(record.proposals, opinions)
 
     def _likes(self, node: Node, record: NominationProposed, at: int) -> bool:
+        if record.proposals[0].kind == PROMOTE.name and at != self.dice.pick((0, 1), "rival", node.me, record.epoch):
+            return False  # an honest member is for one at most of two that contradict
         return self.dice.chance(self.plan.yes_permille, "yes", node.me, record.epoch, at, node.lives)
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
@@ -289,7 +293,9 @@ class World:
             told = (PPM, decay_ppm(at, AS_OF, policy), PPM, at) if yes else RESTORE.abstain(AS_OF)
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
-        terms = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0) if yes else kind.abstain(AS_OF)
+        for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000)}
+        fades = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0)
+        terms = for_it.get(kind, fades) if yes else kind.abstain(AS_OF)
         return Opinion(yes, kind.score(terms, policy), terms)
 
     # What nodes ask -------------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ class Flow:
         reinforces: str | None = None,
         salience: int = 600_000,
         score: bool = True,
+        contradicts: tuple[str, ...] = (),
         **said: Any,
     ) -> list[tuple[EpisodeAccepted, int]]:
         """Accepted and, unless told otherwise, scored. The records and their offsets. `said`: further fields."""
@@ -94,7 +95,10 @@ class Flow:
             offset = self.accepted(shard, episode)
             done.append((episode, offset))
             if score:
-                self.score(shard, episode, offset, outcome=outcome, reinforces=reinforces, salience=salience)
+                self.score(
+                    shard, episode, offset, outcome=outcome, reinforces=reinforces, salience=salience,
+                    contradicts=contradicts,
+                )  # fmt: skip
         return done
 
     def score(
@@ -106,6 +110,7 @@ class Flow:
         outcome: str = "stored",
         reinforces: str | None = None,
         salience: int = 600_000,
+        contradicts: tuple[str, ...] = (),
     ) -> None:
         sealed = None
         if outcome != "below_threshold":
@@ -114,7 +119,7 @@ class Flow:
             sealed = sealing.seal_vector(key, os.urandom(12), vector, episode.memory_id)
         record = EpisodeScored(
             episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
-            salience, False, "random", reinforces, 810_000, sealed_embedding=sealed,
+            salience, False, "random", reinforces, 810_000, sealed_embedding=sealed, contradicts=contradicts,
         )  # fmt: skip
         self._send(topics.SCORED, shard, self.codec.encode(record), episode.event_id)
         at = next(i for i, item in enumerate(reversed(self.log[shard])) if item.offset == offset)

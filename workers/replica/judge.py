@@ -86,10 +86,11 @@ class Judge:
         keys = self._vault.open(wanted.union(row[1] for rows in fading.values() for row in rows))
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
         asked = _Asked(nomination, policy, keys, seen)
+        claimed = {namespace: list[MemoryFacts]() for namespace in spaces}
         return b"".join(
             self._in_columns(asked, kind, where, fading[kind])
             if kind in fading
-            else self._by_facts(asked, kind, where, known)
+            else self._by_facts(asked, kind, where, known, claimed)
             for kind, where in places
         )
 
@@ -119,8 +120,15 @@ class Judge:
                 terms[:, columns] = kind.fade(accessed, near, nomination.as_of, asked.policy)
         return packed_columns(kind, terms)
 
-    def _by_facts(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Mapping[str, Known]) -> bytes:
-        """The opinions of a kind: those in a namespace are made together."""
+    def _by_facts(
+        self,
+        asked: _Asked,
+        kind: Kind,
+        where: Sequence[int],
+        known: Mapping[str, Known],
+        claimed: Mapping[str, list[MemoryFacts]],
+    ) -> bytes:
+        """The opinions of a kind: those in a namespace are made together. `claimed`: see `judged`."""
         nomination, keys, found = asked.nomination, asked.keys, dict[int, Terms]()
         proposals, vectors = nomination.proposals, _vectors(known.values(), keys)
         for namespace, (context, encoder) in asked.seen.items():
@@ -137,6 +145,7 @@ class Judge:
                 as_of=nomination.as_of,
                 policy=asked.policy,
                 grounds=self._grounds,
+                claimed=claimed[namespace],
             )
             found.update(zip(places, terms, strict=True))
         return packed(found, ((kind, tuple(where)),))
@@ -261,4 +270,5 @@ def _facts(
         sourced,
         known.witnessed,
         known.reads,
+        known.marks.source,
     )

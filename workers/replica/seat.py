@@ -50,6 +50,7 @@ _MESSAGES = {topic: message for message, topic in LOGS.items()}
 # Whoever lags must not accuse a primary whose message it has not read yet: a time limit that ran out holds only once
 # the logs were read to their ends. But no longer than so: else a flood of the logs could keep a bad primary in office.
 # Nor does it look for what it has only not read yet.
+_FOR_GOOD = 2**53
 _LAG_S = 10.0
 _LAG_LOOK_S = 0.25
 _OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
@@ -363,7 +364,10 @@ class Seat:
         checked = decided.checked
         self.watch.decided(decided)
         decided_now = [o for o in checked.outcomes if o.decided]
-        forgotten = [i for o in decided_now if KINDS[o.kind].seals for i in o.memory_ids]
+        taken = [o for o in decided_now if KINDS[o.kind].seals]
+        forgotten = [i for o in taken for i in KINDS[o.kind].taken(o.memory_ids)]
+        # What an epoch supersedes may be asked back at any time; so what it forgets is known as long, without a key.
+        kept = any(KINDS[o.kind].spares for o in taken)
         self._view.decided(
             self.shard,
             seq=decided.seq,
@@ -371,7 +375,7 @@ class Seat:
             commits=decided.commits,
             decisions=decided.decisions,
             forgotten=forgotten,
-            until=checked.nomination.as_of + self._part.genesis.policy.forget.grace_ms,
+            until=_FOR_GOOD if kept else checked.nomination.as_of + self._part.genesis.policy.forget.grace_ms,
             restored=[i for o in decided_now if KINDS[o.kind].revives for i in o.memory_ids],
             restored_at=checked.nomination.proposals[0].last_access,
             accepted_offset=checked.nomination.accepted_offset,

@@ -52,7 +52,7 @@ CREATE TABLE memory (
     agent       text    NOT NULL,
     subject     text    NOT NULL,
     event_id    text    NOT NULL,
-    tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'gone')),
+    tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'superseded', 'gone')),
     created     bigint  NOT NULL,
     characters  integer NOT NULL,
     commitment  bytea   NOT NULL,
@@ -200,6 +200,8 @@ LEFT JOIN (VALUES
     ('forget', ARRAY['decay', 'relevance', 'last_access']),
     ('promote', ARRAY['bfs', 'grounded', 'consistency', 'uncertainty']),
     ('demote', ARRAY['decay', 'relevance', 'last_access']),
+    ('supersede', ARRAY['contradicts', 'corrects', 'challenger', 'incumbent']),
+    ('overrule', ARRAY['contradicts', 'corrects', 'challenger', 'incumbent']),
     ('configure', ARRAY['holds']),
     ('erase', ARRAY['holds']),
     ('restore', ARRAY['holds', 'decay', 'relevance', 'last_access'])

@@ -68,8 +68,8 @@ class Found(Struct, frozen=True, omit_defaults=True):
     warning: str | None = None
 
 
-class _Item(Remembered, frozen=True):
-    conflicts_with: tuple[str, ...]
+class _Item(Remembered, frozen=True, kw_only=True):
+    conflicts_with: tuple[str, ...] = ()
     tokens: int
     folded: tuple[str, ...]
 

@@ -16,7 +16,7 @@ from memquorum.core.journal.rows import Change, Memory, Strength
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
-from memquorum.core.tiers import GONE, SEALED
+from memquorum.core.tiers import GONE, SEALED, SUPERSEDED
 
 
 class Restores:
@@ -60,9 +60,9 @@ class Restores:
             self._lies[change.reencoded] = (*self._lies[change.reencoded][:2], change.entry.source_offset)
         for memory in change.of(Memory):
             lost = strengths.get(memory.id)
-            if memory.tier == SEALED and lost is not None:
+            if memory.tier in (SEALED, SUPERSEDED) and lost is not None:
                 self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)
-            elif memory.tier != SEALED:
+            elif memory.tier not in (SEALED, SUPERSEDED):
                 self._resting.pop(memory.id, None)
             if memory.tier == GONE:
                 self._lies.pop(memory.id, None)

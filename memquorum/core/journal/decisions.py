@@ -19,7 +19,7 @@ from memquorum.core.consensus.certificate import Checked, Verified, check_pre_pr
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import resting, restores
-from memquorum.core.journal.protections import protects
+from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, OutcomeRow, Rows, ShardState, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal, Result
@@ -111,7 +111,8 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     if absent or not outcome.decided:
         return absent[0] if absent else None
     nominated_at = checked.nomination.accepted_offset
-    return next((why for one in found if (why := kind.void(one, nominated_at)) is not None), None)
+    risked = found[kind.spares :]
+    return next((why for one in risked if (why := kind.void(one, nominated_at)) is not None), None)
 
 
 def _found(rows: Rows, memory_ids: Iterable[str], recalled: Collection[str]) -> list[Found]:
@@ -126,6 +127,7 @@ def _find(rows: Rows, memory: Memory, *, opened: bool) -> Found:
         sealed_until=memory.sealed_until,
         touched=strength.touched if strength is not None else 0,
         protected=protects(rows.protected, memory.id),
+        pinned=pins(rows.protected, memory.id),
         opened=opened,
     )
 
@@ -204,7 +206,8 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             else:
                 told, at = restored[memory_id], nomination.accepted_offset
                 done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at))
-            after = None if alive else nomination.as_of
+            # A use of what was superseded is no reason to ask for it.
+            after = None if alive or fate.sealed_until is None else nomination.as_of
             done.memories.append(
                 replace(
                     memory,

@@ -14,7 +14,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, GOAL, HOLD, NEED, PIN, PROTECTION, kind_of, may_end
 from memquorum.core.policy import ProtectionPolicy
 from memquorum.core.records import Lapsed, Protected, ProtectionOrdered, Withheld
-from memquorum.core.tiers import GONE, SEALED
+from memquorum.core.tiers import GONE, SEALED, SUPERSEDED
 
 Standing = Mapping[tuple[str, str], Protection]
 """(memory id, pin, hold or a goal's) → the order that stands."""
@@ -24,6 +24,11 @@ def protects(standing: Standing, memory_id: str) -> bool:
     """Whether a memory may not be forgotten."""
     # One key is asked for by itself: of a memory whose orders were not loaded, a workset raises.
     return (memory_id, PIN) in standing or any(protected == memory_id for protected, _ in standing)
+
+
+def pins(standing: Standing, memory_id: str) -> bool:
+    """Whether a memory has to stay as it is served: a hold keeps its key alone."""
+    return any(protected == memory_id and kind != HOLD for protected, kind in standing)
 
 
 def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
@@ -42,6 +47,8 @@ def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
     over = order.action == NEED or (stands is not None and stands.signer != OPERATOR and signer == OPERATOR)
     if stands is not None and not (over and may_end(signer, stands.signer)):
         return False
+    if memory.tier == SUPERSEDED:
+        return order.action == HOLD
     if memory.tier == SEALED:
         # Once its grace time is over, the key may go at any moment, or went before a crash.
         return order.action == HOLD and memory.sealed_until is not None and memory.sealed_until > rows.state.as_of

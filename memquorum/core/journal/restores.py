@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restore import RESTORE
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
-from memquorum.core.tiers import ALIVE
+from memquorum.core.tiers import ALIVE, SUPERSEDED
+from memquorum.core.vote.kinds import CONTESTS
 from memquorum.core.vote.kinds import RESTORE as RESTORES
 from memquorum.core.vote.kinds.kind import Found
+
+_FOR_GOOD = 2**53
 
 
 def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:
@@ -51,4 +54,6 @@ def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, n
         touched=nominated_at,
         accesses=told.accesses,
         reinforced=told.reinforced,
+        # What members brought back is not superseded once more by what they had let take its place.
+        rest=dict.fromkeys(CONTESTS.values(), _FOR_GOOD) if memory.tier == SUPERSEDED else {},
     )

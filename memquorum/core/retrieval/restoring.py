@@ -16,6 +16,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_namespace
 from memquorum.core.retrieval.telling import WHY, moment
+from memquorum.core.tiers import SUPERSEDED
 from memquorum.core.vote.kinds import KINDS, LETS_GO
 
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
@@ -92,6 +93,8 @@ def _standing(memory_id: str, row: Resting | None) -> Restoring:
         return Restoring(memory_id, ERASED, "it was erased: there is no way back")
     if row.tier == "gone":
         return Restoring(memory_id, DESTROYED, f"its key was destroyed on {moment(row.changed)}")
+    if row.tier == SUPERSEDED:
+        return Restoring(memory_id, SEALED, "another memory took its place; its key is kept")
     if row.tier != SEALED or row.sealed_until is None:
         return Restoring(memory_id, ALIVE, "it is not forgotten")
     if row.sealed_until <= row.as_of:

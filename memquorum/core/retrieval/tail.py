@@ -132,7 +132,7 @@ class Tail:
             if result.outcome == _KEPT and result.reason != CAP:
                 continue
             if passed(result) and KINDS[result.kind].seals:
-                self._forgotten.update(result.memory_ids)
+                self._forgotten.update(KINDS[result.kind].taken(result.memory_ids))
             elif revives(result):
                 self._forgotten.difference_update(result.memory_ids)
             proposal = proposals.get(result.memory_ids)

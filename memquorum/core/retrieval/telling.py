@@ -15,6 +15,7 @@ from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
+from memquorum.core.tiers import ALIVE, SUPERSEDED
 from memquorum.core.vote.kinds import KINDS, LETS_GO
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
@@ -56,7 +57,7 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
         yield ""
         yield "Its use"
         yield from _uses(account)
-    if account.conflicts:
+    if account.conflicts and account.tier in ALIVE:
         yield ""
         yield "What contradicts it"
         yield from _conflicts(account)
@@ -78,6 +79,7 @@ def _headline(account: Account) -> str:
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
         "sealed": "forgotten and sealed; its key still exists",
+        "superseded": "superseded: another memory took its place; never served, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
 
@@ -253,6 +255,8 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
         yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":
         yield from _sealed(account)
+    elif account.tier == SUPERSEDED:
+        yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it."
     elif account.profile is None or account.due_at is None:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."

@@ -51,6 +51,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """How often another agent said the same, before it or after."""
     reads: int = 0
     """How often it was read later."""
+    source: str | None = None
+    """Where it says that it is from."""
 
 
 class Heard(Struct, frozen=True):

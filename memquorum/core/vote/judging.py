@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
+from memquorum.core.text.conflict import Claims, between, read
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
@@ -21,12 +22,14 @@ def judged(
     as_of: int,
     policy: Policy,
     grounds: Grounds = RULES,
+    claimed: list[MemoryFacts] | None = None,
 ) -> list[Terms]:
     """The terms of a member's opinions; all at once, because numbers side by side cost a fraction of their sum.
 
     A member that does not know one of the memories, cannot open its embedding, or reads it into another namespace than
     the proposal does says the strongest possible 'no': ignorance never deletes and never promotes.
-    `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative.
+    `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative. `claimed`: what the
+    member has said yes to of the nomination so far, in this namespace; what it claims here comes to that.
     """
     places = [at for at, (proposal, facts) in enumerate(asked) if _same(facts, proposal, context)]
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
@@ -34,7 +37,38 @@ def judged(
     if known:
         for at, found in zip(places, kind.judge(known, context, as_of, policy, grounds), strict=True):
             terms[at] = terms[at] if found is None else found
+    if kind.claims:
+        _claim_once(kind, asked, terms, [] if claimed is None else claimed, as_of=as_of, policy=policy)
     return terms
+
+
+def _claim_once(
+    kind: Kind,
+    asked: Sequence[tuple[Proposal, Together | None]],
+    terms: list[Terms],
+    claimed: list[MemoryFacts],
+    *,
+    as_of: int,
+    policy: Policy,
+) -> None:
+    """Takes back the yes to all but one of claims that contradict each other (SPEC B, P40): the best score stays, then
+    the latest. Two quorums have an honest member in common, so no two such claims of a nomination are decided."""
+    scores = [kind.score(one, policy) for one in terms]
+    for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
+    said = [(one, read(one.text or "")) for one in claimed]
+    for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, one[1].memory_id)):
+        claims = read(claim.text or "")
+        if any(_contradict(claim, claims, *other) for other in said):
+            terms[at] = kind.abstain(as_of)
+        else:
+            said.append((claim, claims))
+            claimed.append(claim)
+
+
+def _contradict(a: MemoryFacts, mine: Claims, b: MemoryFacts, theirs: Claims) -> bool:
+    later = (a.created, a.memory_id) > (b.created, b.memory_id)
+    older, newer = (theirs, mine) if later else (mine, theirs)
+    return between(older, newer, same_agent=a.agent == b.agent) is not None
 
 
 def _same(facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:

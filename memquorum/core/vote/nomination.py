@@ -13,18 +13,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, KINDS, LETS_GO
+from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
 PRESSURE = "pressure"
+CONTRADICTED = "contradicted"
+"""Why memories are nominated of which one says otherwise than the others."""
 ASKED = "asked"
 """Why a memory is nominated that somebody wants to be forgotten."""
 
@@ -83,6 +86,7 @@ def build(
     unused: Sequence[Candidate],
     promotable: Sequence[Candidate],
     asked: Sequence[Candidate] = (),
+    contested: Sequence[tuple[Candidate, ...]] = (),
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
@@ -90,13 +94,18 @@ def build(
 
     `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `unused`: the longest
     unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `asked`:
-    what somebody wants to be forgotten, which comes first. `rooms`:
+    what somebody wants to be forgotten, which comes first. `contested`: memories, each with those that it contradicts,
+    all of a tier. `rooms`:
     how many memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the
-    candidate as it is now. A memory is proposed once, rather to be let go than to be promoted.
+    candidate as it is now. A memory is proposed once: rather where others contradict it than to be let go, rather to be
+    let go than to be promoted.
     """
+    disputed = _disputed(contested, asked)
+    told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
+    crossed, unused = ([c for c in some if c.memory_id not in told] for some in (crossed, unused))
     falling = _falling(asked, crossed, unused, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
     first = _within(falling, rooms)
-    taken = {memory_id for proposal in first for memory_id in proposal.memory_ids}
+    taken = told | {memory_id for proposal in first for memory_id in proposal.memory_ids}
     rising = [
         _proposal(candidate, kind, reason)
         for kind in KINDS.values() if kind.offered is Offered.SALIENT
@@ -104,7 +113,7 @@ def build(
         if candidate.memory_id not in taken
         and (reason := kind.eligible(candidate, tick.as_of, policy))
     ]  # fmt: skip
-    proposals = _share([*first, *rising], policy.epoch)
+    proposals = _share([*first, *rising, *disputed], policy.epoch)
     if not proposals:
         return None
     return NominationProposed(
@@ -211,6 +220,21 @@ def capped(candidate: Candidate) -> bool:
     """Whether letting a memory go counts against the caps of its namespace, as it does not where it is demoted."""
     kind = _lets_go(candidate)
     return kind is not None and kind.capped
+
+
+def _disputed(contested: Sequence[tuple[Candidate, ...]], asked: Sequence[Candidate]) -> list[Proposal]:
+    """What contradicts others, each with as many of those as its kind takes, and no memory twice."""
+    taken, found = {candidate.memory_id for candidate in asked}, list[Proposal]()
+    for challenger, *incumbents in contested:
+        left = [one for one in incumbents if one.memory_id not in taken]
+        if challenger.memory_id in taken or not left or left[0].tier not in CONTESTS:
+            continue
+        kind = KINDS[CONTESTS[left[0].tier]]
+        named = (challenger, *left[: kind.takes - 1])
+        taken |= {one.memory_id for one in named}
+        proposal = _proposal(challenger, kind, CONTRADICTED)
+        found.append(replace(proposal, memory_ids=tuple(one.memory_id for one in named)))
+    return found
 
 
 def _lets_go(candidate: Candidate) -> Kind | None:

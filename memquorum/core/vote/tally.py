@@ -5,7 +5,7 @@ A proposal is decided iff
 1. at least q distinct members say yes, q = ⌈(N+f+1)/2⌉: then at least f+1 of them are honest; for a kind that can be
    undone f+1, of whom one is;
 2. their voices reach the kind's share of *all* voices: Σ_yes w·c ≥ α·Σ w·c, the sum on the right over every configured
-   member, voting or not (SPEC A, decision 0);
+   member, voting or not (SPEC A, decision 0); of a kind that weighs scores, each by its score: Σ_yes s·w·c;
 3. the kind's own gate holds (promote: SPEC B's validity gate, on q-th highest values).
 
 Otherwise the memory is kept. Adding ballots can make all three true, never false: whoever picks the ballots of a
@@ -14,12 +14,13 @@ certificate can delay a deletion, and cannot cause one. Everything is integers a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 
 from msgspec import Struct
 
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.policy import PPM
 from memquorum.core.records import NominationProposed
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS
@@ -69,13 +70,14 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
     counts: dict[tuple[str, tuple[int, ...], int], _Count] = {}
     found = []
     for at, (proposal, votes) in enumerate(zip(nomination.proposals, said, strict=True)):
-        needed = needed_ppm(genesis, KINDS[proposal.kind], proposal.namespace)
-        count = counts.get((proposal.kind, votes, needed))
+        kind = KINDS[proposal.kind]
+        needed = needed_ppm(genesis, kind, proposal.namespace)
+        count = None if kind.weighs_scores else counts.get((proposal.kind, votes, needed))
         if count is None:
             yes = tuple(sorted(member for member, vote in zip(members, votes, strict=True) if vote))
-            kind = KINDS[proposal.kind]
+            scores = {b.member: b.opinions[at].score_ppm for b in ballots} if kind.weighs_scores else {}
             votes_needed = kind.votes(genesis.quorum, genesis.f)
-            count = _count(genesis, kind, yes, votes=votes_needed, needed=needed)
+            count = _count(genesis, kind, yes, votes=votes_needed, needed=needed, scores=scores)
             counts[proposal.kind, votes, needed] = count
         found.append(_outcome(genesis, proposal.memory_ids, count, at, ballots))
     return tuple(found)
@@ -99,9 +101,11 @@ class _Count(Struct, frozen=True):
     reason: str
 
 
-def _count(genesis: Genesis, kind: Kind, yes: tuple[int, ...], *, votes: int, needed: int) -> _Count:
-    """`yes`: the members for it, by id; `votes`, `needed`: what decides."""
-    weight = sum([member.voice for member in genesis.members if member.id in yes])
+def _count(
+    genesis: Genesis, kind: Kind, yes: tuple[int, ...], *, votes: int, needed: int, scores: Mapping[int, int]
+) -> _Count:
+    """`yes`: the members for it, by id; `votes`, `needed`: what decides; `scores`: theirs, where they count."""
+    weight = sum(m.voice * scores.get(m.id, PPM) // PPM for m in genesis.members if m.id in yes)
     enough, reason = False, TOO_LIGHT
     if len(yes) < votes:
         reason = TOO_FEW

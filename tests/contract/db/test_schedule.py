@@ -8,6 +8,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
+from memquorum.core.records import Proposal
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, DueMemory, ShardStatus
 from tests.builders import genesis, votes
@@ -178,3 +179,27 @@ def test_status_is_where_the_journal_stands(world: World, shard: Shard) -> None:
 
 def test_status_of_a_shard_that_never_began(world: World) -> None:
     assert world.schedule.status(7) == ShardStatus(7, 0, 0, 0, 0, 0, 0)
+
+
+def test_what_is_contested_is_alive_and_does_not_rest(world: World, shard: Shard) -> None:
+    shard.episode("a")
+    shard.episode("b", contradicts=(A,))
+    shard.episode("c", contradicts=(A, B))
+    shard.tick(100_000)
+    shard.decide([votes.proposal(A, "promote")])
+    world.flush(shard)
+
+    def contested() -> list[tuple[str, str]]:
+        return [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10)]
+
+    assert contested() == [(C, A), (C, B), (B, A)]
+    assert [(n.tier, o.tier) for n, o in world.schedule.contested(0, 2)] == [
+        (SHORT_TERM, LONG_TERM), (SHORT_TERM, SHORT_TERM)
+    ]  # fmt: skip
+    assert world.schedule.contested(1, 10) == []
+    shard.decide([Proposal((C, B), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], votes.nobody)
+    world.flush(shard)
+    assert contested() == [(C, A), (B, A)], "these two rest by this kind, and not by the other"
+    shard.protect(protection(shard.rules.codec, "pin", A, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert contested() == []

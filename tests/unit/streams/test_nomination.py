@@ -153,3 +153,12 @@ def test_whoever_waits_for_a_nomination_is_told_of_it_without_the_key(
     assert waiting.would(arrival(codec, TICK)) is None  # it was sent already
     assert waiting.would(arrival(codec, standing(last_epoch=5, last_epoch_at=NOW))) is None
     assert caplog.text == ""
+
+
+def test_what_contradicts_is_proposed_with_all_that_it_contradicts_and_no_memory_twice(codec: Codec) -> None:
+    new, older, kept = (replace(READY, memory_id=name) for name in ("new", "older", "kept"))
+    full = shelf()
+    full.disputed = [(new, OLD), (new, older), (new, replace(kept, tier="long-term")), (OLD, older)]
+    (output,) = stage(codec, full).process([arrival(codec, TICK)])
+    named = [(p.kind, p.memory_ids, p.reason) for p in opened(codec, output).proposals if p.kind != "promote"]
+    assert named == [("supersede", ("new", "old", "older"), "contradicted")], "what was due is contested instead"

@@ -1,7 +1,7 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
-`forget`, `demote` and `promote` are proposed by the nomination stage, `restore` by a request, what is `ordered` by
-an order: to erase, and of another configuration.
+`forget`, `demote`, `promote` and `supersede` are proposed by the nomination stage, `restore` by a request, what is
+`ordered` by an order: to erase, and of another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -20,11 +20,25 @@ from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.restore import RESTORE
+from memquorum.core.vote.kinds.supersede import OVERRULE, SUPERSEDE
 
-__all__ = ["CONFIGURE", "DEMOTE", "ERASE", "FORGET", "KINDS", "LETS_GO", "PROMOTE", "RAISES", "RESTORE"]
+__all__ = [
+    "CONFIGURE",
+    "CONTESTS",
+    "DEMOTE",
+    "ERASE",
+    "FORGET",
+    "KINDS",
+    "LETS_GO",
+    "OVERRULE",
+    "PROMOTE",
+    "RAISES",
+    "RESTORE",
+    "SUPERSEDE",
+]
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
-    {kind.name: kind for kind in (FORGET, PROMOTE, DEMOTE, CONFIGURE, ERASE, RESTORE)}
+    {kind.name: kind for kind in (FORGET, PROMOTE, DEMOTE, SUPERSEDE, OVERRULE, CONFIGURE, ERASE, RESTORE)}
 )
 """Every kind by its name. Their order is that of a ballot's columns, and of the proposals of an epoch."""
 
@@ -36,3 +50,7 @@ RAISES: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.SALIENT for tier in kind.tiers
 }
 """By tier, the kind that proposes what is worth keeping there."""
+CONTESTS: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.CONTESTED for tier in kind.tiers
+}
+"""By tier, the kind that lets a newer memory take the place of one there."""

@@ -61,6 +61,8 @@ class Found:
     """The offset of the last record that used it or said it again."""
     protected: bool = False
     """Whether an order keeps it from being forgotten."""
+    pinned: bool = False
+    """Whether a pin or a goal does: a hold keeps its key alone."""
     opened: bool = False
     """Whether its sealed content could be opened: asked only where the decision brings it back."""
 
@@ -81,6 +83,8 @@ class Offered(Enum):
     """Those that decayed, that a full shard should let go, or that somebody wants to be forgotten."""
     SALIENT = "salient"
     """Those that are worth keeping."""
+    CONTESTED = "contested"
+    """Those that say otherwise than each other."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -166,6 +170,12 @@ class Kind:
     offered: Offered = Offered.NONE
     takes: int = 1
     """How many memories of one namespace a proposal may name; one at least."""
+    spares: int = 0
+    """How many of these, the first, lose nothing by it: they are not asked whether it is void for them."""
+    claims: bool = False
+    """Whether a yes says that its first memory is true: a member says so of at most one of two that contradict."""
+    weighs_scores: bool = False
+    """Whether a yes weighs as much of its member's voice as its score says."""
     decays_in: str = SHORT_TERM
     """The tier by whose scales it measures decay."""
     tiers: frozenset[str] = frozenset()
@@ -205,6 +215,10 @@ class Kind:
         wrong = _contradiction(self)
         if wrong is not None:
             raise ValueError(f"the kind {self.name!r} cannot be: {wrong}")
+
+    def taken(self, memory_ids: Sequence[str]) -> Sequence[str]:
+        """Those of a proposal's memories that it is against or for, and not only for the sake of others."""
+        return memory_ids[self.spares :]
 
     def eligible(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
         """The reason code to nominate a memory with, or None."""

@@ -149,4 +149,5 @@ PROMOTE = Kind(
     void=lambda found, _: _PROMOTED if found.tier == LONG_TERM else None,
     effect=lambda found, confidence, as_of, policy: [Fate(LONG_TERM, confidence) for _ in found],
     rests=Rests.THROUGH_USE,
+    claims=True,
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
+from memquorum.core.tiers import GONE, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
 from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Together, Words
@@ -53,6 +53,8 @@ def _score(terms: Any, policy: Policy) -> Any:
 def _absent(found: Found, as_of: int) -> str | None:
     if found.tier == GONE:
         return _KEY_GONE
+    if found.tier == SUPERSEDED:
+        return None
     if found.tier != SEALED or found.sealed_until is None:
         return _NOT_SEALED
     # From here on the key may go at any moment, or went before a crash.

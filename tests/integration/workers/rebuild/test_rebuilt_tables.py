@@ -35,7 +35,7 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
     mine = flow.namespace(SHARD)
     with Worker(flow.bootstrap, codec, databases) as worker:
         flow.episodes(SHARD, ["a", "b"])
-        flow.episodes(SHARD, ["c"], subject="ada")
+        flow.episodes(SHARD, ["c"], subject="ada", contradicts=(memory_id(mine, "a"),))
         flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=memory_id(mine, "a"), at=950)
         said = {"cluster": GENESIS.cluster, "namespace": mine}
         flow.accepted(SHARD, protections.accepted(codec, "pin", memory_id(mine, "a"), 1, **said))

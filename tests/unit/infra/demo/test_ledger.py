@@ -84,7 +84,7 @@ def test_an_epoch_whichever_topic_is_read_first(journal_first):
     ledger.nominated(nomination(1, *"ABCD"), 1100)  # sent again: the first counts
     if not journal_first:
         journal()
-    assert ledger.tiers() == {"short-term": 2, "long-term": 1, "sealed": 0, "gone": 1}
+    assert ledger.tiers() == {"short-term": 2, "long-term": 1, "sealed": 0, "superseded": 0, "gone": 1}
     assert ledger.outcomes() == {"forgotten": 1, "promoted": 1, "kept": 1, "voided": 1, "open": 0}
     assert (ledger.nominations(), ledger.latencies()) == (4, [250])
     ledger.entry(entry("ticked", Ticked(7, NOWHERE)), 0)
@@ -100,7 +100,7 @@ def test_what_is_restored_is_in_short_term_memory():
     ledger.entry(entry("asked", Accessed("a", 1, False), "e", "A"), 0)
     assert ledger.idle_accesses == 0
     ledger.entry(entry("decided", decided(4, A="restored", B="restored")), 0)
-    assert ledger.tiers() == {"short-term": 2, "long-term": 0, "sealed": 0, "gone": 0}
+    assert ledger.tiers() == {"short-term": 2, "long-term": 0, "sealed": 0, "superseded": 0, "gone": 0}
 
 
 def test_the_last_moment_speaks_of_what_its_tick_led_to():

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memquorum.core.decay import decay_ppm, of_tier, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Proposal
-from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, PROMOTE, RESTORE
+from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, OVERRULE, PROMOTE, RESTORE, SUPERSEDE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
 from memquorum.ports import Candidate
 from tests.builders import votes
@@ -55,11 +55,13 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return holds if draw(st.booleans()) else kind.abstain(NOW)
     if kind.ordered:
         return (draw(st.sampled_from([0, PPM])),)
+    if kind.weighs_scores:
+        return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM]), ppm, ppm))
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
-    assert set(KINDS) == {"forget", "promote", "demote", "configure", "erase", "restore"}
+    assert set(KINDS) == {"forget", "promote", "demote", "supersede", "overrule", "configure", "erase", "restore"}
     assert all(kind.name == name for name, kind in KINDS.items())
     assert {name for name, kind in KINDS.items() if kind.effect is None} == {"configure", "erase"}
     with pytest.raises(TypeError):
@@ -176,6 +178,10 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (RESTORE, (PPM, PPM - 1, 0, NOW), "decay 999999 does not follow"),
         (RESTORE, (PPM, PPM, PPM + 1, NOW), "relevance 1000001 lies outside"),
         (RESTORE, (PPM, PPM, 0, NOW + 1), "the time that the vote speaks of"),
+        (SUPERSEDE, (1, PPM, 0, 0), "contradicts 1 is neither 0 nor 1000000"),
+        (OVERRULE, (PPM, 5, 0, 0), "corrects 5 is neither 0 nor 1000000"),
+        (SUPERSEDE, (PPM, PPM, PPM + 1, 0), "challenger 1000001 lies outside"),
+        (SUPERSEDE, (PPM, PPM, 0, -1), "incumbent -1 lies outside"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
         (PROMOTE, (0, -1, 0, 0), "grounded -1 lies outside"),
         (PROMOTE, (0, 0, PPM + 1, 0), "consistency 1000001 lies outside"),

@@ -1,0 +1,183 @@
+"""The votes to let a newer memory take the place of older ones that it contradicts (SPEC B, 8.3): `supersede` of what
+is in short-term memory, `overrule` of what was promoted. A proposal names the challenger first, then what it
+contradicts.
+
+A member judges from what it read itself: whether the rules of `text.conflict` find the texts contradictory, which was
+said later, whether the later one says that it corrects something, who said it again, and what its own agents' late
+episodes say. Its score is the challenger's share of that evidence; at least 0.9 where the agent or the source of the
+older text itself corrects it. Of two memories at most one can be the later, so no member is for both sides.
+
+A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
+overrule κ/(1+κ) of them, κ = 1.2. Who is silent counts for the incumbent. So leaving ballots out can only delay it.
+What is superseded is served no more, its key is kept, and another vote can restore it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.text.agreement import agree
+from memquorum.core.text.conflict import between, read
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
+from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines
+from memquorum.core.vote.kinds.forget import absent
+from memquorum.core.vote.kinds.kind import (
+    Columns,
+    Fate,
+    Found,
+    Kind,
+    Offered,
+    Rests,
+    Terms,
+    Together,
+    Words,
+    outside,
+    within,
+)
+
+TAKES = 4
+_PINNED, _PROMOTED = "pinned", "promoted since"
+_CORRECTED = 900_000
+_HALF = PPM // 2
+# The evidence for a side: that it was said; that it is the later one, corrects the other, is of the same agent or
+# source; each repetition, each late episode of the own agents that says the same; a use since the challenger came; and
+# that members agreed to promote it.
+_SAID, _LATER, _CUE, _OWN, _REPEATED, _LIKEWISE, _USED, _KEPT = (
+    200_000, 200_000, 200_000, 200_000, 100_000, 100_000, 50_000, 300_000,
+)  # fmt: skip
+_COUNTED = 2
+
+
+def _judge(
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    return [_terms(together, context, 0) for together in facts]
+
+
+def _judge_promoted(
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    return [_terms(together, context, _KEPT) for together in facts]
+
+
+def _terms(together: Together, context: MemberContext, kept: int) -> Terms | None:
+    """The weakest of what it says against each of the others. None where it sees no ground to judge."""
+    newer, *olders = together
+    found = [_against(newer, older, context, kept) for older in olders]
+    if not found or any(one is None for one in found):
+        return None
+    return min((one for one in found if one is not None), key=lambda terms: _score(terms, None))
+
+
+def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kept: int) -> Terms | None:
+    if newer.text is None or older.text is None or (newer.created, newer.memory_id) <= (older.created, older.memory_id):
+        return None
+    same_agent = newer.agent == older.agent
+    finding = between(read(older.text), read(newer.text), same_agent=same_agent)
+    if finding is None:
+        return None
+    own = same_agent or (newer.source is not None and newer.source == older.source)
+    challenger = _SAID + _LATER + _CUE * finding.cue + _OWN * own + _support(newer, older, context)
+    incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
+    return PPM, PPM * (own and finding.cue), min(PPM, challenger), min(PPM, incumbent)
+
+
+def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> int:
+    """What speaks for a text: repetitions, and late episodes near it that say the same or deny the other."""
+    values, places = cosines(mine, context)
+    near = [context.texts[places[at]] for at, value in enumerate(values.tolist()) if value >= NEAR]
+    texts = [text for text in near if text is not None and text not in (mine.text, other.text)]
+    likewise = sum(agree(text, mine.text or "") for text in texts)
+    return _REPEATED * min(_COUNTED, mine.reinforced) + _LIKEWISE * min(_COUNTED, likewise)
+
+
+def _score(terms: Any, _: Policy | None) -> Any:
+    contradicts, corrects, challenger, incumbent = terms
+    both = challenger + incumbent
+    part = challenger * PPM // (both + (both == 0))
+    raised = (corrects == PPM) & (part < _CORRECTED)
+    return (part + (_CORRECTED - part) * raised) * (contradicts // PPM)
+
+
+def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    for name, value in zip(SUPERSEDE.terms[:2], terms[:2], strict=True):
+        if value not in (0, PPM):
+            return f"{name} {value} is neither 0 nor {PPM}"
+    return outside(SUPERSEDE.terms[2:], terms[2:])
+
+
+def _sound(terms: Columns, _: int, __: Policy) -> bool:
+    return bool(((terms[:2] == 0) | (terms[:2] == PPM)).all()) and within(terms[2:])
+
+
+def _void(found: Found, _: int) -> str | None:
+    if found.pinned:
+        return _PINNED
+    return _PROMOTED if found.tier == LONG_TERM else None
+
+
+def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequence[Fate | None]:
+    return [None, *(Fate(SUPERSEDED) for _ in found[1:])]
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["contradicts"]:
+        return "does not know both, or finds no contradiction, or the other is the later one: both stay"
+    told = f"evidence {share(terms['challenger'])} for it, {share(terms['incumbent'])} against"
+    told += ", and its own agent or source corrects it" if terms["corrects"] else ""
+    return f"{told}: score {share(score_ppm)} {'> 0.5: it holds' if yes else '≤ 0.5: both stay'}"
+
+
+SUPERSEDE = Kind(
+    name="supersede",
+    terms=("contradicts", "corrects", "challenger", "incumbent"),
+    widths=(4, 4, 4, 4),
+    due=lambda candidate, as_of, policy: None,
+    judge=_judge,
+    fade=None,
+    abstain=lambda as_of: (0, 0, 0, 0),
+    check=_check,
+    sound=_sound,
+    score=_score,
+    yes=lambda score, policy: score > _HALF,
+    needed=lambda policy: Fraction(1, 2),
+    gate=None,
+    outcome="superseded",
+    words=Words(
+        aim="let the newer memory take the place of the older",
+        proposed={"contradicted": "because one says otherwise than the other"},
+        why={
+            _PINNED: "it is pinned, or needed by a goal",
+            _PROMOTED: "it was promoted meanwhile, and takes a vote to overrule",
+        },
+        opinion=_in_words,
+    ),
+    reads=True,
+    offered=Offered.CONTESTED,
+    takes=TAKES,
+    spares=1,
+    tiers=frozenset({SHORT_TERM}),
+    share=Fraction(1, 8),
+    absent=absent,
+    void=_void,
+    effect=_effect,
+    rests=Rests.THROUGH_USE,
+    seals=True,
+    claims=True,
+    weighs_scores=True,
+)
+
+OVERRULE = dataclasses.replace(
+    SUPERSEDE,
+    name="overrule",
+    judge=_judge_promoted,
+    # κ/(1+κ), κ = 1.2.
+    needed=lambda policy: Fraction(6, 11),
+    words=dataclasses.replace(SUPERSEDE.words, aim="let the newer memory take the place of one that was promoted"),
+    tiers=frozenset({LONG_TERM}),
+    void=lambda found, _: _PINNED if found.pinned else None,
+)

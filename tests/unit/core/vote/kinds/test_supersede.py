@@ -1,0 +1,240 @@
+"""A newer memory takes the place of an older one that it contradicts, by a vote, and only so."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Memory, Strength
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import Decided, NominationProposed, Proposal, Restored
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
+from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
+from memquorum.core.vote.judging import judged
+from memquorum.core.vote.kinds import KINDS, OVERRULE, PROMOTE, SUPERSEDE
+from memquorum.core.vote.kinds.kind import Kind, Opinion, Together
+from memquorum.core.vote.tally import needed_ppm, tally
+from tests.builders import genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+
+POLICY = Policy()
+GENESIS = genesis.make()
+A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
+NOW = 1_700_000_000_000
+EMPTY = MemberContext("n")
+
+
+def opinions(
+    kind: Kind, asked: Sequence[tuple[Proposal, Together | None]], context: MemberContext = EMPTY
+) -> list[Opinion]:
+    terms = judged(kind, asked, context, as_of=NOW, policy=POLICY)
+    return [votes.following(kind, one, POLICY) for one in terms]
+
+
+def said(name: str, text: str, at: int, **more: object) -> MemoryFacts:
+    made = MemoryFacts(name, "n", "planner", at, at, 600_000, np.ones(4, np.float32), text=text)
+    return replace(made, **more)
+
+
+def proposal(*names: str, kind: Kind = SUPERSEDE) -> Proposal:
+    return Proposal(names, "n", kind.name, "contradicted", 0, 0, 0)
+
+
+def judge(*together: MemoryFacts, kind: Kind = SUPERSEDE, context: MemberContext = EMPTY) -> Opinion:
+    asked = proposal(*(one.memory_id for one in together), kind=kind)
+    (found,) = opinions(kind, [(asked, together)], context)
+    return found
+
+
+CODE, CHANGED = said("a", "The door code is 4821.", 1), said("b", "The door code was changed to 9930.", 2)
+
+
+def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
+    found = judge(CHANGED, CODE)
+    assert found.yes and found.score_ppm >= 900_000
+    assert judge(CHANGED, CODE, kind=OVERRULE).score_ppm >= 900_000
+    sourced = replace(CHANGED, agent="other", source="manual"), replace(CODE, source="manual")
+    assert judge(*sourced).score_ppm >= 900_000
+
+
+def test_another_agents_word_is_worth_less_and_less_still_against_what_was_promoted() -> None:
+    other = replace(CHANGED, agent="other")
+    assert 500_000 < judge(other, CODE).score_ppm < 900_000
+    plain = said("b", "The door code is 9930.", 2, agent="other")
+    assert judge(plain, CODE).yes
+    assert not judge(plain, CODE, kind=OVERRULE).yes
+    repeated = replace(CODE, reinforced=2)
+    assert judge(plain, repeated).score_ppm < judge(plain, CODE).score_ppm
+
+
+def test_the_earlier_one_and_what_does_not_contradict_take_no_place() -> None:
+    assert not judge(CODE, CHANGED).yes
+    assert not judge(said("b", "The window is open.", 2), CODE).yes
+    assert not judge(replace(CHANGED, text=None), CODE).yes
+    assert not judge(CHANGED, CODE, said("c", "The window is open.", 1)).yes
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans(), st.sampled_from("ab"))
+def test_no_member_is_for_both_sides(one: int, two: int, more: int, less: int, cue: bool, agent: str) -> None:  # noqa: PLR0917
+    newer = CHANGED.text if cue else "The door code is 9930."
+    a = replace(CODE, created=one, reinforced=more, agent="a")
+    b = replace(CHANGED, created=two, reinforced=less, text=newer, agent=agent)
+    for kind in (SUPERSEDE, OVERRULE):
+        assert not (judge(a, b, kind=kind).yes and judge(b, a, kind=kind).yes)
+
+
+def test_late_episodes_of_the_own_agents_speak_for_a_side() -> None:
+    vector = np.ones(4, np.float32)
+    heard = MemberContext.of("n", [("x", vector, "The door code is 4821, you know.")])
+    other = replace(CHANGED, agent="other")
+    assert judge(other, CODE, context=heard).score_ppm <= judge(other, CODE).score_ppm
+
+
+# The tally ------------------------------------------------------------------------------------------------------------
+
+
+def ballots(kind: Kind, scores: list[int | None]) -> list[Ballot]:
+    """One of each member that is not None; a score in percent, 0 for a no."""
+    found = []
+    for member, score in enumerate(scores):
+        if score is not None:
+            terms = (PPM, 0, score * 10_000, PPM - score * 10_000) if score else (0, 0, 0, 0)
+            found.append(votes.ballot(member, votes.following(kind, terms, POLICY)))
+    return found
+
+
+def decided(kind: Kind, scores: list[int | None]) -> bool:
+    nomination = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal("a", "b", kind=kind),))
+    (outcome,) = tally(GENESIS, nomination, ballots(kind, scores))
+    return outcome.decided
+
+
+def test_a_yes_weighs_as_much_as_its_score() -> None:
+    assert decided(SUPERSEDE, [90, 90, 90, None])
+    assert not decided(SUPERSEDE, [90, 90, None, None]), "two are no quorum"
+    assert not decided(SUPERSEDE, [60, 60, 60, 0]), "1.8 of 4 voices are not the half"
+    assert decided(SUPERSEDE, [67, 67, 67, 0])
+    assert not decided(OVERRULE, [67, 67, 67, 0]), "2.01 of 4 are less than 6/11"
+    assert decided(OVERRULE, [90, 90, 90, 0])
+    assert needed_ppm(GENESIS, OVERRULE) * 11 >= GENESIS.voice * 6
+
+
+@pytest.mark.parametrize("kind", [SUPERSEDE, OVERRULE])
+def test_leaving_ballots_out_can_only_delay_it(kind: Kind) -> None:
+    for scores in itertools.product([0, 51, 67, 90, 100], repeat=4):
+        whole = decided(kind, list(scores))
+        for out in range(4):
+            fewer = [None if at == out else score for at, score in enumerate(scores)]
+            assert whole or not decided(kind, fewer)
+
+
+# What it does ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    made = Shard(codec, GENESIS)
+    made.episode("a")
+    made.episode("b", contradicts=(A,))
+    made.tick(100_000)
+    return made
+
+
+def vote(shard: Shard, *names: str, kind: Kind = SUPERSEDE) -> tuple[str, str]:
+    change = shard.decide([Proposal(names, NAMESPACE, kind.name, "contradicted", 0, 0, 0)])
+    (result,) = shard.rules.codec.decode_as(Decided, change.entry.detail).results
+    return result.outcome, result.reason
+
+
+def test_the_loser_is_kept_for_audit_and_the_winner_stays_as_it_is(shard: Shard) -> None:
+    before = shard.rows.memories[B], shard.rows.strengths[B]
+    assert vote(shard, B, A) == ("superseded", "quorum")
+    lost = shard.rows.memories[A]
+    assert (lost.tier, lost.sealed_until, lost.asks_after) == (SUPERSEDED, None, None)
+    assert A not in shard.rows.strengths and shard.rows.state.alive == 1
+    assert (shard.rows.memories[B], shard.rows.strengths[B]) == before
+
+
+def test_a_chain_leaves_the_last(shard: Shard) -> None:
+    shard.episode("c", contradicts=(A, B))
+    assert vote(shard, C, A, B) == ("superseded", "quorum")
+    assert list(shard.rows.strengths) == [C]
+    assert vote(shard, C, B)[0] == "voided"
+
+
+def test_what_was_promoted_takes_a_vote_to_overrule(shard: Shard) -> None:
+    shard.decide([votes.proposal(A, "promote")])
+    assert vote(shard, B, A) == ("voided", "promoted since")
+    assert shard.rows.memories[A].tier == LONG_TERM
+    assert vote(shard, B, A, kind=OVERRULE) == ("superseded", "quorum")
+
+
+def test_what_is_restored_rests_from_the_same_vote(shard: Shard) -> None:
+    vote(shard, B, A)
+    order = votes.restore(GENESIS, A)
+    shard.ask(order, 100_000)
+    shard.restore(order, Restored(A, 600_000, 0, 0, 0, 0))
+    assert shard.rows.memories[A].tier == SHORT_TERM
+    rest = shard.rows.strengths[A].rest
+    assert rest["supersede"] > 10**9 and rest["overrule"] > 10**9
+
+
+def test_rows_speak_of_all(shard: Shard) -> None:
+    change = shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
+    assert [one.id for one in change.of(Memory)] == [A]
+    assert change.ended(Strength) == (A,)
+
+
+# P40 ------------------------------------------------------------------------------------------------------------------
+
+CLAIMS = [
+    said("a", "The door code is 4821.", 1), said("b", "The door code is 9930.", 2),
+    said("c", "The door code was changed to 7777.", 3), said("d", "The window is open.", 4),
+]  # fmt: skip
+
+
+def grown(claim: MemoryFacts) -> MemoryFacts:
+    return replace(claim, created=NOW - 10**6 + claim.created, last_access=NOW, salience_ppm=PPM, reinforced=2,
+                   uncertainty_ppm=0, sourced=True)  # fmt: skip
+
+
+def test_a_member_promotes_at_most_one_of_claims_that_contradict() -> None:
+    grown_up = [grown(claim) for claim in CLAIMS]
+    asked = [(proposal(one.memory_id, kind=PROMOTE), (one,)) for one in grown_up]
+    found = opinions(PROMOTE, asked)
+    assert [one.yes for one in found] == [False, False, True, True], (
+        "the latest of equals, and what nothing contradicts"
+    )
+    alone = [opinions(PROMOTE, [one])[0].yes for one in asked]
+    assert alone == [True] * 4
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=4, max_size=4), st.integers(0, 3))
+def test_two_claims_that_contradict_are_never_both_decided(repeated: list[list[int]], liar: int) -> None:
+    """Each member has heard other repetitions; one of four says yes to everything."""
+    nomination = NominationProposed(
+        b"", 0, 0, 1, NOW, 0, "interval", tuple(proposal(one.memory_id, kind=PROMOTE) for one in CLAIMS[:3])
+    )
+    cast = []
+    for member in range(4):
+        mine = [replace(grown(one), reinforced=n) for one, n in zip(CLAIMS, repeated[member], strict=False)]
+        asked = list(zip(nomination.proposals, [(one,) for one in mine], strict=True))
+        honest = opinions(PROMOTE, asked)
+        terms = (PPM, PPM, PPM, 0)
+        lie = votes.following(PROMOTE, terms, POLICY)
+        cast.append(votes.ballot(member, *([lie] * 3 if member == liar else honest)))
+    for shown in itertools.chain([cast], itertools.combinations(cast, 3)):
+        assert sum(one.decided for one in tally(GENESIS, nomination, list(shown))) <= 1
+
+
+def test_they_are_kinds_like_others() -> None:
+    assert {KINDS[name] for name in ("supersede", "overrule")} == {SUPERSEDE, OVERRULE}
