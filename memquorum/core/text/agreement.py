@@ -52,7 +52,7 @@ _SIGNS = re.compile(r"[!<>=]=|[-=]>|[+*=<>#&|^~≤≥≠→←]")
 
 
 class Reading(Struct, frozen=True):
-    """What of a text must be found in another one that is to agree with it. Made by `reading`."""
+    """What of a text must be found in another one that is to agree with it. Made by `_read`."""
 
     numbers: tuple[str, ...]
     names: tuple[str, ...]  # names and codes, case-folded, each once, in order
@@ -75,12 +75,6 @@ def agree(a: str, b: str) -> bool:
     Takes texts or what `gist` made of them.
     """
     return Said(a).agrees(Said(b))
-
-
-def reading(text: str) -> Reading | None:
-    """What `contradict` compares of a text, to be made once; None where the text cannot be read."""
-    text = gist(text)
-    return None if len(text) > LONG or text.startswith(_DIGEST) or _foreign(text) else _read(text)
 
 
 class Said:
@@ -123,18 +117,6 @@ class Said:
         if sentence not in self._read:
             self._read[sentence] = _read(sentence)
         return self._read[sentence]
-
-
-def contradict(a: Reading, b: Reading) -> bool:
-    """Whether two similar texts make the same statement with another number, a negation or an opposite. Symmetric.
-
-    More than not to agree: texts with different names, or of which one asks, speak of different matters, and one that
-    adds a number only says more.
-    """
-    if a.asks or b.asks or not _same_persons(a, b) or not _same_names(a, b):
-        return False
-    other_numbers = len(a.numbers) == len(b.numbers) and a.numbers != b.numbers
-    return other_numbers or not _same_negations(a, b) or not _same_sides(a.poles, b.poles)
 
 
 def gist(text: str) -> str:
