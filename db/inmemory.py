@@ -130,6 +130,7 @@ class InMemoryStore:
         """A transaction on the shards that stand as given. Raises Fenced where one stands elsewhere."""
         for expected in wanted:
             check_standing(expected, self.states.get(expected.shard))
+        wanted = {state: keys | self._filling(keys.slots) for state, keys in wanted.items()}
         rows = {
             state.shard: Rows(
                 state,
@@ -146,6 +147,12 @@ class InMemoryStore:
             for state, keys in wanted.items()
         }
         yield InMemoryTransaction(self, rows)
+
+    def _filling(self, slots: Collection[tuple[str, str]]) -> Keys:
+        """The memories that fill slots."""
+        of = {i: (self.memories[i].namespace, self.memories[i].key) for i in self.strengths} if slots else {}
+        found = frozenset(memory_id for memory_id, slot in of.items() if slot in slots)
+        return Keys(memories=found, protected=found)
 
     def quotas(self, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
         """Where namespaces stand, of (namespace, time after which what was forgotten counts)."""

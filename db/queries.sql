@@ -213,6 +213,12 @@ SELECT $row(memory)
 FROM memory
 WHERE id = ANY(%(ids)s::uuid[])
 
+-- :name filling
+-- The memories that fill slots.
+SELECT m.id::text
+FROM unnest(%(namespaces)s::text[], %(keys)s::text[]) AS slot (namespace, key)
+JOIN memory m ON m.namespace = slot.namespace AND m.key = slot.key AND m.tier IN ('short-term', 'long-term')
+
 -- :name strengths
 -- Strengths of those of the memories that are alive.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest

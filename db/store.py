@@ -254,6 +254,10 @@ class Transaction:
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
+    filled = [slot for keys in wanted.values() for slot in keys.slots]
+    if filled:
+        filling = _filling(connection, filled)
+        wanted = {state: keys | Keys(memories=filling, protected=filling) for state, keys in wanted.items()}
     wanted_ids = uuids(memory_id for keys in wanted.values() for memory_id in keys.memories)
     event_keys = [key for keys in wanted.values() for key in keys.events]
     named = {"namespaces": [n for n, _ in event_keys], "event_ids": [e for _, e in event_keys]}
@@ -290,6 +294,14 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         )
         for state, keys in wanted.items()
     }  # fmt: skip
+
+
+def _filling(connection: psycopg.Connection, slots: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The memories that fill slots. Asked before the shards are locked: where one has moved on since, nothing of it is
+    used (`check_standing`)."""
+    namespaces, keys = zip(*slots, strict=True)
+    rows = connection.execute(QUERIES["filling"], {"namespaces": list(namespaces), "keys": list(keys)})
+    return frozenset(memory_id for (memory_id,) in rows)
 
 
 def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:

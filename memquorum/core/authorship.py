@@ -13,7 +13,7 @@ from memquorum.core import ids, intake, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.records import EpisodeRecorded
+from memquorum.core.records import EpisodeAccepted, EpisodeRecorded
 
 SIGNATURE_BYTES = 64
 
@@ -48,3 +48,19 @@ def fault(
     if ids.memory_id(namespace, event_id) != memory_id:
         return "what was signed is another event"
     return None
+
+
+def fills(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, key: bytes) -> bool:
+    """Whether the agent itself has signed that this fills the record's slot; also where there is no slot, or nobody has
+    to sign."""
+    if record.key is None or record.namespace not in genesis.signed:
+        return True
+    sealed = record.sealed_signed
+    wrong = fault(
+        codec, genesis, memory_id=record.memory_id, namespace=record.namespace, agent=record.agent, text=text,
+        sealed=sealed, key=key,
+    )  # fmt: skip
+    if wrong is not None or sealed is None:
+        return False
+    said = intake.recorded(codec, sealing.open_signed(key, sealed, record.memory_id)[SIGNATURE_BYTES:])
+    return isinstance(said, EpisodeRecorded) and (said.explicit, said.key) == (record.explicit, record.key)

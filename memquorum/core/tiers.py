@@ -5,7 +5,8 @@ LONG_TERM = "long-term"
 SEALED = "sealed"
 """It was forgotten: its content is sealed, and its key exists until its grace time is over."""
 SUPERSEDED = "superseded"
-"""Another memory took its place by a vote: it is never served, and its key is kept."""
+"""Another memory took its place, by a vote or as its agent filled its slot anew: it is never served, and its key is
+kept."""
 GONE = "gone"
 """Its key is destroyed."""
 

@@ -65,7 +65,7 @@ RECORDS = (
     r.JournalHead(CLUSTER, 2, 1, 30, b"h" * 32, 1_750_000_000_000),
     r.Stored(**SAID, commitment=b"c" * 32, characters=23, outcome="reinforced", salience_ppm=739_000, early=True,
              accepted_offset=9, scored_offset=8, encoder="minilm", reinforces=OTHER, novelty_ppm=810_000,
-             contradicts=(MEMORY,), worth_ppm=15_965_730, rank_ppm=734_375),
+             contradicts=(MEMORY,), superseded=(MEMORY,), worth_ppm=15_965_730, rank_ppm=734_375),
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result((MEMORY,), "forget", "forgotten", "quorum"),),
               (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5),)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,7 +59,8 @@ class Batch:
     an order to erase, alone (`erasure`).
 
     `parents`: the traces of the decision's commits, in the order of their arrival. `recalled`: of the memories that the
-    decision restores, what the journal tells of those whose content can be opened.
+    decision restores, what the journal tells of those whose content can be opened. `unproven`: the episodes that fill a
+    slot, and whose agents did not sign that where they have to.
 
     Filled by `apply`: the changes, each with the record that it comes from, and why a decision could not be applied.
     """
@@ -72,6 +73,7 @@ class Batch:
     rejected: OutOfTurn | None = None
     recalled: dict[str, Restored] = field(default_factory=dict)
     reencoded: dict[str, Vector] = field(default_factory=dict)
+    unproven: set[str] = field(default_factory=set)
 
     @property
     def erasure(self) -> tuple[int, OrderAccepted] | None:
@@ -94,6 +96,7 @@ class Batch:
             frozenset(memory_id for keys in found for memory_id in keys.protected),
             frozenset(digest for keys in found for digest in keys.orders),
             frozenset(namespace for keys in found for namespace in keys.guarded),
+            frozenset(slot for keys in found for slot in keys.slots),
         )
 
     def restores(self) -> list[str]:
@@ -130,7 +133,7 @@ class Batch:
             if self.rejected is None and self.certified.checked.configures is not None:
                 rules = replace(rules, genesis=self.certified.checked.configures)
         for item in self.items:
-            change = _judge(rules, work.rows, item, contents, tombstones)
+            change = _judge(rules, work.rows, item, contents, tombstones, self.unproven)
             work.absorb(change)
             self.changes.append((change, item))
         for offset, record in self.anew:
@@ -359,7 +362,14 @@ def _up_to_an_order(items: list[Item], *, alone: bool) -> list[Item]:
     return items[:1] if at == 0 and alone else items[:at]
 
 
-def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], tombstones: Tombstones) -> Change:
+def _judge(  # noqa: PLR0917
+    rules: Rules,
+    rows: Rows,
+    item: Item,
+    contents: Mapping[str, Clear],
+    tombstones: Tombstones,
+    unproven: Collection[str],
+) -> Change:
     record = item.record
     place = applying.Place(topics.ACCEPTED, rows.state.shard, item.offset)
     if isinstance(record, EpisodeAccepted):
@@ -370,6 +380,7 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
             scored=item.scored,
             readable=record.memory_id in contents,
             kept_out=tombstones.keep_out(asked, rows.memories, rows.erased),
+            proven=record.memory_id not in unproven,
         )  # fmt: skip
     if isinstance(record, AccessAccepted):
         return applying.apply_access(rules, rows, place, record)

@@ -25,6 +25,7 @@ from confluent_kafka import Consumer, TopicPartition
 from db.standing import Clear, Fenced
 from db.store import PostgresStore
 from memquorum import topics
+from memquorum.core.authorship import fills
 from memquorum.core.avro import Codec
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.keys import Keys
@@ -381,11 +382,15 @@ class _Session:
         sealed = [memory_id for batch in batches.values() for memory_id in batch.sealed()]
         keys = self._patiently(self._vault.open, sealed) if sealed else {}
         found: dict[str, Clear | None] = {}
-        for batch in batches.values():
+        for shard, batch in batches.items():
+            codec, genesis = self._lines[shard].rules.codec, self._lines[shard].rules.genesis
             for item in batch.items:
                 # The first record of an event is the one that counts: a later one is a repetition, whatever it holds.
                 if isinstance(item.record, EpisodeAccepted) and item.record.memory_id not in found:
-                    found[item.record.memory_id] = opened(item, keys.get(item.record.memory_id))
+                    key = keys.get(item.record.memory_id)
+                    found[item.record.memory_id] = read = opened(item, key)
+                    if read is not None and key is not None and not fills(codec, genesis, item.record, read.text, key):
+                        batch.unproven.add(item.record.memory_id)
         clear = {memory_id: content for memory_id, content in found.items() if content is not None}
         return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
 

@@ -271,4 +271,5 @@ def _facts(
         known.witnessed,
         known.reads,
         known.marks.source,
+        known.marks.key,
     )

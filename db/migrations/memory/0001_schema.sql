@@ -77,6 +77,7 @@ CREATE TABLE memory (
 );
 -- What a search that names no purpose must keep out.
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
+CREATE INDEX memory_slot ON memory (namespace, key) WHERE key IS NOT NULL AND tier IN ('short-term', 'long-term');
 CREATE INDEX memory_alive ON memory (namespace, tier);
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
 CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier = 'sealed';

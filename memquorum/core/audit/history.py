@@ -26,6 +26,7 @@ from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
 from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
+from memquorum.core.audit.slots import Slots
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.identity.membership import Genesis
@@ -87,6 +88,7 @@ class History:
         self.protections = Protections(rules)
         # Digests of the orders that were answered.
         self._answered: set[bytes] = set()
+        self._slots = Slots()
         self._accepted = self._reencoded = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
@@ -224,6 +226,9 @@ class History:
             expected = ("stored", own)
         if (entry.effect, entry.memory_id) != expected:
             raise _effect(f"{expected[0]} of {expected[1]}", f"{entry.effect} of {entry.memory_id}")
+        if entry.effect == "stored":
+            rows = self.rows(entry, detail)
+            self._slots.judge(entry, detail, rows, self.protections, self._rules.genesis)
 
     def _judge_access(self, entry: JournalEntry, detail: Accessed) -> None:
         self._judge_place(entry)
@@ -341,6 +346,7 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
+        self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))
         for memory_id in change.ended(Dropped):
             self.dropped.pop(memory_id, None)

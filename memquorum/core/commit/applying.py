@@ -19,7 +19,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, links, repetitions, restores
+from memquorum.core.journal import decisions, links, repetitions, restores, slots
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
@@ -79,11 +79,13 @@ def apply_episode(
     scored: Scored,
     readable: bool,
     kept_out: bool = False,
+    proven: bool = True,
 ) -> Change:
     """An accepted episode with its score.
 
     `readable`: content and embedding could be opened. What cannot be opened any more is dropped with that reason, so
     that a destroyed key never blocks a shard. `kept_out`: an order to erase names it that was carried out before.
+    `proven`: that it fills its slot the agent has signed, where it has to.
     """
     detail = _stored(place, episode, scored, readable)
     if kept_out:
@@ -104,6 +106,7 @@ def apply_episode(
         # Also where the memory to be reinforced is not there any more, or may not be one with it (core/merging): what
         # was said again is remembered anew.
         effect = "stored"
+        detail = slots.superseding(rows, episode.namespace, detail, proven=proven)
     return apply_entry(
         rules,
         rows,
@@ -304,10 +307,13 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     if scored is not None:
         related.update(scored.record.contradicts)
     related = set(filter(ids.is_uuid, related))
+    filled = slots.slot(record.namespace, record) if isinstance(record, EpisodeAccepted) else None
     return Keys(
         frozenset(filter(ids.is_uuid, {record.memory_id})) | related,
         frozenset({(record.namespace, record.event_id)}),
         frozenset((record.namespace, memory_id) for memory_id in related),
+        # No slot has NUL in its name, and no database would be asked for it.
+        slots=frozenset() if filled is None or "\0" in "".join(filled) else frozenset({filled}),
     )
 
 

@@ -3,8 +3,8 @@
 1. `links`: one entry's place in the hash chain;
 2. `rows`: the state of a shard, field for field the tables of the store, which `tables` declares;
 3. `effects`: what each entry does to the rows, one rule per effect. The larger rules stand by themselves:
-   `decisions`, `erasures`, `protections`, `restores`, `repetitions`, `conflicts`; `resting`: how long what was kept
-   is left alone;
+   `decisions`, `erasures`, `protections`, `restores`, `repetitions`, `conflicts`, `slots`; `resting`: how long
+   what was kept is left alone;
 4. `workset`: a batch of changes, each seen by the next; `loaded`: a row that was not loaded is no row that is not
    there;
 5. `naming`: what an order to erase takes; `tombstones`: what it keeps out afterwards; `withheld`: which orders have

@@ -23,7 +23,17 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import conflicts, decisions, erasures, links, protections, repetitions, resting, restores
+from memquorum.core.journal import (
+    conflicts,
+    decisions,
+    erasures,
+    links,
+    protections,
+    repetitions,
+    resting,
+    restores,
+    slots,
+)
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, Memory, Rows, ShardState, Strength
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
@@ -83,11 +93,14 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(detail.derives_from)
         memories.update([detail.reinforces] if detail.reinforces else [])
         memories.update(detail.contradicts)
+        memories.update(detail.superseded)
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
     protected = set(detail.held) if isinstance(detail, Withheld) else set()
+    if isinstance(detail, Stored):
+        protected.update(detail.superseded)
     if isinstance(detail, Lapsed):
         protected.update(detail.memory_ids)
     if isinstance(detail, Protected | Erased | Decided):
@@ -184,6 +197,8 @@ def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped]
 def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
+    if not all(slots.gives_way(rows, rows.memories.get(i), entry.namespace, detail) for i in detail.superseded):
+        raise KeyError("a memory that gives way without a vote")
     # Rows of other namespaces may be at hand, and are not of this shard's history.
     known = (rows.memories.get(parent) for parent in detail.derives_from)
     holds = facets(detail, [source for source in known if source is not None and source.namespace == entry.namespace])
@@ -217,7 +232,7 @@ def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
         last_access=memory.created,
         touched=detail.accepted_offset,
     )
-    return change.plus(
+    change = change.plus(
         memory,
         strength,
         _event(entry, "stored", detail),
@@ -227,6 +242,7 @@ def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
         revealed=memory.id,
         gone=_undropped(entry, detail),
     )
+    return slots.ended(change, rows, detail.superseded) if detail.superseded else change
 
 
 def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:

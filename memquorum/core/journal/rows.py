@@ -371,6 +371,8 @@ class Keys(Struct, frozen=True):
     """Digests of orders: which were answered."""
     guarded: frozenset[str] = frozenset()
     """Namespaces: how much is protected there."""
+    slots: frozenset[tuple[str, str]] = frozenset()
+    """(namespace, key): the memories that fill it, and which orders protect them."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -381,6 +383,7 @@ class Keys(Struct, frozen=True):
             self.protected | other.protected,
             self.orders | other.orders,
             self.guarded | other.guarded,
+            self.slots | other.slots,
         )
 
 

@@ -99,6 +99,7 @@ class Stored(Said, frozen=True, kw_only=True):
     reinforces: str | None = None
     novelty_ppm: int | None = None
     contradicts: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
     retry: bool = False
     worth_ppm: int | None = None
     rank_ppm: int | None = None

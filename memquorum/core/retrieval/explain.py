@@ -130,7 +130,8 @@ class Signal(Struct, frozen=True):
 
 class Birth(Carried, frozen=True):
     """Where the memory came from, and what salience said of it. `retry`: after it had failed before. `worth_ppm`: of
-    its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind."""
+    its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind.
+    `superseded`: the memories whose place it took in its slot."""
 
     journal_seq: int
     accepted_offset: int
@@ -151,6 +152,7 @@ class Birth(Carried, frozen=True):
     worth_ppm: int | None = None
     rank_ppm: int | None = None
     like: str = ""
+    superseded: tuple[str, ...] = ()
 
 
 class Use(Struct, frozen=True):
@@ -347,6 +349,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         worth_ppm=told.worth_ppm,
         rank_ppm=told.rank_ppm,
         like=worth.like(told.type, told.role),
+        superseded=told.superseded,
         **taken(Carried, told),
     )
 

@@ -106,7 +106,9 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     limit = policy.salience.encode_threshold
     outcome = "reinforced" if born.outcome == "stored" and born.repeats is not None else born.outcome
     verdict = {
-        "stored": f"reached {number(limit)}, so it was stored",
+        "stored": "counts for nothing here: its agent wanted it remembered, so it was stored"
+        if born.explicit
+        else f"reached {number(limit)}, so it was stored",
         "reinforced": "said what another memory said, which was gone or has other limits, subject or source: stored",
         "below_threshold": f"did not open the gates or reach {number(limit)}, so it was dropped",
     }.get(outcome, f"could not be stored: {born.outcome}")
@@ -131,6 +133,9 @@ def _made(born: Birth) -> Iterator[str]:
         yield f"  It says again what {born.repeats} says."
     if born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
+    if born.key is not None:
+        took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
+        yield f"  It fills the slot {born.key}{took}."
 
 
 def _sum(born: Birth) -> str:

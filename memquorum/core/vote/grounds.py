@@ -53,6 +53,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """How often it was read later."""
     source: str | None = None
     """Where it says that it is from."""
+    key: str | None = None
+    """The slot that it fills, on purpose."""
 
 
 class Heard(Struct, frozen=True):

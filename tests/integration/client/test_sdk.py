@@ -97,6 +97,21 @@ def test_what_is_written_on_purpose_is_stored_whatever_it_is_worth(memory: Memor
     assert (hit.memory_id, hit.explicit, hit.key) == (kept.memory_id, True, "ada/drink")
 
 
+def test_a_slot_that_is_filled_anew_serves_the_last_word_alone(line: Settings, memory: Memory) -> None:
+    said = ["Ada eats no meat.", "Ada eats fish again.", "Ada eats everything but nuts."]
+    receipts = [memory.add(text, explicit=True, key="ada/dietary") for text in said]
+    found = memory.search("What does Ada eat?", peek=True, after=receipts[-1])
+    assert [hit.text for hit in found] == said[-1:]
+    assert [item.text for item in memory.retrieve("What does Ada eat?", peek=True).items] == said[-1:]
+    assert [memory.get(one.memory_id).tier for one in receipts] == ["superseded", "superseded", "short-term"]
+    with client(line, memory.namespace, "nurse") as other:
+        theirs = other.add("Ada eats no nuts and no fish.", explicit=True, key="ada/dietary")
+        both = other.search("What does Ada eat?", peek=True, after=theirs)
+    assert {hit.memory_id: hit.conflicts_with for hit in both} == {
+        theirs.memory_id: (receipts[-1].memory_id,), receipts[-1].memory_id: (theirs.memory_id,)
+    }  # fmt: skip
+
+
 def test_a_read_sees_the_write_that_it_names_on_any_instance(line: Settings, memory: Memory) -> None:
     with client(line, memory.namespace, "reader") as other:
         for number in range(5):

@@ -78,12 +78,15 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
         return None
     same_agent = newer.agent == older.agent
     finding = between(read(older.text), read(newer.text), same_agent=same_agent)
-    if finding is None:
+    # Who fills a slot on purpose that another text fills says that this one holds now.
+    refills = newer.key is not None and newer.key == older.key and newer.text != older.text
+    if finding is None and not refills:
         return None
+    cue = refills or (finding is not None and finding.cue)
     own = same_agent or (newer.source is not None and newer.source == older.source)
-    challenger = _SAID + _LATER + _CUE * finding.cue + _OWN * own + _support(newer, older, context)
+    challenger = _SAID + _LATER + _CUE * cue + _OWN * own + _support(newer, older, context)
     incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
-    return PPM, PPM * (own and finding.cue), min(PPM, challenger), min(PPM, incumbent)
+    return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent)
 
 
 def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> int:

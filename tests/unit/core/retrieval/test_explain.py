@@ -60,6 +60,16 @@ def test_a_forgotten_memory(shard: Shard) -> None:
     assert "said again by planner" in text
 
 
+def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    for event in ("a", "b"):
+        shard.episode(event, salience=10, explicit=True, key="ada/dietary")
+    _, text = told(shard, B)
+    assert "its agent wanted it remembered, so it was stored" in text and "reached" not in text
+    assert f"It fills the slot ada/dietary, where it took the place of {A}." in text
+    assert told(shard, A)[0].tier == "superseded"
+
+
 def test_a_promoted_memory(shard: Shard) -> None:
     account, text = told(shard, B)
     assert (account.tier, account.accesses, account.confidence_ppm) == ("long-term", 1, 965_000)

@@ -57,6 +57,17 @@ def judge(*together: MemoryFacts, kind: Kind = SUPERSEDE, context: MemberContext
 CODE, CHANGED = said("a", "The door code is 4821.", 1), said("b", "The door code was changed to 9930.", 2)
 
 
+def test_what_fills_a_slot_anew_contradicts_what_fills_it_whatever_the_words() -> None:
+    older, newer = said("a", "Ada eats no meat.", 1), said("b", "Fish is fine for her.", 2)
+    assert not judge(newer, older).yes
+    found = judge(replace(newer, key="ada/dietary"), replace(older, key="ada/dietary"))
+    assert (found.yes, found.score_ppm) == (True, 900_000)
+    assert not judge(replace(newer, key="ada/dietary"), replace(older, key="ada/allergies")).yes
+    assert not judge(replace(older, key="ada/dietary"), replace(newer, key="ada/dietary")).yes
+    again = replace(older, memory_id="b", created=2)
+    assert not judge(replace(again, key="k"), replace(older, key="k")).yes
+
+
 def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
     found = judge(CHANGED, CODE)
     assert found.yes and found.score_ppm >= 900_000

@@ -1,0 +1,52 @@
+"""The audit of slots: what an explicit write with a key supersedes without a vote, no more and no less than it may."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.audit.protections import Protections
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal import slots
+from memquorum.core.journal.rows import Change, Memory, Rows, Strength
+from memquorum.core.records import JournalEntry, Stored
+
+
+class Slots:
+    """Audits the slots of one shard."""
+
+    def __init__(self) -> None:
+        self._filling: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        self._slots: dict[str, tuple[str, str]] = {}
+
+    def judge(
+        self, entry: JournalEntry, detail: Stored, rows: Rows, protections: Protections, genesis: Genesis
+    ) -> None:
+        """Judges what an episode that is stored supersedes. Raises Impossible."""
+        namespace = entry.namespace or ""
+        slot = slots.slot(namespace, detail)
+        there = self._filling[slot] if slot is not None else set[str]()
+        known = Rows(
+            rows.state,
+            {i: rows.memories[i] for i in there},
+            {i: rows.strengths[i] for i in there},
+            protected=protections.of(there),
+        )
+        expected = slots.superseding(known, namespace, detail, proven=True).superseded
+        # Whether the agent signed it stands sealed in the accepted record: where it must and did not, nothing goes.
+        unproven = not detail.superseded and namespace in genesis.signed
+        if detail.superseded != expected and not unproven:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"supersedes {expected or 'nothing'}", detail.superseded)
+
+    def absorb(self, change: Change) -> None:
+        """An entry's change."""
+        for memory in change.of(Memory):
+            slot = slots.slot(memory.namespace, memory)
+            if slot is not None:
+                self._slots[memory.id] = slot
+        for strength in change.of(Strength):
+            if strength.memory_id in self._slots:
+                self._filling[self._slots[strength.memory_id]].add(strength.memory_id)
+        for memory_id in change.ended(Strength):
+            if memory_id in self._slots:
+                self._filling[self._slots[memory_id]].discard(memory_id)

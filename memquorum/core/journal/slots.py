@@ -1,0 +1,71 @@
+"""What fills a slot: an explicit write with a key, and what gives way to it there (infra/decisions/0070).
+
+A later explicit write with the same key supersedes the earlier one without a vote where both are the same agent's, and
+the earlier one is in short-term memory and nothing keeps it. What it may not supersede so, it contradicts: members vote
+on that. Whoever commits says which memories are which, and the entry names them; here it is asked once more, of the
+shard's own rows, by whoever applies the entry, rebuilds or audits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from memquorum.core.journal.protections import pins
+from memquorum.core.journal.rows import Change, Memory, Rows, Strength
+from memquorum.core.records import Stored
+from memquorum.core.records.episodes import Carried, Said
+from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
+
+
+def slot(namespace: str, said: Carried) -> tuple[str, str] | None:
+    """The slot that an episode fills, as namespace and key; None where it fills none."""
+    return (namespace, said.key) if said.explicit and said.key is not None else None
+
+
+def filling(rows: Rows, namespace: str, said: Said) -> list[Memory]:
+    """The memories that fill the slot of an episode now, the oldest first."""
+    if slot(namespace, said) is None:
+        return []
+    found = (m for m in rows.memories.values() if m.tier in ALIVE and m.explicit)
+    return sorted((m for m in found if (m.namespace, m.key) == (namespace, said.key)), key=lambda m: m.seq)
+
+
+def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> bool:
+    """Whether a memory gives way to an episode without a vote."""
+    return (
+        memory is not None
+        and memory.explicit
+        and (memory.namespace, memory.key) == slot(namespace, said)
+        and memory.agent == said.agent
+        and memory.tier == SHORT_TERM
+        and memory.created <= said.occurred_at
+        and not pins(rows.protected, memory.id)
+    )
+
+
+def superseding(rows: Rows, namespace: str, detail: Stored, *, proven: bool) -> Stored:
+    """The detail of an episode that is stored, with what it supersedes, and with what it contradicts in its slot.
+
+    `proven`: the agent itself said so, where signatures are required.
+    """
+    there = filling(rows, namespace, detail)
+    gone = tuple(m.id for m in there if proven and gives_way(rows, m, namespace, detail))
+    contested = tuple(m.id for m in there if m.id not in gone)
+    others = tuple(i for i in detail.contradicts if i not in gone and i not in contested)
+    return replace(detail, superseded=gone, contradicts=(*contested, *others))
+
+
+def ended(change: Change, rows: Rows, memory_ids: Iterable[str]) -> Change:
+    """The change with memories superseded by what it stores: they are served no more, and their keys are kept."""
+    entry, gone = change.entry, [rows.memories[memory_id] for memory_id in memory_ids]
+    after = (
+        replace(memory, tier=SUPERSEDED, changed=entry.as_of, sealed_until=None, asks_after=None, seq=entry.seq)
+        for memory in gone
+    )
+    return change.plus(
+        *after,
+        gone=(*change.gone, *((Strength, memory.id) for memory in gone)),
+        state=replace(change.state, alive=change.state.alive - len(gone)),
+    )

@@ -1,0 +1,141 @@
+"""An explicit write with a key takes the place of what its agent wrote there; what it may not, members vote on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.audit.findings import Kind
+from memquorum.core.avro import Codec
+from memquorum.core.commit import applying
+from memquorum.core.journal.effects import needs
+from memquorum.core.journal.replay import CannotReplay
+from memquorum.core.journal.rows import Change, Conflict
+from memquorum.core.records import Restored, Stored
+from tests.builders import erasures, genesis, protections, votes
+from tests.builders.published import POLICY, kinds, publish
+from tests.builders.replayed import replayed
+from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id
+
+GENESIS = genesis.make(policy=POLICY, **erasures.entitled(signed=()))
+A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
+SLOT: dict[str, Any] = {"explicit": True, "key": "ada/dietary"}
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    """A fills the slot."""
+    made = Shard(codec, GENESIS)
+    made.tick(400)
+    made.episode("a", 500, **SLOT)
+    return made
+
+
+def detail(shard: Shard, change: Change) -> Stored:
+    return shard.rules.codec.decode_as(Stored, change.entry.detail)
+
+
+def tiers(shard: Shard) -> dict[str, str]:
+    return {memory.event_id: memory.tier for memory in shard.rows.memories.values()}
+
+
+def test_a_later_write_into_the_slot_takes_the_place_of_the_earlier_one_and_so_on(shard: Shard) -> None:
+    change = shard.episode("b", 600, **SLOT)
+    assert (detail(shard, change).superseded, change.of(Conflict)) == ((A,), ())
+    shard.episode("c", 700, **SLOT)
+    assert tiers(shard) == {"a": "superseded", "b": "superseded", "c": "short-term"}
+    assert (shard.rows.state.alive, set(shard.rows.strengths)) == (1, {C})
+    lost = shard.rows.memories[A]
+    assert (lost.sealed_until, lost.asks_after, lost.seq) == (None, None, change.entry.seq)
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    made, _ = replayed(public, [2, 3])
+    assert {m.event_id: m.tier for m in made.memories.values()} == tiers(shard)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"agent": "reviewer"},
+        {"key": "ada/allergies"},
+        {"explicit": False},
+        {"namespace": "greenhouse2"},
+        {"at": 499},
+    ],
+    ids=["another agent", "another slot", "not explicit", "another namespace", "said earlier"],
+)
+def test_nothing_else_gives_way_without_a_vote(shard: Shard, said: dict[str, Any]) -> None:
+    change = shard.episode("b", **({"at": 600} | SLOT | said))
+    assert (detail(shard, change).superseded, shard.rows.memories[A].tier) == ((), "short-term")
+
+
+@pytest.mark.parametrize("how", ["another agent", "promoted", "pinned", "not proven"])
+def test_what_may_not_be_superseded_so_is_contradicted_and_goes_to_a_vote(shard: Shard, how: str) -> None:
+    said = SLOT | ({"agent": "reviewer"} if how == "another agent" else {})
+    if how == "promoted":
+        shard.decide([votes.proposal(A, "promote")])
+    if how == "pinned":
+        shard.protect(protections.accepted(shard.rules.codec, "pin", A, cluster=GENESIS.cluster))
+    change = unproven(shard, said) if how == "not proven" else shard.episode("b", 600, **said)
+    (noted,) = change.of(Conflict)
+    assert (noted.newer, noted.older, detail(shard, change).superseded) == (B, A, ())
+    assert A in shard.rows.strengths
+
+
+def unproven(shard: Shard, said: dict[str, Any]) -> Change:
+    place, episode = applying.Place("p", 0, 9), accepted("b", 600, **said)
+    score = shard.scored[-1]
+    score = replace(score, event_id="b", memory_id=B)
+    return applying.apply_episode(
+        shard.rules, shard.rows, place, episode, scored=applying.Scored(1, score), readable=True, proven=False
+    )
+
+
+def test_what_is_held_gives_way_and_is_not_destroyed(shard: Shard) -> None:
+    shard.protect(protections.accepted(shard.rules.codec, "hold", A, cluster=GENESIS.cluster))
+    shard.episode("b", 600, **SLOT)
+    assert shard.rows.memories[A].tier == "superseded"
+
+
+def test_an_erasure_of_the_winner_revives_nothing_and_a_vote_may(shard: Shard) -> None:
+    shard.episode("b", 600, **SLOT)
+    order = erasures.ordered(GENESIS, "memory", B)
+    shard.erase(
+        erasures.accepted(order, erasures.signed(shard.rules.codec, GENESIS, order), 20_000),
+        erasures.among(NAMESPACE, {"b": "short-term"}),
+    )
+    assert tiers(shard) == {"a": "superseded", "b": "gone"}
+    asked = votes.restore(GENESIS, A)
+    shard.ask(asked, 200_100)
+    shard.tick(200_200)
+    shard.restore(asked, Restored(A, 600_000, 0, 0, 1, 0))
+    assert tiers(shard) == {"a": "short-term", "b": "gone"}
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_a_journal_that_supersedes_what_may_not_be_is_found_and_not_rebuilt(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", agent="reviewer", **SLOT)
+    shard.episode("b", 2_000, **SLOT)
+    public = publish(shard)
+    public.forge(1, replace(public.detail(1), superseded=(A,), contradicts=()))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+    with pytest.raises(CannotReplay, match="gives way"):
+        replayed(public, [])
+
+
+def test_an_audit_notices_what_should_have_given_way(shard: Shard) -> None:
+    shard.episode("b", 600, **SLOT)
+    public = publish(shard)
+    public.forge(2, replace(public.detail(2), superseded=(), contradicts=(A,)))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
+def test_who_loads_rows_is_told_which(shard: Shard) -> None:
+    change = shard.episode("b", 600, **SLOT)
+    keys = needs(shard.rules.codec, change.entry, detail(shard, change))
+    assert A in keys.memories and A in keys.protected
+    assert applying.touches(shard.rules.codec, accepted("b", 600, **SLOT)).slots == {(NAMESPACE, "ada/dietary")}
+    assert applying.touches(shard.rules.codec, accepted("b", 600, key="k")).slots == frozenset()
