@@ -50,6 +50,14 @@ NOUNS = _set(
     "mode backend timezon"
 )
 """Stems of nouns of which there is one at a time: "the venue is the old library"."""
+RENEWED = _set("port cod address number deadlin limit budget pric rent hostnam url usernam pin key threshold timeout")
+"""Stems of nouns of which "the new one" takes the place of the one before."""
+DUTIES = _set(
+    "approves signs manages maintains handles coordinates moderates supervises schedules audits oversees administers"
+)
+"""Verbs of duties, which are somebody's: "Actually, Carol approves releases"."""
+TASKS = _set("reviews owns leads organises organizes chairs hosts orders waters feeds pays books runs")
+"""Verbs that are a duty where what they are done to is something certain: "waters the plants"."""
 OVER = _set("cancelled canceled scrapped abandoned withdrawn aborted revoked retired decommissioned called-off")
 """What ends whatever was planned."""
 INDEFINITE = _set(

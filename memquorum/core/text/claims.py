@@ -23,9 +23,23 @@ _CLAUSE = re.compile(
 )
 _LEAD = re.compile(
     r"^(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|wait|ok|okay|well|so|also|hi all|heads up|"
-    r"from now on|as of (?:today|now|\w+))\s*[:,—-]+\s*",
+    r"scratch that|strike that|my mistake|my bad|oops|i misspoke|from now on|as of (?:today|now|\w+))\s*[:,—-]+\s*|"
+    r"^(?:from now on|(?:starting|beginning|effective|as of|from) (?:today|now|tomorrow|next \w+|\w+day))"
+    r"\s*,?\s+(?!to\b|until\b|till\b|through\b|and\b|or\b|on\b)",
     re.IGNORECASE,
 )
+_WRONG = re.compile(
+    r"(?:i|we) (?:was|were) (?:wrong|mistaken) about (.+?)\s*[:,—-]+\s*(?:it|he|she|they)\b(?:'s (?=\S))?(.+)",
+    re.IGNORECASE,
+)
+_MAKE_THAT = re.compile(r"make (?:that|it) (.+?) for (.+?)\.?$", re.IGNORECASE)
+_NO_LONGER = re.compile(
+    r"(.+?) (is|are) (no longer|not(?! only\b| just\b| merely\b)) (.+?)(,? (?:any ?more|now))?,? "
+    r"(?:(?:but|instead|(?:it|he|she|they) (?:is|are)|"
+    r"(?:it|he|she)'s|they're) )+(.+)",
+    re.IGNORECASE,
+)
+_STOPPED = re.compile(r"(.+?) no longer (.+?), (?:but|it|he|she|they) (?:now )?(.+)", re.IGNORECASE)
 _TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?|\w[\w'’./_-]*\w|\w|:")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
@@ -75,6 +89,18 @@ class Statement(Struct, frozen=True):
     cue: bool
     dropped: frozenset[str]
     """Values that it says hold no more: "instead of 8080"."""
+    led: bool
+    """Whether words before it say that it corrects something: "Correction:"."""
+    lasting: bool
+    """Whether its verb says in the present, of one, what it does again and again: "melts"."""
+    generic: bool
+    """Whether it speaks of any such thing: "a ticket costs 12 euros"."""
+    duty: bool
+    """Whether it gives somebody, by name, a duty: "Alice approves releases"."""
+    adds: bool
+    """Whether it says that it adds to what holds: "also"."""
+    left: frozenset[str]
+    """Stems of what it says that something was moved away from."""
     poles: frozenset[tuple[int, bool]]
     topic: frozenset[str]
 
@@ -99,8 +125,9 @@ def read(text: str) -> Claims:
         if len(found) >= STATEMENTS:
             break
         bare, led = _led(sentence)
+        led = led or _WRONG.match(bare) is not None or _MAKE_THAT.match(bare) is not None
         # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
-        clauses = _CLAUSE.split(bare)
+        clauses = (_whole(bare) if "?" not in sentence else []) or _CLAUSE.split(bare)
         for clause in clauses[:-1] if "?" in sentence else clauses:
             one = _statement(clause or "", led)
             if one is not None:
@@ -117,6 +144,21 @@ def _led(sentence: str) -> tuple[str, bool]:
         )
         bare = bare[lead.end() :]
     return bare, cue
+
+
+def _whole(sentence: str) -> list[str]:
+    """A sentence of two halves as statements that each name their subject: "the key is no longer here, it is there"."""
+    plain = sentence.replace("’", "'")
+    if (wrong := _WRONG.match(plain)) is not None:
+        verb = "is " if re.match(r"(?!is\b|are\b)", wrong[2].strip()) and "'s" in plain[wrong.end(1) :] else ""
+        return [f"{wrong[1]} {verb}{wrong[2].strip()}"]
+    if (made := _MAKE_THAT.match(plain)) is not None:
+        return [f"{made[2]} is now {made[1]}"]
+    if (gone := _NO_LONGER.match(plain)) is not None:
+        return [f"{gone[1]} {gone[2]} {gone[3]} {gone[4]}{gone[5] or ''}", f"{gone[1]} {gone[2]} {gone[6]}"]
+    if (gone := _STOPPED.match(plain)) is not None:
+        return [f"{gone[1]} no longer {gone[2]}", f"{gone[1]} {gone[3]}"]
+    return []
 
 
 def stemmed(word: str) -> str:
@@ -139,19 +181,8 @@ def _statement(clause: str, led: bool) -> Statement | None:
         return None
     first = words[0] in claiming.FIRST
     values = _values(tokens, words)
-    subject, start = range(verb), verb
-    moved = next((at for at in range(verb, len(words)) if words[at] in claiming.CHANGES), None)
-    changes = moved is not None and all(_light(word) for word in words[verb:moved])
-    if changes and moved is not None:
-        start = moved
-        passive = any(word in claiming.COPULAS or word in ("been", "got") for word in words[verb:moved])
-        end = next(
-            (at for at in range(moved + 1, len(words)) if words[at] in ("to", "from", "for", "by", "until")), None
-        )
-        if not passive and end is not None and end > moved + 1:
-            subject, start = range(moved + 1, end), end  # "we moved the sync to 4 pm"
-        elif passive or end is not None:
-            cue = cue or passive or end == moved + 1
+    subject, start, changes, said = _parts(words, verb)
+    cue = cue or said
     places = {at for value in values for at in range(value.place, value.end)}
     told = [at for at in range(start, len(words)) if at not in subject]
     gone = _dropped(words, values)
@@ -182,11 +213,76 @@ def _statement(clause: str, led: bool) -> Statement | None:
         over=over and not negated,
         cue=cue or over,
         dropped=gone,
+        led=led,
+        lasting=_lasts(words[verb]),
+        generic=bool(subject) and words[subject[0]] in ("a", "an", "each", "every"),
+        duty=_duty(tokens, words, subject),
+        adds=not _ADDS.isdisjoint(words),
+        left=_left(words, start) if changes else frozenset(),
         poles=poles,
         topic=frozenset(
             stemmed(w) for at, w in enumerate(words) if at not in places and not _empty(w) and not _light(w)
         ),
     )
+
+
+def _parts(words: list[str], verb: int) -> tuple[range, int, bool, bool]:
+    """(the subject, where the predicate begins, whether it says that something was changed, whether that is a cue)."""
+    renewed = verb > 2 and words[verb] in ("is", "are", ":") and _renewed(words[:verb])
+    cue = renewed
+    subject, start = range(2 if renewed else 0, verb), verb
+    moved = next((at for at in range(verb, len(words)) if words[at] in claiming.CHANGES), None)
+    changes = moved is not None and all(_light(word) for word in words[verb:moved])
+    if changes and moved is not None:
+        start = moved
+        passive = any(word in claiming.COPULAS or word in ("been", "got") for word in words[verb:moved])
+        end = next(
+            (at for at in range(moved + 1, len(words)) if words[at] in ("to", "from", "for", "by", "until")), None
+        )
+        if not passive and end is not None and end > moved + 1:
+            subject, start = range(moved + 1, end), end  # "we moved the sync to 4 pm"
+        elif passive or end is not None:
+            cue = cue or passive or end == moved + 1
+    return subject, start, changes, cue
+
+
+def _lasts(verb: str) -> bool:
+    return (
+        verb.endswith("s")
+        and not verb.endswith("ss")
+        and verb not in claiming.COPULAS | claiming.AUXILIARIES | claiming.PAST | wording.FUNCTION
+    )
+
+
+def _duty(tokens: list[str], words: list[str], subject: range) -> bool:
+    """Whether a name of one or two words, and nothing else, has a duty to something certain."""
+    if not 0 < len(subject) <= 2 or subject[0] != 0 or not all(tokens[at][0].isupper() for at in subject):
+        return False
+    verb, *behind = words[len(subject) :]
+    return verb in claiming.DUTIES or (verb in claiming.TASKS and behind[:1] in (["the"], ["our"], ["all"]))
+
+
+_ADDS = frozenset({"also", "too", "both", "additionally"})
+
+
+def _left(words: list[str], moved: int) -> frozenset[str]:
+    """What stands between "from" and the last "to": "moved from the second floor to the basement"."""
+    if "from" not in words[moved:] or "to" not in words[words.index("from", moved) :]:
+        return frozenset()
+    begin = words.index("from", moved)
+    end = words.index("to", begin)
+    return frozenset(stemmed(word) for word in words[begin + 1 : end] if not _empty(word))
+
+
+def _renewed(subject: list[str]) -> bool:
+    """Whether it begins with "the new" and a noun of which there is one at a time: "the new port"."""
+    if subject[0] not in ("the", "my", "our", "your", "his", "her", "their", "its") or subject[1] != "new":
+        return False
+    end = next((at for at, word in enumerate(subject) if word in ("of", "for", "in", "at", "on")), len(subject))
+    return not _ONE_AT_A_TIME.isdisjoint((subject[end - 1], stemmed(subject[end - 1])))
+
+
+_ONE_AT_A_TIME = claiming.NOUNS | claiming.RENEWED
 
 
 def _past(verb: str) -> bool:
@@ -345,7 +441,8 @@ def _negation(words: list[str], verb: int) -> tuple[bool, tuple[str, ...]]:
     negated = any(
         word.endswith("n't")
         or word in ("not", "never", "cannot", "no", "longer", "neither", "nobody", "nothing", "without")
-        for word in told[:8]
+        for at, word in enumerate(told[:8])
+        if told[at + 1 : at + 2] not in (["only"], ["just"], ["merely"])
     )
     if "never" not in told:
         return negated, ()

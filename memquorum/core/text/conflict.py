@@ -12,6 +12,8 @@ conflict. `between` asks of each pair of statements (`text.claims`):
 
 What happened once may happen again with other numbers: a verb in the past conflicts only with a denial, or where the
 later text has a cue such as "moved to", "now", "no longer", "instead of", "actually", "correction:".
+A verb in the present ("melts at 54 °C") has another time or number only where the later text has a cue; and a duty
+passes to another ("Actually, Carol approves releases") only where words before the text say that it corrects something.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from msgspec import Struct
 from memquorum.core.text import claiming
 from memquorum.core.text.claims import Claims, Statement, Value, read, stemmed
 
-VERSION = 1
+VERSION = 2
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -62,8 +64,10 @@ def _slot(old: Statement, new: Statement) -> str | None:
         return "named"
     if _never(old, new) or _never(new, old):
         return "negation"
+    if _another_does(old, new):
+        return "duty"
     if _about_one(old, new):
-        for rule in (_ended, _denied, _turned, _valued, _worded):
+        for rule in (_ended, _denied, _moved, _turned, _valued, _worded):
             slot = rule(old, new)
             if slot is not None:
                 return slot
@@ -74,7 +78,8 @@ def _about_one(old: Statement, new: Statement) -> bool:
     """Whether the subjects are one."""
     if old.first or new.first:
         return old.first and new.first and old.subject == new.subject and old.marks == new.marks
-    if not (old.definite and new.definite) or (not new.subject and not new.marks):
+    generic = old.generic and new.generic and new.led
+    if not ((old.definite and new.definite) or generic) or (not new.subject and not new.marks):
         return False
     if old.marks != new.marks:
         return False
@@ -102,6 +107,8 @@ def _agrees(old: Statement, new: Statement) -> bool:
         return b <= a or (not a and len(b) <= 1)
     if not a and not b:
         return True
+    if new.cue and old.lasting and old.verb == new.verb and b <= a and len(a - b) <= 2:
+        return True  # "now runs at 04:30" after "runs at 02:00 every night"
     return len(a & b) * 2 >= len(a | b) and bool(a & b)
 
 
@@ -109,6 +116,8 @@ def _lasting(old: Statement, new: Statement) -> bool:
     """Whether both say how something is, or the later one what it was changed to."""
     if old.negated or new.negated:
         return False
+    if old.lasting and new.lasting and old.verb == new.verb and new.cue:
+        return True
     holds = not old.past and (old.copula or old.changes or _functional(old))
     return holds and (new.changes or (new.cue and not new.past) or (not new.past and (new.copula or _functional(new))))
 
@@ -122,7 +131,7 @@ _EXCLUSIVE = frozenset(stemmed(word) for word in claiming.EXCLUSIVE)
 
 
 def _valued(old: Statement, new: Statement) -> str | None:
-    if not _lasting(old, new) or not _agrees(old, new):
+    if not _lasting(old, new) or not _agrees(old, new) or (new.adds and not new.changes):
         return None
     mine, theirs = _by_slot(old), _by_slot(new)
     shared = [slot for slot in mine if slot in theirs]
@@ -137,9 +146,15 @@ def _valued(old: Statement, new: Statement) -> str | None:
     if new.dropped and all(mine[slot][0].text not in new.dropped for slot in differs):
         return None
     sorts = {slot[0] for slot in differs}
+    if not (old.copula or old.changes or new.changes or _functional(old)) and not all(map(_measured, sorts)):
+        return None  # "The app supports Linux", "The app now supports Windows".
     if sorts == {"name"} and not new.cue and not (old.copula and new.copula and old.subject == new.subject):
         return None
     return sorted(sorts)[0]
+
+
+def _measured(sort: str) -> bool:
+    return sort == "time" or sort.startswith("number")
 
 
 def _by_slot(one: Statement) -> dict[tuple[str, str], list[Value]]:
@@ -184,6 +199,8 @@ def _denied(old: Statement, new: Statement) -> str | None:
     if old.copula != new.copula and not (old.verb in b and new.verb in a):
         a, b = a - _AUX, b - _AUX
     a, b = a - _AUX, b - _AUX
+    if not a and not b and old.copula and new.copula and new.cue and old.values:
+        return "negation" if {v.text for v in old.values} == {v.text for v in new.values} else None
     if not a or not b:
         return None
     if {v.text for v in old.values} != {v.text for v in new.values}:
@@ -193,6 +210,34 @@ def _denied(old: Statement, new: Statement) -> str | None:
 
 
 _AUX = claiming.AUXILIARIES | claiming.COPULAS | frozenset({"i", "is", "ar", "wa", "do", "hav", "ha", "di"})
+
+
+def _moved(old: Statement, new: Statement) -> str | None:
+    """The later one says that it was moved away from where the earlier one has it."""
+    if not new.left or old.past or old.negated or not old.copula:
+        return None
+    told = ({*old.rest} | {stemmed(part) for value in old.values for part in value.text.split()}) - _AUX
+    return "named" if told == new.left else None
+
+
+def _another_does(old: Statement, new: Statement) -> bool:
+    """Whether words before the later one say that it corrects, and it gives a duty to another: the subject is the
+    value."""
+    if (
+        not (new.led and old.duty and new.duty and old.lasting and new.lasting)
+        or old.negated
+        or new.negated
+        or new.adds
+    ):
+        return False
+    values = [{(value.sort, value.text) for value in one.values} for one in (old, new)]
+    return (
+        old.verb == new.verb
+        and (old.subject, old.marks) != (new.subject, new.marks)
+        and len(set(old.rest)) > 1
+        and set(old.rest) == set(new.rest)
+        and values[0] == values[1]
+    )
 
 
 def _turned(old: Statement, new: Statement) -> str | None:
