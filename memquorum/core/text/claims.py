@@ -15,6 +15,8 @@ from memquorum.core.text import claiming, wording
 LONG = 4_000
 """Characters: of a longer text nothing is read."""
 STATEMENTS = 24
+_HALVES = 300
+"""Characters: of a longer sentence the halves are not told."""
 CLOCK = "o'clock"
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;\s+|\s+->->.*")
@@ -125,7 +127,7 @@ def read(text: str) -> Claims:
         if len(found) >= STATEMENTS:
             break
         bare, led = _led(sentence)
-        led = led or _WRONG.match(bare) is not None or _MAKE_THAT.match(bare) is not None
+        led = led or (len(bare) <= _HALVES and any(p.match(bare) for p in (_WRONG, _MAKE_THAT)))
         # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
         clauses = (_whole(bare) if "?" not in sentence else []) or _CLAUSE.split(bare)
         for clause in clauses[:-1] if "?" in sentence else clauses:
@@ -149,6 +151,8 @@ def _led(sentence: str) -> tuple[str, bool]:
 def _whole(sentence: str) -> list[str]:
     """A sentence of two halves as statements that each name their subject: "the key is no longer here, it is there"."""
     plain = sentence.replace("’", "'")
+    if len(plain) > _HALVES:
+        return []  # The patterns take the square of the length.
     if (wrong := _WRONG.match(plain)) is not None:
         verb = "is " if re.match(r"(?!is\b|are\b)", wrong[2].strip()) and "'s" in plain[wrong.end(1) :] else ""
         return [f"{wrong[1]} {verb}{wrong[2].strip()}"]
