@@ -17,6 +17,7 @@ from infra.settings import SettingsError
 from infra.topics import TopicsError
 from memquorum import cli
 from memquorum.client import operating
+from memquorum.client import settings as finding
 from memquorum.client.command import ClientCommand
 from memquorum.commands import FAILED, OK, UNREACHABLE, USAGE, Command, Group, Option, declared
 from memquorum.ports import StoreUnavailable
@@ -153,3 +154,5 @@ def alone(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     for name in [name for name in os.environ if name.startswith("MEMQUORUM_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(folder)
+    # This checkout may hold one.
+    monkeypatch.setattr(finding, "RUN_DIR", ".nowhere")
