@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
 
@@ -42,6 +43,15 @@ _NO_LONGER = re.compile(
     re.IGNORECASE,
 )
 _STOPPED = re.compile(r"(.+?) no longer (.+?), (?:but|it|he|she|they) (?:now )?(.+)", re.IGNORECASE)
+_LATER = re.compile(
+    r"^(?:actually|(?:it )?turns out|as of (?:today|now|this \w+|\w+day)|from now on|these days|since \w+|"
+    r"(?:from|starting|after) (?:\w+day|\w+ \d+|next \w+|\w+)|measured again|for now|in fact|meanwhile)[,:]?\s+"
+    r"(?=\w+ \w+ \w+)",
+    re.IGNORECASE,
+)
+_MISTAKE = re.compile(
+    r"\b(?:misheard|misread|mistyped|mistake|typo|wrong|sorry|correct|corrected|mixed up|error)\b", re.I
+)
 _TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?|\w[\w'’./_-]*\w|\w|:")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
@@ -76,6 +86,8 @@ class Statement(Struct, frozen=True):
     changes: bool
     """Whether the verb says that something was changed."""
     definite: bool
+    understood: bool
+    """Whether it has a verb."""
     first: bool
     """Whether "I" or "we" say it of themselves."""
     own: bool
@@ -104,6 +116,9 @@ class Statement(Struct, frozen=True):
     left: frozenset[str]
     """Stems of what it says that something was moved away from."""
     poles: frozenset[tuple[int, bool]]
+    first_word: str
+    frame: tuple[str, ...]
+    """Its words without those that only say that something was otherwise, and without what holds no more."""
     topic: frozenset[str]
 
 
@@ -130,6 +145,9 @@ def read(text: str) -> Claims:
         led = led or (len(bare) <= _HALVES and any(p.match(bare) for p in (_WRONG, _MAKE_THAT)))
         # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
         clauses = (_whole(bare) if "?" not in sentence else []) or _CLAUSE.split(bare)
+        opens = bare.partition(" ")[0].casefold()
+        if "?" in sentence and opens in claiming.COPULAS | claiming.AUXILIARIES:
+            continue
         for clause in clauses[:-1] if "?" in sentence else clauses:
             one = _statement(clause or "", led)
             if one is not None:
@@ -140,11 +158,21 @@ def read(text: str) -> Claims:
 def _led(sentence: str) -> tuple[str, bool]:
     """A sentence without words such as "Correction:" before it, and whether it had any that correct."""
     cue, bare = False, sentence.strip()
-    while (lead := _LEAD.match(bare)) is not None:
+    while (lead := _LEAD.match(bare) or _LATER.match(bare)) is not None:
         cue = cue or not lead[0].casefold().startswith(
             ("note", "fyi", "reminder", "ok", "well", "so", "also", "hi", "heads")
         )
         bare = bare[lead.end() :]
+    # "I misheard: the budget is 18,000": what stands before the colon says no more than that.
+    before, colon, behind = bare.partition(": ")
+    if (
+        colon
+        and len(behind.split()) > 2
+        and len(bare) <= _HALVES
+        and not _WRONG.match(bare)
+        and _MISTAKE.search(before)
+    ):
+        return behind, True
     return bare, cue
 
 
@@ -175,17 +203,22 @@ def _statement(clause: str, led: bool) -> Statement | None:
     tokens = [re.sub(r"'s$", "", token) if not token.endswith("t's") else token for token in tokens if token]
     words = [token.casefold() for token in tokens]
     # "May" is a month.
-    unsure = (word for word, token in zip(words, tokens, strict=True) if word in claiming.UNSURE and token != "May")
+    unsure = (
+        word
+        for word, token, after in zip(words, tokens, [*words[1:], ""], strict=True)
+        if word in claiming.UNSURE and token != "May" and after not in ("like", "prefer")
+    )
     if len(words) < 2 or any(unsure):
         return None
     flat = f" {' '.join(words)} "
     cue = led or any(f" {phrase} " in flat for phrase in claiming.CUES) or not claiming.CUE_WORDS.isdisjoint(words)
-    verb = _verb(tokens, words)
-    if verb is None:
-        return None
+    found = _verb(tokens, words)
+    # What is not understood is held against the like of it alone: the same sentence with another value.
+    verb = 0 if found is None else found
     first = words[0] in claiming.FIRST
     values = _values(tokens, words)
     subject, start, changes, said = _parts(words, verb)
+    owner = _owner(words, subject, verb)
     cue = cue or said
     places = {at for value in values for at in range(value.place, value.end)}
     told = [at for at in range(start, len(words)) if at not in subject]
@@ -198,7 +231,9 @@ def _statement(clause: str, led: bool) -> Statement | None:
         if at not in places and not _light(words[at]) and words[at] not in claiming.CHANGES and not _empty(words[at])
     )  # fmt: skip
     over = any(words[at] in claiming.OVER for at in told) or " called off" in flat
-    stems = tuple(stemmed(words[at]) for at in subject if at not in places and not _empty(words[at]))
+    stems = tuple(
+        stemmed(words[at]) for at in [*owner, *subject] if at in owner or (at not in places and not _empty(words[at]))
+    )
     poles = frozenset(pole for at in told for pole in wording.POLES.get(words[at], ()))
     return Statement(
         subject=stems,
@@ -207,7 +242,8 @@ def _statement(clause: str, led: bool) -> Statement | None:
         copula=words[verb] in claiming.COPULAS or words[verb] == ":",
         past=_past(words[verb]) and not changes,
         changes=changes,
-        definite=bool(subject) and words[subject[0]] not in claiming.INDEFINITE | claiming.PRONOUNS,
+        definite=found is not None and bool(subject) and (bool(owner) or words[subject[0]] not in _VAGUE),
+        understood=bool(found),
         first=first,
         own=not claiming.FIRST.isdisjoint(words),
         values=kept,
@@ -224,6 +260,8 @@ def _statement(clause: str, led: bool) -> Statement | None:
         adds=not _ADDS.isdisjoint(words),
         left=_left(words, start) if changes else frozenset(),
         poles=poles,
+        first_word=words[0],
+        frame=_frame(words),
         topic=frozenset(
             stemmed(w) for at, w in enumerate(words) if at not in places and not _empty(w) and not _light(w)
         ),
@@ -244,7 +282,7 @@ def _parts(words: list[str], verb: int) -> tuple[range, int, bool, bool]:
             (at for at in range(moved + 1, len(words)) if words[at] in ("to", "from", "for", "by", "until")), None
         )
         if not passive and end is not None and end > moved + 1:
-            subject, start = range(moved + 1, end), end  # "we moved the sync to 4 pm"
+            subject, start, cue = range(moved + 1, end), end, True  # "we moved the sync to 4 pm"
         elif passive or end is not None:
             cue = cue or passive or end == moved + 1
     return subject, start, changes, cue
@@ -289,6 +327,23 @@ def _renewed(subject: list[str]) -> bool:
 _ONE_AT_A_TIME = claiming.NOUNS | claiming.RENEWED
 
 
+def _owner(words: list[str], subject: range, verb: int) -> tuple[int, ...]:
+    """Whose it is: "Olga changed her language" speaks of Olga's."""
+    if not subject or subject.start < verb or words[subject.start] not in ("her", "his", "their", "its"):
+        return ()
+    return tuple(at for at in range(verb) if not _empty(words[at]))
+
+
+def _frame(words: list[str]) -> tuple[str, ...]:
+    ends = [at for at in range(len(words) - 1) if words[at : at + 2] in (["instead", "of"], ["rather", "than"])]
+    kept = words[: ends[0]] if ends else words
+    return tuple(word for word in kept if not (word in claiming.CUE_WORDS or word in _FILLS))
+
+
+_VAGUE = claiming.INDEFINITE | claiming.PRONOUNS
+_FILLS = frozenset({"just", "again", "the", "a", "an", "also", "so", "then"})
+
+
 def _past(verb: str) -> bool:
     return (
         verb in claiming.PAST
@@ -317,6 +372,10 @@ def _verb(tokens: list[str], words: list[str]) -> int | None:
         word, before = words[at], words[at - 1]
         after = words[at + 1] if at + 1 < len(words) else ""
         if word == ":" or word in claiming.COPULAS or word in claiming.AUXILIARIES:
+            return at
+        if words[0] in ("i", "we") and at == next(
+            (b for b in range(1, len(words)) if words[b] not in claiming.ADVERBS), 1
+        ):
             return at
         if before in claiming.BEFORE_NOUNS:
             continue
@@ -373,7 +432,24 @@ def _values(tokens: list[str], words: list[str]) -> list[Value]:
             renewed = not claiming.RENEWS.isdisjoint(words[max(0, at - 6) : at]) or "now" in words[after : after + 3]
             found.append(Value(sort, text, before, at, after, near, heads, renewed))
         at = max(after, at + 1)
-    return found
+    return _ranges(found, words)
+
+
+def _ranges(found: list[Value], words: list[str]) -> list[Value]:
+    """The values, with "9 to 5" made one, but for "from 9 to 5", which may say what was and what is."""
+    joined: list[Value] = []
+    for value in found:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.sort == value.sort
+            and words[last.end : value.place] == ["to"]
+            and last.before != "from"
+        ):
+            joined[-1] = replace(last, sort=f"{last.sort} range", text=f"{last.text} to {value.text}", end=value.end)
+        else:
+            joined.append(value)
+    return joined
 
 
 def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]:
@@ -392,6 +468,8 @@ def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]
         if claiming.CLASSES.get(month) == "month":
             return "date", f"{month} {word[:-2]}", at + (3 if after == "of" else 2)
         return "ordinal", word[:-2], at + 1
+    if word.isdigit() and claiming.CLASSES.get(after, "month" if after == "may" else "") == "month":
+        return "date", f"{after} {word}", at + 2
     number = _NUMBER.fullmatch(word)
     if number is not None and (not number[3] or number[3] in wording.UNITS):
         return _counted(words, at, number)
@@ -431,22 +509,33 @@ def _dropped(words: list[str], values: list[Value]) -> frozenset[str]:
     sorts = {value.place: value.sort for value in values}
     for value in values:
         near = words[max(0, value.place - 3) : value.place][-2:]
-        replaced = near in (["instead", "of"], ["rather", "than"])
+        back = " ".join(words[max(0, value.place - 4) : value.place])
+        replaced = "instead of" in back or "rather than" in back
         denied = "not" in near and ("but" in words[value.place :] or words.index("not") > 2)
         left = "from" in near and words[value.end : value.end + 1] == ["to"] and sorts.get(value.end + 1) == value.sort
         if replaced or denied or left:
             gone.add(value.text)
+    places = {at for value in values for at in range(value.place, value.end)}
+    for at, word in enumerate(words):
+        before = words[max(0, at - 2) : at]
+        named = before in (["instead", "of"], ["rather", "than"])
+        moved = before[-1:] == ["from"] and "to" in words[at : at + 4] and not claiming.CHANGES.isdisjoint(words[:at])
+        if at not in places and not _empty(word) and (named or moved):
+            gone.add(f"~{stemmed(word)}")
     return frozenset(gone)
 
 
 def _negation(words: list[str], verb: int) -> tuple[bool, tuple[str, ...]]:
     """Whether the predicate is negated; and of "never", what never was."""
     told = words[max(0, verb - 3) :]
-    negated = any(
-        word.endswith("n't")
-        or word in ("not", "never", "cannot", "no", "longer", "neither", "nobody", "nothing", "without")
-        for at, word in enumerate(told[:8])
-        if told[at + 1 : at + 2] not in (["only"], ["just"], ["merely"])
+    negated = (
+        any(
+            word.endswith("n't")
+            or word in ("not", "never", "cannot", "no", "longer", "neither", "nobody", "nothing", "without")
+            for at, word in enumerate(told[:8])
+            if told[at + 1 : at + 2] not in (["only"], ["just"], ["merely"])
+        )
+        or " used to " in f" {' '.join(told[:6])} "
     )
     if "never" not in told:
         return negated, ()

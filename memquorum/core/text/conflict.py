@@ -22,14 +22,15 @@ from msgspec import Struct
 
 from memquorum.core.text import claiming
 from memquorum.core.text.claims import Claims, Statement, Value, read, stemmed
+from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 2
+VERSION = 3
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
 
 _SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "rhythm", "ordinal"})
-_LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "in", "for", "be", "now", "as", ""})
+_LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
 
 class Finding(Struct, frozen=True):
@@ -62,6 +63,10 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
 def _slot(old: Statement, new: Statement) -> str | None:
     if _replaced(old, new):
         return "named"
+    if _framed(old, new):
+        return "word"
+    if _undone(old, new):
+        return "negation"
     if _never(old, new) or _never(new, old):
         return "negation"
     if _another_does(old, new):
@@ -81,15 +86,20 @@ def _about_one(old: Statement, new: Statement) -> bool:
     generic = old.generic and new.generic and new.led
     if not ((old.definite and new.definite) or generic) or (not new.subject and not new.marks):
         return False
+    a, b = _named(old), _named(new)
+    if a == b:
+        return bool(a)
     if old.marks != new.marks:
         return False
-    a, b = set(old.subject), set(new.subject)
-    if a == b:
-        return bool(a or old.marks)
-    if not a or not b or (old.subject[-1] not in b and new.subject[-1] not in a):
+    if not a or not b or not (b.intersection(old.subject[-1:]) or a.intersection(new.subject[-1:])):
         return False
     # "The code was changed" after "the door code is": a correction may say less, and never more.
     return new.cue and b < a and 2 * len(b) >= len(a)
+
+
+def _named(one: Statement) -> set[str]:
+    """The words of the subject, names among them: "Quayside's demo" is "the demo for Quayside"."""
+    return {*one.subject, *(stemmed(mark) for mark in one.marks)}
 
 
 def _overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
@@ -109,7 +119,7 @@ def _agrees(old: Statement, new: Statement) -> bool:
         return True
     if new.cue and old.lasting and old.verb == new.verb and b <= a and len(a - b) <= 2:
         return True  # "now runs at 04:30" after "runs at 02:00 every night"
-    return len(a & b) * 2 >= len(a | b) and bool(a & b)
+    return len(a & b) * 3 >= len(a | b) * 2 and bool(a & b)
 
 
 def _lasting(old: Statement, new: Statement) -> bool:
@@ -148,7 +158,9 @@ def _valued(old: Statement, new: Statement) -> str | None:
     sorts = {slot[0] for slot in differs}
     if not (old.copula or old.changes or new.changes or _functional(old)) and not all(map(_measured, sorts)):
         return None  # "The app supports Linux", "The app now supports Windows".
-    if sorts == {"name"} and not new.cue and not (old.copula and new.copula and old.subject == new.subject):
+    # "Is on for Canada", "is off for Mexico" speak of two; "is Alice", "is Bob" of one.
+    plain = old.copula and new.copula and old.subject == new.subject and not any(before for _, before in differs)
+    if sorts == {"name"} and not new.cue and not plain:
         return None
     return sorted(sorts)[0]
 
@@ -270,8 +282,61 @@ def _replaced(old: Statement, new: Statement) -> bool:
     """Whether the later one names the earlier one's value as one that holds no more."""
     if not new.dropped or old.negated:
         return False
+    if len(old.topic & new.topic) > 1 and new.dropped.intersection(f"~{stem}" for stem in old.rest):
+        return _overlap(old.topic, new.topic) >= 0.5
     told = {value.text for value in old.values}
     return bool(told & new.dropped) and _overlap(old.topic, new.topic) >= 0.5
+
+
+def _framed(old: Statement, new: Statement) -> bool:
+    """Whether both are one sentence but for a few words in one place behind its subject, and the later one corrects."""
+    if not (new.led or new.dropped) or new.adds or old.past or old.negated or new.negated or old.own or new.own:
+        return False
+    if _many(old) or _many(new):
+        return False
+    a, b = old.frame, new.frame
+    same = 0
+    while same < min(len(a), len(b)) and a[same] == b[same]:
+        same += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - same and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    left, right = a[same : len(a) - tail], b[same : len(b) - tail]
+    common = [word for word in (*a[:same], *a[len(a) - tail :]) if word not in FUNCTION]
+    mine = [word for word in left if word not in FUNCTION]
+    theirs = [word for word in right if word not in FUNCTION]
+    if new.dropped and new.dropped.isdisjoint([*left, *(f"~{stemmed(word)}" for word in left)]):
+        return False
+    head = any(word not in FUNCTION for word in a[:same])
+    counted = [[word for word in some if not word[0].isdigit()] for some in (mine, theirs)]
+    if (
+        all(len(some) < len(whole) for some, whole in zip(counted, (mine, theirs), strict=True))
+        and counted[0] != counted[1]
+    ):
+        return False  # "3 books a month", "2 papers a week"
+    return head and len(common) >= 2 and bool(mine) and bool(theirs) and len(left) <= 3 and len(right) <= 3
+
+
+def _many(one: Statement) -> bool:
+    """Whether it begins with what there may be many of, or with what says nothing by itself."""
+    return one.first_word in claiming.INDEFINITE | claiming.PRONOUNS
+
+
+def _undone(old: Statement, new: Statement) -> bool:
+    """Whether the later one denies the sentence of the earlier one, by its own words."""
+    if not new.negated or old.negated or (old.past and not new.cue) or old.own != new.own or _many(old) or _many(new):
+        return False
+    a = [stemmed(word) for word in old.frame if word not in FUNCTION and word not in NEGATORS]
+    b = [stemmed(w) for w in new.frame if w not in FUNCTION and w not in NEGATORS and "'" not in w and w not in _AWAY]
+    both = set(a) & set(b)
+    # It begins as the other, says all that the other said, and more only behind that.
+    if len(both) < (2 if old.understood else 3) or a[:1] != b[:1] or len(set(a) - both) > (len(both) > 2):
+        return False
+    last = max(at for at, word in enumerate(b) if word in both)
+    return set(b[: last + 1]) <= both
+
+
+_AWAY = frozenset({"longer", "anymore", "any", "more", "used", "all", "after"})
 
 
 def _never(one: Statement, other: Statement) -> bool:

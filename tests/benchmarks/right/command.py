@@ -13,7 +13,7 @@ from pathlib import Path
 from tests import ROOT
 from tests.benchmarks import kept
 from tests.benchmarks.kept import Outcome, Row
-from tests.benchmarks.right import door, footprint, own, page
+from tests.benchmarks.right import conflicts, door, footprint, own, page
 from tests.benchmarks.right.frame import Material, Measure
 from tests.benchmarks.sets import Absent
 
@@ -21,6 +21,7 @@ from tests.benchmarks.sets import Absent
 ROWS: Mapping[str, Measure] = {
     **own.ROWS,
     **door.ROWS,
+    **conflicts.ROWS,
     **footprint.ROWS,
 }
 ONLY = tuple(ROWS)

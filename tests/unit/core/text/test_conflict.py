@@ -7,6 +7,17 @@ import pytest
 from memquorum.core.text.conflict import between, read
 
 CONTRADICT = [
+    ("Load the oven with tray 4.", "Load the oven with tray 6 instead of tray 4."),
+    ("Trucks park behind hall B.", "From now on trucks park behind hall D."),
+    ("The beam is 4.1 m long.", "Measured again, the beam is 4.6 m long."),
+    ("The budget of the fair is 80,000.", "I misheard: the budget of the fair is 18,000."),
+    ("The demo for Acme is on 3 July.", "Acme's demo was moved to 10 July."),
+    ("Ana's opening hours are 9 to 5.", "Ana's opening hours are 7 to 3."),
+    ("Ana plays chess.", "Ana used to play chess."),
+    ("Ana likes being called at work.", "Ana doesn't like being called at work after all."),
+    ("Ana's display language is Polish.", "Ana changed her display language to English."),
+    ("We buy milk at the farm.", "We don't buy milk at the farm any more, we get it from the shop."),
+    ("Rinse the plates with water.", "Rinse the plates with saline instead of water."),
     ("The door code is 4821.", "The door code was changed to 9930."),
     ("The door code is 4821.", "The door code is now 9930."),
     ("The sync is at 3 pm.", "The sync was moved to 4 pm."),
@@ -84,6 +95,12 @@ CONTRADICT = [
 ]
 
 BOTH_STAND = [
+    ("Flag beta is on for Canada.", "Flag beta is off for Mexico."),
+    ("Buffer P keeps at room temperature.", "Buffer T does not keep at room temperature."),
+    ("Ingrid eats fish.", "Ingrid's brother doesn't eat fish."),
+    ("Hey John! Great to hear from you.", "Hey John, no worries! It was great."),
+    ("Take care!", "Don't forget to take care of the garden."),
+    ("Upload size is capped at 25 MB on the free plan.", "Upload size is capped at 250 MB on the team plan."),
     ("Valve 3 opens at 4 bar.", "Valve 5 opens at 6 bar."),
     ("Alice approved.", "Bob approved."),
     ("Alice approved the budget.", "Bob approved the budget."),

@@ -1,0 +1,173 @@
+"""Rows of corrections: which pairs of texts the rules find contradictory, and whether a member would be for the later.
+
+Nothing is fitted on what a goal is set on: the rules were looked at on one half of each set, by a hash of its texts, of
+its chat or of its case; figures without a suffix are of the other half. A pair counts as superseded where a member
+that knows the two texts alone, both in short-term memory, is for the later one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from memquorum.core.policy import Policy
+from memquorum.core.records import Proposal
+from memquorum.core.text.conflict import Claims, between, read
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
+from memquorum.core.vote.judging import judged
+from memquorum.core.vote.kinds import SUPERSEDE
+from tests.benchmarks import sets
+from tests.benchmarks.kept import Row
+from tests.benchmarks.right import cases
+from tests.benchmarks.right.door import unseen
+from tests.benchmarks.right.frame import Material, Measure
+
+_POLICY = Policy()
+_NEAREST = 10
+
+
+def superseded(older: tuple[str, str], newer: tuple[str, str]) -> bool:
+    """Whether a member is for the later of two: (agent, text) of each."""
+    vector = np.ones(2, np.float32)
+    facts = tuple(
+        MemoryFacts(name, "n", agent, at, at, 600_000, vector, text=text)
+        for name, at, (agent, text) in (("b", 2, newer), ("a", 1, older))
+    )
+    asked = Proposal(("b", "a"), "n", SUPERSEDE.name, "", 0, 0, 0)
+    (terms,) = judged(SUPERSEDE, [(asked, facts)], MemberContext("n"), as_of=3, policy=_POLICY)
+    return bool(SUPERSEDE.yes(SUPERSEDE.score(terms, _POLICY), _POLICY))
+
+
+def _share(flags: Iterable[bool]) -> float:
+    found = list(flags)
+    return 100 * sum(found) / len(found) if found else 0.0
+
+
+def interval(part: int, whole: int) -> tuple[float, float]:
+    """Wilson's, of 95 %, in per cent."""
+    if not whole:
+        return 0.0, 100.0
+    z, p = 1.96, part / whole
+    mid, width = p + z * z / (2 * whole), z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole))
+    return 100 * (mid - width) / (1 + z * z / whole), 100 * (mid + width) / (1 + z * z / whole)
+
+
+def own(_: Material) -> Row:
+    """Own corrections: each step of a case, by whoever says it."""
+    row = Row("conflict-own", "own corrections: the later one takes the place of the earlier one")
+    found = cases.read("corrections")
+    for half, some in (
+        ("", [c for c in found if not c.developers]),
+        (", developers' half", [c for c in found if c.developers]),
+    ):
+        steps = [superseded(a, b) for case in some for a, b in itertools.pairwise(case.say)]
+        row.figure(f"superseded{half}", _share(steps), "%")
+        facts = [c for c in cases.read("facts") if c.developers == bool(half)]
+        apart = [superseded(a, b) for case in facts for a, b in itertools.combinations(case.say, 2)]
+        row.figure(f"distinct facts superseded{half}", _share(apart), "%")
+    row.at_least("superseded", 90)
+    return row
+
+
+def neutral(material: Material) -> Row:
+    """Pairs that do not contradict: SICK's neutral ones, STS-B from 2 to 4, and turns of LoCoMo's conversations."""
+    row = Row("conflict-none", "pairs that do not contradict, and are superseded")
+    of = {
+        "SICK neutral": [p for p in sets.sick(material.data) if p.label == sets.NEUTRAL],
+        "STS-B 2 to 4": [p for p in sets.stsb(material.data) if 2 <= p.score <= 4],
+    }
+    every: list[bool] = []
+    for name, pairs in of.items():
+        other = [p for p in material.some(pairs) if unseen(p.first, p.second)]
+        found = [superseded(("ann", p.first), ("ann", p.second)) for p in other]
+        row.figure(f"superseded, {name}", _share(found), "%")
+        every += found
+    turns = [hit for name, said in _conversations(material) if unseen(name) for hit in _turns(material, said)]
+    row.figure("superseded, LoCoMo turns", _share(turns), "%")
+    row.figure("superseded", _share(every + turns), "%")
+    row.at_most("superseded", 0.5)
+    row.note("A turn counts where it would supersede any earlier one of its conversation.")
+    return row
+
+
+def _conversations(material: Material) -> list[tuple[str, list[tuple[str, str]]]]:
+    found = []
+    for at, sample in enumerate(sets.records(material.data, sets.LOCOMO, "conversation", "qa")):
+        talk, said = sample["conversation"], []
+        for number in itertools.count(1):
+            if f"session_{number}" not in talk:
+                break
+            said += [(turn["speaker"], turn["text"]) for turn in talk[f"session_{number}"]]
+        found.append((str(sample.get("sample_id", at)), said))
+    return found
+
+
+def _turns(material: Material, said: Sequence[tuple[str, str]]) -> list[bool]:
+    earlier: list[tuple[str, Claims]] = []
+    hits = []
+    for agent, text in material.some(list(said), 100):
+        claims = read(text)
+        hits.append(any(between(c, claims, same_agent=agent == a) is not None for a, c in earlier))
+        earlier.append((agent, claims))
+    return hits
+
+
+def beam(material: Material) -> Row:
+    """BEAM: updates and contradictions in long chats; alarms on other messages that questions are about, and on all."""
+    row = Row("conflict-beam", "BEAM: what is updated or contradicted in long chats")
+    chats = list(sets.beam(material.data))
+    for half, some in (
+        ("", [c for c in chats if unseen(c.name)]),
+        (", looked at", [c for c in chats if not unseen(c.name)]),
+    ):
+        flagged = pairs = alarms = everywhere = updates = first = 0
+        for chat in some:
+            claims = {m.id: read(m.text) for m in chat.messages if m.role == "user"}
+            gold = {p: {(a, b) for a in p.older for b in p.newer if a in claims and b in claims} for p in chat.probes}
+            asked = {i for probe in chat.probes for i in (*probe.older, *probe.newer)} & claims.keys()
+            known = set().union(*gold.values()) if gold else set()
+            hits = {
+                (a, b) for a, b in itertools.combinations(sorted(claims), 2)
+                if between(claims[a], claims[b], same_agent=True) is not None
+            }  # fmt: skip
+            told = {probe: any((min(p), max(p)) in hits for p in gold[probe]) for probe in chat.probes}
+            pairs, flagged = pairs + len(told), flagged + sum(told.values())
+            wrong = hits - {(min(p), max(p)) for p in known}
+            everywhere += len(wrong)
+            alarms += sum(a in asked and b in asked for a, b in wrong)
+            mine = [probe for probe in chat.probes if probe.kind == sets.UPDATE and gold[probe]]
+            first += sum(_newest_first(material, chat, probe, told[probe]) for probe in mine)
+            updates += len(mine)
+        low, high = interval(flagged, flagged + alarms)
+        row.figure(f"precision{half}", _share([True] * flagged + [False] * alarms), "%")
+        row.figure(f"precision, from{half}", low, "%")
+        row.figure(f"precision, to{half}", high, "%")
+        low, high = interval(flagged, pairs)
+        row.figure(f"recall{half}", 100 * flagged / max(1, pairs), "%")
+        row.figure(f"recall, from{half}", low, "%")
+        row.figure(f"recall, to{half}", high, "%")
+        row.figure(f"other pairs of the chats flagged{half}", everywhere, "pairs")
+        row.figure(f"newest over old{half}", 100 * first / max(1, updates), "%")
+    row.at_least("precision", 80)
+    row.at_least("recall", 30)
+    row.at_least("newest over old", 85)
+    row.note(
+        "Alarms are pairs of messages that some question about an update or a contradiction is about; from, to: 95 %."
+    )
+    return row
+
+
+def _newest_first(material: Material, chat: sets.Chat, probe: sets.Probe, told: bool) -> bool:
+    """Whether the newer message stands before the older one for the question: by a contradiction, else by meaning."""
+    if told:
+        return True
+    texts = {m.id: m.text for m in chat.messages}
+    (asked,) = material.vectors.of([probe.text])
+    older, newer = (material.vectors.of([texts[i] for i in ids if i in texts]) for ids in (probe.older, probe.newer))
+    return float((newer @ asked).max()) > float((older @ asked).max())
+
+
+ROWS: Mapping[str, Measure] = {"conflict-own": own, "conflict-none": neutral, "conflict-beam": beam}
