@@ -826,8 +826,8 @@ SELECT outcome, count(*) FROM event GROUP BY outcome
 SELECT tier, count(*) FROM memory GROUP BY tier
 
 -- :name count_outcomes
--- Proposals by how they ended.
-SELECT outcome, count(*) FROM outcome GROUP BY outcome
+-- Proposals by how they ended; one may name several memories.
+SELECT outcome, count(DISTINCT (shard, epoch, position)) FROM outcome GROUP BY outcome
 
 -- :name example_forgotten
 -- A forgotten memory to tell of: voted on once, with a vote against it if there is one, and of a sentence's length.

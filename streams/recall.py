@@ -16,6 +16,7 @@ from msgspec import Struct
 from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import EpisodeAccepted
+from memquorum.core.salience import Signals
 from memquorum.ports import Past, StreamUnavailable, Vault, VaultUnavailable, Vector
 from streams.encoding import Encoding
 
@@ -36,6 +37,12 @@ class Recalled(Struct, frozen=True):
     agent: str
     vector: Vector
     text: str
+    signals: Signals
+
+
+def signals_of(episode: EpisodeAccepted) -> Signals:
+    """The signals that an episode carries."""
+    return Signals(None, episode.reward_ppm, episode.confidence_ppm, episode.uncertainty_ppm)
 
 
 def keys_of(vault: Vault, memory_ids: Iterable[str]) -> dict[str, bytes]:
@@ -114,5 +121,7 @@ class Recall:
                 # It could not be encoded the first time either, and surrounds nothing.
                 log.warning("salience: %s cannot be encoded: %s", episode.memory_id, type(found).__name__)
             else:
-                recalled.append(Recalled(episode.memory_id, episode.namespace, episode.agent, found, text))
+                recalled.append(
+                    Recalled(episode.memory_id, episode.namespace, episode.agent, found, text, signals_of(episode))
+                )
         return recalled

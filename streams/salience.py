@@ -45,7 +45,7 @@ from streams import stage
 from streams.assignments import Assignments, by_shard
 from streams.crashes import Crashes
 from streams.encoding import Encoding
-from streams.recall import Recall, keys_of
+from streams.recall import Recall, keys_of, signals_of
 from streams.stage import Arrival, Output
 from streams.worths import Weighed, Worths
 
@@ -167,7 +167,7 @@ class Salience:
                 key = shard, one.namespace
                 if key not in self._surroundings:
                     self._surroundings[key] = Surroundings(self._policy, self._encoder.dimensions)
-                self._surroundings[key].recall(one.memory_id, one.agent, one.vector, one.text)
+                self._surroundings[key].recall(one.memory_id, one.agent, one.vector, one.text, one.signals)
             self._begun.discard(shard)
 
     def _case(self, arrival: Arrival, erased: set[tuple[int, str]] | None = None) -> _Case | None:
@@ -234,7 +234,7 @@ class Salience:
     def _outcome(self, case: _Case) -> list[Output]:
         """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
         said = case.accepted
-        given = Signals(None, said.reward_ppm, said.confidence_ppm, said.uncertainty_ppm)
+        given = signals_of(said)
         judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
         sealed = None
         if case.outcome is None and case.vector is not None and case.key is not None:

@@ -321,9 +321,10 @@ class Surroundings:
             around.remove(memory_id)
         self._claims.pop(memory_id, None)
 
-    def recall(self, memory_id: str, agent: str, vector: Vector, text: str) -> None:
+    def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
         """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
-        self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, gist(text), _UNMARKED))
+        if gates_open(self._policy, signals):
+            self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, gist(text), _UNMARKED))
 
     def judge(self, episode: Episode) -> Judgement:
         """What becomes of an episode, which from here on surrounds the ones after it.
@@ -344,7 +345,9 @@ class Surroundings:
         signals = replace(episode.signals, novelty_ppm=novelty_ppm(nearest))
         judgement = judge(self._policy, signals, _choose(known, episode.marks), explicit=episode.explicit)
         seen = Seen(episode.agent, said.gist, episode.marks)
-        buffer.add(episode.memory_id, vector, seen)
+        if episode.explicit or gates_open(self._policy, signals):
+            # What was doubted is not known by that: said again with more confidence, it is as new as before.
+            buffer.add(episode.memory_id, vector, seen)
         if judgement.outcome != STORED:
             return judgement
         contradicts = self._contradicted(episode, remembered, settled)
@@ -378,7 +381,7 @@ class Surroundings:
         ]
 
     def _buffer(self, agent: str) -> Neighbourhood:
-        """The agent's last 64 episodes, stored or not: an episodic trace."""
+        """The agent's last 64 episodes that no gate turned away, stored or not: an episodic trace."""
         if agent in self._buffers:
             self._buffers.move_to_end(agent)
         else:

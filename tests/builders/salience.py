@@ -62,11 +62,11 @@ class Moody(HashingEncoder):
 class Line:
     """A stage with its ports, and a hand that seals episodes for it as intake does."""
 
-    def __init__(self, codec: Codec, **ports: object) -> None:
+    def __init__(self, codec: Codec, policy: Policy | None = None, **ports: object) -> None:
         self.codec, self.vault, self.journal = codec, InMemoryVault(), Journal()
         self.encoder = Moody()
         given = {"encoder": self.encoder, "vault": self.vault, "neighbourhoods": self.journal, **ports}
-        self.stage = Salience(codec, Policy(), **given)  # type: ignore[arg-type]
+        self.stage = Salience(codec, policy or Policy(), **given)  # type: ignore[arg-type]
         self.offsets = itertools.count(10)
 
     def episode(

@@ -81,7 +81,7 @@ def put_in(line: Settings, memory: Memory) -> dict[str, str]:
     became = {way: httpx.get(f"{events}/{way}-1?wait_ms=20000").json() for way in ("avro", "http")}
     assert {found["outcome"] for found in became.values()} == {"stored"}, became
     ids = {way: found["memory_id"] for way, found in became.items()}
-    dropped = memory.add(TEXTS["dropped"], subject=SUBJECT, reward=0.0, wait=True)
+    dropped = memory.add(TEXTS["dropped"], subject=SUBJECT, confidence=0.0, wait=True)
     assert (again.outcome, bare.outcome, dropped.outcome) == ("reinforced", "stored", "below_threshold")
     assert derived.outcome == "stored"
     return {"json": first.memory_id, "bare": bare.memory_id, "derived": derived.memory_id} | ids

@@ -307,17 +307,26 @@ def test_a_gate_closes_before_a_repetition_counts() -> None:
 
 
 def test_below_the_threshold_is_still_lived_through_by_its_agent_alone() -> None:
-    around, text = Surroundings(POLICY, 8), "The sync is at 3."
-    first = around.judge(episode("a", 0, text, confidence_ppm=0))
+    around, text = Surroundings(replace(POLICY, encode_threshold=0.6), 8), "The sync is at 3."
+    first = around.judge(episode("a", 0, text, reward_ppm=0))
     assert first.outcome == BELOW_THRESHOLD
     assert "a" not in around.memories
     assert around.judge(episode("b", 0, text)).signals.novelty_ppm == 0
     assert around.judge(episode("c", 0, text, agent="bob")).signals.novelty_ppm == PPM
 
 
+@pytest.mark.parametrize("doubt", [{"confidence_ppm": 100_000}, {"uncertainty_ppm": 900_000}])
+def test_what_was_doubted_is_new_when_it_is_said_with_confidence(doubt: dict[str, int]) -> None:
+    around, text = Surroundings(POLICY, 8), "The sync is at 3."
+    around.recall("z", "ann", at(0), text, Signals(**doubt))
+    assert around.judge(episode("a", 0, text, **doubt)).outcome == BELOW_THRESHOLD
+    sure = around.judge(episode("b", 0, text, confidence_ppm=900_000))
+    assert (sure.outcome, sure.signals.novelty_ppm) == (STORED, PPM)
+
+
 def test_a_restart_brings_the_buffer_back_with_what_it_says() -> None:
     around = Surroundings(POLICY, 8)
-    around.recall("a", "ann", at(0), "The sync is at 3.")
+    around.recall("a", "ann", at(0), "The sync is at 3.", Signals())
     assert around.judge(episode("b", 0, "The sync is at 4.")).signals.novelty_ppm == PPM
     assert around.judge(episode("c", 0, "The sync is at 3.")).signals.novelty_ppm == 0
 
@@ -353,11 +362,11 @@ def test_a_second_delivery_is_judged_as_the_first() -> None:
 
 def test_the_buffer_holds_the_last_64() -> None:
     around = Surroundings(replace(POLICY, encode_threshold=1.0, early_threshold=1.0), 8)
-    around.judge(episode("first", 0, "The sync is at 3.", confidence_ppm=0))
+    around.judge(episode("first", 0, "The sync is at 3.", reward_ppm=0))
     for number in range(POLICY.buffer_size - 1):
-        around.judge(episode(str(number), 90, confidence_ppm=0))
-    assert around.judge(episode("again", 0, "The sync is at 3.", confidence_ppm=0)).signals.novelty_ppm == 0
-    around.judge(episode("last", 90, confidence_ppm=0))
+        around.judge(episode(str(number), 90, reward_ppm=0))
+    assert around.judge(episode("again", 0, "The sync is at 3.", reward_ppm=0)).signals.novelty_ppm == 0
+    around.judge(episode("last", 90, reward_ppm=0))
     buffer = around._buffers["ann"]
     assert len(buffer) == POLICY.buffer_size
     assert "first" not in buffer

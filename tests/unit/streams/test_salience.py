@@ -13,6 +13,7 @@ from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake, letters, sealing
 from memquorum.core.avro import Codec
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -363,20 +364,24 @@ def test_too_many_vectors_drop_the_namespace_least_lately_active(codec: Codec) -
 # Taken over in the middle ---------------------------------------------------------------------------------------------
 
 
+HARD = replace(Policy(), salience=replace(Policy().salience, encode_threshold=1.0, early_threshold=1.0))
+"""Nothing without a reward is stored, so that only the buffers know of it."""
+
+
 def chatter(line: Line, count: int) -> list[Arrival]:
-    """Two agents who say little that is new: most of it is dropped, so that only the buffers know of it."""
-    words = ("ok", "thanks", "one moment", "yes, go on", "done", "I see", "the pump leaks", "ok then")
-    low = {"reward_ppm": 0, "confidence_ppm": 0, "uncertainty_ppm": 1_000_000}
-    return [line.episode(f"{words[n % 8]} {n % 3}", agent=("ann", "bo")[n % 2], **low) for n in range(count)]
+    """Two agents who say little that is new, each in turn."""
+    words = ("ok", "thanks", "valve 3 is tight", "yes, go on", "tank 2 is full", "I see", "the pump leaks", "ok then")
+    return [line.episode(f"{words[n % 8]} {n % 3}", agent=("ann", "bo")[n % 2], reward_ppm=0) for n in range(count)]
 
 
 @pytest.mark.parametrize("at", [1, 7, 40, 99])
 def test_who_takes_over_judges_as_if_it_had_been_there_all_the_time(codec: Codec, at: int) -> None:
-    line = Line(codec)
+    line = Line(codec, HARD)
     arrivals = [*chatter(line, 100), line.arrival(ClockTicked("t", NOW))]
     undisturbed = [(s.outcome, s.novelty_ppm) for s in line.process(*arrivals)]
     assert {outcome for outcome, _ in undisturbed[at:]} == {"below_threshold"}
-    successor = Line(codec, vault=line.vault, past=Stream(arrivals))
+    assert {novelty for _, novelty in undisturbed} == {0, PPM}
+    successor = Line(codec, HARD, vault=line.vault, past=Stream(arrivals))
     successor.stage.assigned(frozenset({SHARD}))
     assert [(s.outcome, s.novelty_ppm) for s in successor.process(*arrivals[at:])] == undisturbed[at:]
 
@@ -425,8 +430,9 @@ def test_what_cannot_be_recalled_is_left_out(codec: Codec) -> None:
 
 def test_ticks_between_the_episodes_hide_none_of_them(codec: Codec) -> None:
     line = Line(codec)
-    arrivals = chatter(line, 10) + [line.arrival(ClockTicked(f"t{n}", NOW)) for n in range(3_000)]
-    last = line.episode("ok 0", agent="ann")
+    first = line.episode("the pump leaks", agent="ann")
+    arrivals = [first, *chatter(line, 10)] + [line.arrival(ClockTicked(f"t{n}", NOW)) for n in range(3_000)]
+    last = line.episode("the pump leaks", agent="ann")
     expected = [s.novelty_ppm for s in line.process(*arrivals, last)][-1]
     successor = Line(codec, vault=line.vault, past=Stream(arrivals))
     successor.stage.assigned(frozenset({SHARD}))

@@ -98,8 +98,8 @@ class Line:
     def publish(self, *names: str) -> None:
         producer = loop.producer(self.settings.bootstrap)
         for name in names:
-            reward = 0 if "faint" in name else 0.9
-            said = {"namespace": NAMESPACE, "agent": "ann", "event_id": name, "content": TEXTS[name], "reward": reward}
+            said = {"namespace": NAMESPACE, "agent": "ann", "event_id": name, "content": TEXTS[name]}
+            said |= {"confidence": 0} if "faint" in name else {"reward": 0.9}
             producer.produce(topics.EPISODES, json.dumps(said).encode(), NAMESPACE.encode())
         assert producer.flush(10) == 0
         producer.close()

@@ -52,7 +52,8 @@ _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
     **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
     **dict.fromkeys(("audit_votes", "audit_forgotten"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("provenance", "erased", "erasure", "protection", "living", "let_go"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("protection", "living", "let_go"), "namespace = %(namespace)s"),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
@@ -92,7 +93,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     shard.tick(1_000)
     for namespace in TENANTS:
         for name in NAMES:
-            shard.episode(event(name, namespace), at=900, namespace=namespace)
+            said = () if name == NAMES[0] else (memory(NAMES[0], namespace),)
+            shard.episode(event(name, namespace), at=900, namespace=namespace, contradicts=said)
             texts[memory(name, namespace)] = text(name, namespace)
         shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
         shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)
