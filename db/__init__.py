@@ -10,6 +10,7 @@
    `preview_rows`, `receipt_rows`, `erasure_rows`; `outcomes`: waiting for them; `cached`: for the cache; `crowds`
    and `crowd_reads`: namespaces with indexes of their own;
 5. the vault: `vault`, and `inmemory_vault`;
-6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements` and `view_rows`;
+6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows` and
+   `view_worths`;
 7. the operator's: `audit_rows`; `copies` that a rebuild kept; `sweeping`: what was deleted goes from the files.
 """

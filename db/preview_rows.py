@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -17,9 +18,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.records import Standing
+from memquorum.core.records import JournalEntry, Standing, Stored
+from memquorum.core.salience import STORED
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.core.vote.preview import Alive
+from memquorum.core.worth import Ranks, like
 from memquorum.ports import Candidate, StoreUnavailable
 
 _FETCH = 5_000
@@ -68,6 +71,23 @@ class Moment:
         """The memories' embeddings."""
         rows = self._connection.execute(QUERIES["preview_vectors"], {"ids": list(memory_ids)})
         return {memory_id: (encoder, _vector(data)) for memory_id, encoder, data in rows}
+
+    def worths(self, codec: Codec, namespace: str) -> tuple[dict[str, tuple[str, int]], dict[str, Ranks]]:
+        """What a namespace's memories are worth by their words, each with what it is ranked among; and the ranks of all
+        that was accepted."""
+        of: dict[str, tuple[str, int]] = {}
+        ranks: defaultdict[str, Ranks] = defaultdict(Ranks)
+        with self._connection.cursor(name="worths") as cursor:
+            cursor.itersize = _FETCH
+            for (data,) in cursor.execute(QUERIES["preview_worths"], {"namespace": namespace}):
+                entry = codec.decode_as(JournalEntry, data)
+                told = codec.decode_as(Stored, entry.detail)
+                if told.worth_ppm is None:
+                    continue
+                ranks[like(told.type, told.role)].add(told.worth_ppm)
+                if entry.effect == STORED:
+                    of[entry.memory_id or ""] = like(told.type, told.role), told.worth_ppm
+        return of, ranks
 
     def recent(self, namespace: str, most: int) -> list[tuple[str, str, Embedded]]:
         """(agent, memory, embedding) of the latest episodes of every agent, oldest first."""

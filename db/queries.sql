@@ -772,6 +772,10 @@ FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 WHERE m.id = ANY(%(ids)s::uuid[])
 
+-- :name preview_worths
+-- The journal's entries of a namespace's episodes, stored or not.
+SELECT entry FROM journal WHERE namespace = %(namespace)s AND effect IN ('stored', 'reinforced', 'dropped')
+
 -- :name preview_recent
 -- The latest episodes of every agent of a namespace that are memories still, oldest first.
 SELECT r.agent, r.id::text, r.encoder, halfvec_send(e.vector)

@@ -20,6 +20,7 @@ from msgspec.structs import astuple
 from db import view_statements as sql
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
+from db.view_worths import ViewWorths
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.journal.rows import Guarded
@@ -51,7 +52,7 @@ class View:
         self._begin()
         if row is None:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
-        self._forgotten = self._load_forgotten()
+        self._forgotten, self.worths = self._load_forgotten(), ViewWorths(self._writing)
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""
@@ -326,13 +327,13 @@ class View:
 
     def fading(self, memory_ids: Sequence[str]) -> list[Fading]:
         """Reads, of those of the memories that are known, what a vote needs that looks at no content."""
-        return self._db.execute(sql.FADING, (json.dumps(memory_ids),)).fetchall()
+        return [Fading._make(row) for row in self._db.execute(sql.FADING, (json.dumps(memory_ids),))]
 
     def resting(self, memory_ids: Sequence[str]) -> list[Fading]:
         """The same, also of those that were forgotten, until their grace time is over.
 
         Of those that somebody used just when they were forgotten, a view cannot know whether they were."""
-        return self._db.execute(sql.RESTING, (json.dumps(memory_ids),)).fetchall()
+        return [Fading._make(row) for row in self._db.execute(sql.RESTING, (json.dumps(memory_ids),))]
 
     def protected(self, memory_ids: Sequence[str]) -> set[str]:
         """Those of the memories that an order protects."""

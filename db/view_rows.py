@@ -30,6 +30,10 @@ class Known(NamedTuple):
     witnessed: int = 0
     """How often another agent said the same, before it or after, in an episode that may be a memory of its own."""
     reads: int = 0
+    sealed_counts: bytes | None = None
+    """How often its words had been said before (`core.worth`)."""
+    like: str | None = None
+    """What its worth is ranked among."""
     marks: Marks = Marks("")
     """What a repetition of it has to agree on."""
 
@@ -44,7 +48,20 @@ class Recent(NamedTuple):
     agent: str
     sealed_signed: bytes | None = None
     occurred_at: int = 0
+    repeats: bool = False
+    """Whether it only repeats a memory."""
 
 
-Fading = tuple[int, str, str, int, bytes | None, str]
-"""Of a memory: its place among those asked for, id, namespace, last access, sealed embedding, its encoder."""
+class Fading(NamedTuple):
+    """What a vote needs of a memory that looks at no more than its age, its words and its embedding."""
+
+    at: int
+    """Its place among those asked for."""
+    memory_id: str
+    namespace: str
+    last_access: int
+    sealed_embedding: bytes | None
+    encoder: str
+    sealed_content: bytes
+    sealed_counts: bytes | None
+    like: str | None

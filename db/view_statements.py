@@ -12,7 +12,7 @@ KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
-       witnessed, reads, subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
+       witnessed, reads, sealed_counts, alike, subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
 {FACTS}"""
 # Of those that are sealed too: what was made of them is no freer than they are.
 MARKS = """
@@ -24,9 +24,10 @@ WHERE m.namespace = ?2
 """
 FADING = f"""
 SELECT w.key, m.memory_id, namespace, last_access,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), m.sealed_content,
+       m.sealed_counts, m.alike
 {FACTS}"""
-EXPERIENCED = "INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+EXPERIENCED = "INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 TRIM = """
 DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
     SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
@@ -35,7 +36,7 @@ DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
 # The ages are counted in the key alone, so that no row is read that is too old.
 RECENT = """
 SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder),
-       r.agent, sealed_signed, occurred_at
+       r.agent, sealed_signed, occurred_at, repeats
 FROM (
     SELECT rowid, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
     FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
@@ -127,7 +128,8 @@ WHERE memory_id = ?1 AND EXISTS (
 """
 RESTING = """
 SELECT w.key, m.memory_id, namespace, last_access,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), m.sealed_content,
+       m.sealed_counts, m.alike
 FROM json_each(?) w
 CROSS JOIN place p ON p.memory_id = w.value
 CROSS JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
@@ -143,9 +145,12 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 25))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 27))}
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
+# A text of so many steps of worth was accepted (core/worth).
+WEIGHED = "INSERT INTO worth VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET texts = texts + 1"
+WORTHS = "SELECT alike, step, texts FROM worth WHERE namespace = ?"
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
 KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 

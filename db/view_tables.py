@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 19
+VERSION = 20
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -32,14 +32,17 @@ CREATE TABLE IF NOT EXISTS memory (
     created INTEGER NOT NULL, last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL,
     reinforced INTEGER NOT NULL, reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
     commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL,
-    sealed_signed BLOB, witnessed INTEGER NOT NULL, reads INTEGER NOT NULL,
+    sealed_signed BLOB, witnessed INTEGER NOT NULL, reads INTEGER NOT NULL, sealed_counts BLOB, alike TEXT,
     subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL, purposes TEXT, jurisdictions TEXT NOT NULL,
     key TEXT);
 CREATE TABLE IF NOT EXISTS recent (
     namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
     sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL, sealed_signed BLOB,
-    occurred_at INTEGER NOT NULL,
+    occurred_at INTEGER NOT NULL, repeats INTEGER NOT NULL,
     PRIMARY KEY (namespace, agent, accepted_offset));
+CREATE TABLE IF NOT EXISTS worth (
+    namespace TEXT, alike TEXT, step INTEGER, texts INTEGER NOT NULL,
+    PRIMARY KEY (namespace, alike, step)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
 CREATE TABLE IF NOT EXISTS anew (
     memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,

@@ -89,7 +89,7 @@ class _Judge:
     """The members' rule on what the store holds."""
 
     def __init__(self, store: Moment, voters: Genesis, as_of: int) -> None:
-        self._store, self._voters, self._as_of = store, voters, as_of
+        self._store, self._voters, self._as_of, self._codec = store, voters, as_of, load_codec()
 
     def __call__(self, namespace: str, candidates: Sequence[Candidate]) -> Mapping[str, Vote]:
         voters = self._voters
@@ -100,10 +100,17 @@ class _Judge:
             if by == encoder:
                 by_member.setdefault(voters.member_of(agent), []).append((memory_id, vector, None))
         known = self._store.vectors([candidate.memory_id for candidate in candidates])
+        worths, ranks = self._store.worths(self._codec, namespace)
+        ranked = {
+            candidate.memory_id: ranks[worths[candidate.memory_id][0]].rank_ppm(worths[candidate.memory_id][1])
+            for candidate in candidates
+            if candidate.memory_id in worths
+        }
         return preview.votes(
             voters, voters.policy, candidates,
             as_of=self._as_of,
             vectors={memory_id: vector for memory_id, (by, vector) in known.items() if by == encoder},
+            ranks=ranked,
             contexts={member: MemberContext.of(namespace, episodes) for member, episodes in by_member.items()},
         )  # fmt: skip
 

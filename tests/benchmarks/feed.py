@@ -15,6 +15,7 @@ from memquorum.core.identity.messages import sign
 from memquorum.core.records import ClockTicked, EpisodeAccepted, EpisodeScored, NominationProposed, Proposal
 from tests.benchmarks.parts import AGENTS, Parts, names_of
 from tests.benchmarks.texts import sentences
+from tests.builders.worths import weighed
 from workers.kafka import loop
 from workers.kafka.strangers import stamped
 
@@ -70,6 +71,7 @@ class Feed:
                 event_id=event, memory_id=memory, namespace=namespace, agent=agent, accepted_offset=offset,
                 occurred_at=at, outcome="stored", salience_ppm=450_000, early=False, encoder="bench",
                 novelty_ppm=450_000, sealed_embedding=sealing.seal_vector(key, os.urandom(12), vector, memory),
+                **weighed(key, text, memory),
             )  # fmt: skip
             self._send(topics.SCORED, shard, scored, f"scored/{shard}/{offset}")
 

@@ -11,14 +11,14 @@ import pytest
 
 from memquorum.core import decay
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy
-from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm
 from tests.benchmarks import __main__ as bench
 from tests.benchmarks import plot
 from tests.benchmarks.forgetting import command, footprint, measures, meetings, page, talks
 from tests.benchmarks.forgetting.centred import Centred
-from tests.benchmarks.forgetting.fleet import Fleet, as_it_is, genesis, turning
+from tests.benchmarks.forgetting.fleet import Fleet, genesis, turning
+from tests.benchmarks.forgetting.nearest import Nearest
 from tests.benchmarks.forgetting.rarity import rarities, words
 from tests.benchmarks.forgetting.said import RULES, UNCAPPED, Said
 from tests.benchmarks.forgetting.whole import survivors
@@ -131,11 +131,11 @@ def test_what_repeats_lives_on_in_what_it_repeats() -> None:
     assert fleet.alive["one"].last_access == 2_000 and set(fleet.judged) == {"one", "two", "three"}
 
 
-def test_the_rule_as_it_is_is_the_members_own() -> None:
-    late = [("x", unit(1), False), ("y", unit(1, 1), True)]
-    context = as_it_is(late)
-    assert isinstance(context, MemberContext)
+def test_the_rule_of_before_is_the_mean_of_the_three_nearest() -> None:
+    context = Nearest([("x", unit(1), False), ("y", unit(1, 1), True)])
     assert context.relevances(["z"], np.stack([unit(1)])).tolist() == [853553]
+    assert context.relevances(["x"], np.stack([unit(1)])).tolist() == [707107]
+    assert Nearest([]).relevances(["z"], np.stack([unit(1)])).tolist() == [0]
 
 
 def test_centred_relevance_does_not_fall_for_what_is_common() -> None:
@@ -143,7 +143,7 @@ def test_centred_relevance_does_not_fall_for_what_is_common() -> None:
     told = [(str(at), unit(1, *(float(at % 3 == n) for n in range(3))), False) for at in range(9)]
     late = told + [(f"yeah-{n}", common, True) for n in range(20)]
     asked = np.stack([common, unit(1, 1, 0.2)])
-    before = as_it_is(late).relevances(["new", "other"], asked)
+    before = Nearest(late).relevances(["new", "other"], asked)
     after = Centred(late).relevances(["new", "other"], asked)
     assert before[0] > before[1]
     assert after[0] < 400_000 < after[1]

@@ -57,7 +57,7 @@ def terms(yes: bool = True) -> bytes:
 
 
 # No decay of 0 follows from a use at the time of the vote.
-LIES = votes.terms(PROPOSALS, [replace(o, terms=(0, 0, AS_OF)) for o in opinions()])
+LIES = votes.terms(PROPOSALS, [replace(o, terms=(0, 0, 0, AS_OF)) for o in opinions()])
 
 
 def ballot(member: int, nominated: bytes, epoch: int = 1, yes: bool = True, **changes: Any) -> bytes:

@@ -68,6 +68,7 @@ def scored(
     return EpisodeScored(
         episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
         salience, early, "hashing", reinforces, 810_000, b"sealed vector",
+        worth_ppm=9_000_000,
     )  # fmt: skip
 
 

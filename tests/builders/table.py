@@ -33,6 +33,7 @@ from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.builders import votes
 from tests.builders.genesis import make, seed_of
+from tests.builders.worths import weighed
 from workers.kafka.own_clock import OwnClock
 from workers.replica.judge import Judge
 from workers.replica.seat import LOGS, Seat
@@ -71,6 +72,7 @@ class Table:
     def __init__(self, path: Path, *, live: bool = True, own_clock: OwnClock | None = None) -> None:
         self.path, self.vault, self.now = path, Keys(), 0.0
         self.own_clock = own_clock
+        self.texts: dict[str, str] = {}
         self.nominations: dict[bytes, NominationProposed] = {}
         self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values()], 0)
         self.view = View(path, GENESIS.cluster, ME)
@@ -109,7 +111,7 @@ class Table:
         self, memory: str, agent: str = "ann", at: int = 0, text: str = "", commitment: bytes | None = None
     ) -> int:
         key = self.vault.keys.setdefault(memory, os.urandom(32))
-        content = text or f"{agent} saw {memory}"
+        content = self.texts[memory] = text or f"{agent} saw {memory}"
         return self.put(
             topics.ACCEPTED,
             EpisodeAccepted(
@@ -135,13 +137,21 @@ class Table:
         record = EpisodeScored(
             event_id=memory, memory_id=memory, namespace="space", agent=agent, accepted_offset=offset, occurred_at=at,
             outcome="stored", salience_ppm=600_000, early=False, encoder="test", sealed_embedding=sealed,
+            **weighed(self.vault.keys[memory], self.texts[memory], memory),
         )  # fmt: skip
         self.put(topics.SCORED, replace(record, **changes))
 
     def episode(
-        self, memory: str, vector: Iterable[float] = (1, 0), agent: str = "ann", at: int = 0, **more: Any
+        self,
+        memory: str,
+        vector: Iterable[float] = (1, 0),
+        agent: str = "ann",
+        at: int = 0,
+        *,
+        text: str = "",
+        **more: Any,
     ) -> None:
-        self.score(memory, self.accept(memory, agent, at), vector, agent, at, **more)
+        self.score(memory, self.accept(memory, agent, at, text), vector, agent, at, **more)
 
     def tick(self, as_of: int = NOW) -> int:
         return self.put(topics.ACCEPTED, ClockTicked(f"tick-{as_of}", as_of))

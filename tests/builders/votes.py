@@ -124,7 +124,7 @@ def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> 
         terms = kind.abstain(as_of)
     elif kind is RESTORE:
         at = min(proposal.last_access, as_of)
-        terms = (PPM, decay_ppm(at, as_of, policy), PPM, at)
+        terms = (PPM, decay_ppm(at, as_of, policy), PPM, PPM, at)
     elif kind.terms == ("holds",):
         terms = (PPM,)
     elif kind.weighs_scores:
@@ -134,7 +134,8 @@ def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> 
     else:
         assert kind.name in LETS_GO.values()
         # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
-        terms = (decay_ppm(0, as_of, of_tier(policy, kind.decays_in)), 0 if yes is True else yes, 0)
+        relevant = 0 if yes is True else yes
+        terms = (decay_ppm(0, as_of, of_tier(policy, kind.decays_in)), relevant, relevant, 0)
     found = following(kind, terms, policy)
     assert found.yes == bool(yes)
     return found

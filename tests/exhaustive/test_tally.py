@@ -90,11 +90,11 @@ def codes(kind: str) -> tuple[int, ...]:
 
 def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
     if kind == "restore":
-        terms = (PPM, PPM, PPM, 1_000) if code == YES else RESTORE.abstain(1_000)
+        terms = (PPM, PPM, PPM, PPM, 1_000) if code == YES else RESTORE.abstain(1_000)
         assert RESTORE.yes(RESTORE.score(terms, genesis.policy), genesis.policy) == (code == YES)
         return Opinion(code == YES, RESTORE.score(terms, genesis.policy), terms)
     if kind in ("forget", "demote"):
-        return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0) if code == YES else (PPM, PPM, 0))
+        return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0, 0) if code == YES else (PPM, PPM, PPM, 0))
     if KINDS[kind].weighs_scores:
         terms = {NO: (0, 0, 0, 0), WEAK: (PPM, 0, 550_000, 450_000), YES: (PPM, 0, PPM, 0)}[code]
         return following(KINDS[kind], terms, genesis.policy)

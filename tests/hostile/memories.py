@@ -42,6 +42,7 @@ MEMBERS = 4
 _SETS = 16
 _SPOKEN = 3
 _WORDS, _OWN_WORDS = 11, 2
+_MATTERS, _SHARED = 14, 5
 START = 1_700_000_000_000
 EARLY = START + 120_000
 """Two minutes later: a memory is old enough to be promoted, and fresh enough not to be demoted at once."""
@@ -113,7 +114,7 @@ class Line:
             namespace = next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
             members = self.genesis.n
             plan = [planned(number, proposals, members) for number in range(epochs)]
-            said = [*_old(plan, members), *_spoken(members)]
+            said = [*_old(plan, members), *_talk(members), *_spoken(members)]
             accepted = [self._accepted(namespace, event, *one) for event, one in said]
             ticks = [ClockTicked(f"tick-{shard}-{at}", at) for at in (EARLY, LATE)]
             for record in (*accepted, *ticks):
@@ -229,6 +230,20 @@ def _spoken(members: int) -> Iterable[Told]:
             for again in range(_SPOKEN if wanted_by >> member & 1 else 0):
                 name = f"said-{wanted_by}-{member}-{again}"
                 yield name, (f"agent-{member}", _text(str(wanted_by), name))
+
+
+def _talk(members: int) -> Iterable[Told]:
+    """What the members' agents say of other matters, three times each.
+
+    With what is spoken of the subjects it fills what a member remembers of late. So what is near to a subject is at
+    home there more than all else, and what is not is less so than anything.
+    """
+    for member in range(members):
+        for matter in range(_MATTERS):
+            for again in range(_SPOKEN):
+                name = f"talk-{member}-{matter}-{again}"
+                words = _random_words(f"matter-{member}-{matter}", _SHARED) + _random_words(name, _WORDS - _SHARED)
+                yield name, (f"agent-{member}", " ".join(words) + ".")
 
 
 def _text(subject: str, once: str) -> str:

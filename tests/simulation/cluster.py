@@ -122,7 +122,7 @@ class Cluster:
 
     def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
         kind = KINDS[proposal.kind]
-        terms = (0, 0, 0) if yes else kind.abstain(AS_OF)
+        terms = (0, 0, 0, 0) if yes else kind.abstain(AS_OF)
         return votes.following(kind, terms, self.genesis.policy)
 
     # A node's life --------------------------------------------------------------------------------------------------

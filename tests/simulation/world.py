@@ -290,11 +290,11 @@ class World:
             return Opinion(yes, PPM * yes, (PPM * yes,))
         if proposal.kind == RESTORE.name:
             at = proposal.last_access
-            told = (PPM, decay_ppm(at, AS_OF, policy), PPM, at) if yes else RESTORE.abstain(AS_OF)
+            told = (PPM, decay_ppm(at, AS_OF, policy), PPM, PPM, at) if yes else RESTORE.abstain(AS_OF)
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000)}
-        fades = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0)
+        fades = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(AS_OF)
         return Opinion(yes, kind.score(terms, policy), terms)
 

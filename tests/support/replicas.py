@@ -36,6 +36,7 @@ from memquorum.core.records import (
 )
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import seed_of
+from tests.builders.worths import weighed
 from workers.kafka import loop
 from workers.replica import worker as replica
 
@@ -180,7 +181,7 @@ class World:
         namespace = self.namespace(shard)
         memory = memory_id(namespace, event)
         key = self._vault.open([memory])[memory]
-        text, nonce = f"{agent} saw {event}", os.urandom(12)
+        text, nonce = "Okay, thanks.", os.urandom(12)  # of no worth: nobody wants it
         accepted = EpisodeAccepted(
             event_id=event, memory_id=memory, namespace=namespace, agent=agent, subject=agent, occurred_at=at,
             sealed_content=sealing.seal_text(key, nonce, text, memory), commitment=sealing.commitment(key, text),
@@ -192,6 +193,7 @@ class World:
             event_id=event, memory_id=memory, namespace=namespace, agent=agent, accepted_offset=offset, occurred_at=at,
             outcome="reinforced" if reinforces else "stored", salience_ppm=600_000, early=False, encoder="test",
             reinforces=reinforces, sealed_embedding=sealing.seal_vector(key, os.urandom(12), vector, memory),
+            **weighed(key, text, memory),
         )  # fmt: skip
         self.send(topics.SCORED, shard, scored)
         return memory

@@ -9,19 +9,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from db.view import View
 from db.view_rows import Fading, Known, Recent
-from memquorum.core import authorship, sealing
+from memquorum.core import authorship, sealing, worth
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
+from memquorum.core.text.content import content
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
+from memquorum.core.worth import Ranks
 from memquorum.ports import Vault, Vector
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -42,12 +45,14 @@ class _Opened:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A nomination and what was read for it: keys by memory; by namespace, what the member's own agents did there of
-    late, and the encoder of these embeddings, None where there are none."""
+    late, and the encoder of these embeddings, None where there are none; and the worths of all that was accepted,
+    by what they are ranked among."""
 
     nomination: NominationProposed
     policy: Policy
     keys: Mapping[str, bytes]
     seen: Mapping[str, tuple[MemberContext, str | None]]
+    ranks: Mapping[str, Mapping[str, Ranks]]
 
 
 class Judge:
@@ -62,6 +67,7 @@ class Judge:
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
+        self._worths: OrderedDict[str, int] = OrderedDict()
 
     def opinions(self, nomination: NominationProposed, policy: Policy, places: Places | None = None) -> bytes:
         """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
@@ -76,16 +82,18 @@ class Judge:
         for kind in (kind for kind in fading if kind.capped):
             # What is protected is judged like what is not known: the strongest no.
             protected = self._view.protected(ids[kind])
-            fading[kind] = [row for row in fading[kind] if row[1] not in protected]
+            fading[kind] = [row for row in fading[kind] if row.memory_id not in protected]
         known = self._view.known(i for kind, of_kind in ids.items() if kind not in fading for i in of_kind)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
         # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
         wanted = known.keys() | {r.memory_id for rows in recent.values() for r in rows}
-        keys = self._vault.open(wanted.union(row[1] for rows in fading.values() for row in rows))
+        keys = self._vault.open(wanted.union(row.memory_id for rows in fading.values() for row in rows))
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
-        asked = _Asked(nomination, policy, keys, seen)
+        asked = _Asked(
+            nomination, policy, keys, seen, {namespace: self._view.worths.ranks(namespace) for namespace in spaces}
+        )
         claimed = {namespace: list[MemoryFacts]() for namespace in spaces}
         return b"".join(
             self._in_columns(asked, kind, where, fading[kind])
@@ -99,7 +107,7 @@ class Judge:
         if not kind.revives:
             return self._view.fading(memory_ids)
         asked_at = nomination.proposals[0].last_access  # the request's, the same in all
-        return [(at, i, space, asked_at, data, by) for at, i, space, _, data, by in self._view.resting(memory_ids)]
+        return [row._replace(last_access=asked_at) for row in self._view.resting(memory_ids)]
 
     def _in_columns(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Sequence[Fading]) -> bytes:
         """The opinions of a kind that judges by last access and embedding: those in a namespace are made together."""
@@ -109,16 +117,41 @@ class Judge:
         terms[:] = np.array(kind.abstain(nomination.as_of), np.int64)[:, None]
         proposed = [nomination.proposals[at].namespace for at in where]
         for namespace, (context, encoder) in asked.seen.items():
-            # Read into another namespace, or encoded otherwise than the episodes: it knows too little.
-            alike = [r for r in known if r[2] == namespace == proposed[r[0]] and encoder in (None, r[5])]
-            for rows, vectors in sealing.open_matrices([(r[1], asked.keys.get(r[1]), r[4]) for r in alike]):
+            # Read into another namespace, or encoded otherwise than the episodes, or its words cannot be read: it knows
+            # too little.
+            alike = [r for r in known if r.namespace == namespace == proposed[r.at] and encoder in (None, r.encoder)]
+            ranked = [(r, rank) for r in alike if (rank := self._rank(asked, r)) is not None]
+            sealed = [(r.memory_id, asked.keys.get(r.memory_id), r.sealed_embedding) for r, _ in ranked]
+            for rows, vectors in sealing.open_matrices(sealed):
                 if context.units is not None and context.units.shape[1] != vectors.shape[1]:
                     continue
-                near = context.relevances([alike[row][1] for row in rows], vectors)
-                accessed = np.array([alike[row][3] for row in rows], np.int64)
-                columns = [alike[row][0] for row in rows]
-                terms[:, columns] = kind.fade(accessed, near, nomination.as_of, asked.policy)
+                found = [ranked[row] for row in rows]
+                ranks = np.array([rank for _, rank in found], np.int64)
+                near = context.shares([r.memory_id for r, _ in found], vectors, ranks)
+                accessed = np.array([r.last_access for r, _ in found], np.int64)
+                columns = [r.at for r, _ in found]
+                terms[:, columns] = kind.fade(accessed, ranks, near, nomination.as_of, asked.policy)
         return packed_columns(kind, terms)
+
+    def _rank(self, asked: _Asked, row: Fading | Known) -> int | None:
+        """How the worth of a memory ranks, which the member computes from the text that it opens; None where it cannot
+        read it, or is told of other words."""
+        key = asked.keys.get(row.memory_id)
+        if key is None or row.sealed_counts is None or row.like is None:
+            return None
+        value = self._worths.get(row.memory_id)
+        if value is None:
+            try:
+                text = sealing.open_text(key, row.sealed_content, row.memory_id)
+                told = worth.unpack(sealing.open_counts(key, row.sealed_counts, row.memory_id))
+                value = worth.worth_ppm(content(text), told)
+            except ValueError:
+                return None
+            self._worths[row.memory_id] = value
+            if len(self._worths) > _OPENED_MAX:
+                self._worths.popitem(last=False)
+        ranks = asked.ranks.get(row.namespace, {}).get(row.like)
+        return (ranks or Ranks()).rank_ppm(value)
 
     def _by_facts(
         self,
@@ -138,6 +171,8 @@ class Judge:
                 for memory_id, k in known.items()
                 if k.namespace == namespace
             }
+            if not kind.reads:
+                facts = {i: replace(one, rank_ppm=self._rank(asked, known[i])) for i, one in facts.items()}
             terms = judged(
                 kind,
                 [(proposals[at], _together(facts, proposals[at])) for at in places],
@@ -154,13 +189,15 @@ class Judge:
         """Closes what was decided to be forgotten."""
         for memory_id in memory_ids:
             self._opened.pop(memory_id, None)
+            self._worths.pop(memory_id, None)
 
     def close(self) -> None:
         """Closes everything: what is opened again needs its key, which what was erased has no more."""
         self._opened.clear()
+        self._worths.clear()
 
     def _context(
-        self, namespace: str, rows: Iterable[Recent], keys: Mapping[str, bytes]
+        self, namespace: str, rows: Sequence[Recent], keys: Mapping[str, bytes]
     ) -> tuple[MemberContext, str | None]:
         """What the member's own agents did of late, as far as the encoder of the latest sees it, and that encoder."""
         episodes: list[tuple[str, _Opened]] = []
@@ -184,8 +221,8 @@ class Judge:
         # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.
         latest = episodes[-1][1]
         alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]
-        said = {i: o.said for i, o in alike}
-        return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike], said), latest.encoder
+        said, repeats = {i: o.said for i, o in alike}, [row.memory_id for row in rows if row.repeats]
+        return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike], said, repeats), latest.encoder
 
     def _open(self, namespace: str, row: Recent, key: bytes) -> _Opened | None:
         """An episode in the clear; None where it cannot be opened, holds no vector and text, or is not the agent's that

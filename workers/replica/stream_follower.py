@@ -134,6 +134,7 @@ class Walk:
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
         if scored.sealed_embedding is None:  # below the threshold
+            self._weigh(scored)
             return
         asked = {*episode.derives_from, scored.reinforces or episode.memory_id}
         known = self._view.marks(episode.namespace, asked)
@@ -145,6 +146,7 @@ class Walk:
         signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
         if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces):
             return  # delivered twice: as in the journal, it changes nothing
+        self._weigh(scored)
         if self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(
                 episode.memory_id,
@@ -154,6 +156,7 @@ class Walk:
                 episode.agent,
                 signed,
                 episode.occurred_at,
+                scored.outcome == REINFORCED,
             )
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
@@ -168,6 +171,10 @@ class Walk:
                 offset=offset,
                 again_ppm=scored.salience_ppm,
             )
+
+    def _weigh(self, scored: EpisodeScored) -> None:
+        if scored.worth_ppm is not None and scored.like is not None:
+            self._view.worths.add(scored.namespace, scored.like, scored.worth_ppm)
 
 
 def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed: bytes | None, said: Marks) -> Known:
@@ -189,4 +196,6 @@ def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed:
         encoder=scored.encoder,
         sealed_signed=signed,
         marks=said,
+        sealed_counts=scored.sealed_counts,
+        like=scored.like,
     )

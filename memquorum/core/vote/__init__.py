@@ -4,7 +4,8 @@
 2. `nomination`: when an epoch opens, and what it proposes; of orders and requests, in epochs of their own:
    `configuring` (another membership or policy), `asking` (an erasure to attest, a request to restore or forget);
 3. `columns`: how a ballot is written and read;
-4. `grounds`: what a member knows when it votes; `evidence`: what of it counts when it votes to promote;
+4. `grounds`: what a member knows when it votes; `centred`: how near a memory is to its own agents' episodes;
+   `evidence`: what of it counts when it votes to promote;
 5. `judging`: one member's opinions on proposals;
 6. `tally`: what ballots decide;
 7. `preview`: what a policy would do to what is alive now.

@@ -19,10 +19,9 @@ from memquorum.core.text import conflict
 from memquorum.core.text.conflict import Claims
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
+from memquorum.core.vote.centred import Centred
 from memquorum.ports import Vector
 
-TOP = 3
-"""Relevance is the mean over this many nearest episodes: one chance likeness does not save a memory."""
 NEAR = 0.45
 """Cosine from which an episode speaks of the same matter as the memory: its neighbourhood, k = 1."""
 
@@ -55,6 +54,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """Where it says that it is from."""
     key: str | None = None
     """The slot that it fills, on purpose."""
+    rank_ppm: int | None = None
+    """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
 
 
 class Heard(Struct, frozen=True):
@@ -90,25 +91,30 @@ class MemberContext(Struct, frozen=True, eq=False):
     """Of `texts` by place, made when first asked for: comparing costs little, reading a text 0.2 ms."""
     compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
     """Cosines to all episodes, of every memory that was compared; `compare` fills it."""
-    relevant: dict[MemoryFacts, int] = field(default_factory=dict)
-    """`relevance` of the same."""
     around: dict[tuple[object, MemoryFacts], Around] = field(default_factory=dict)
     """What a rule found around a memory, for the next term that asks."""
+    repeats: frozenset[str] = frozenset()
+    """Those of the episodes that only repeat a memory."""
+    centred: list[Centred] = field(default_factory=list)
+    """The same, centred; made when first asked for."""
 
     @staticmethod
     def of(
         namespace: str,
         recent: Sequence[tuple[str, Vector, str | None]],
         said: Mapping[str, tuple[str, int]] | None = None,
+        repeats: Iterable[str] = (),
     ) -> MemberContext:
-        """Makes it from (memory id, vector, text or None) of each episode; their order means nothing.
+        """Makes it from (memory id, vector, text or None) of each episode; their order means nothing. `repeats`: those
+        that only repeat a memory.
 
         `said`: see there. Raises ValueError where vectors differ in length.
         """
         if not recent:
             return MemberContext(namespace)
         ids, vectors, texts = zip(*recent, strict=True)
-        return MemberContext(namespace, ids, texts, _units(np.stack(vectors)), said or {})
+        units = _units(np.stack(vectors))
+        return MemberContext(namespace, ids, texts, units, said or {}, repeats=frozenset(repeats))
 
     def compare(self, memories: Iterable[MemoryFacts]) -> None:
         """Compares many memories with the episodes at once: one product of matrices costs a tenth of theirs."""
@@ -118,31 +124,18 @@ class MemberContext(Struct, frozen=True, eq=False):
         rows = np.array([facts.vector for facts in with_vector], np.float64)
         values = _cosines(rows, self.units)
         self.compared.update(zip(with_vector, values, strict=True))
-        ppm = self._relevances([facts.memory_id for facts in with_vector], values)
-        self.relevant.update(zip(with_vector, ppm.tolist(), strict=True))
 
-    def relevances(self, memory_ids: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
-        """`relevance` of memories, of embeddings as the rows of `vectors`: as long as the context's, if it has any."""
-        if self.units is None or not memory_ids:
-            return np.zeros(len(memory_ids), np.int64)
-        return self._relevances(memory_ids, _cosines(vectors.astype(np.float64), self.units))
-
-    def _relevances(self, memory_ids: Sequence[str], others: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The relevances by the cosines to all episodes, a row for each memory; none is near to itself."""
-        held = frozenset(self.memory_ids)
-        itself = [row for row, memory_id in enumerate(memory_ids) if memory_id in held]
-        if itself:
-            others = others.copy()
-            for row in itself:
-                others[row, [at == memory_ids[row] for at in self.memory_ids]] = -np.inf
-        most = others.shape[1]
-        highest = others if most <= TOP else np.partition(others, most - TOP, axis=1)[:, -TOP:]
-        finite = np.isfinite(highest)
-        # Sorted, so that the sum does not depend on how they were found.
-        sums = np.sort(np.where(finite, highest, 0.0), axis=1).sum(axis=1)
-        means = sums / np.maximum(finite.sum(axis=1), 1)
-        ppm: NDArray[np.int64] = np.clip(np.rint(means * PPM), 0, PPM).astype(np.int64)
-        return ppm
+    def shares(
+        self, memory_ids: Sequence[str], vectors: NDArray[np.float32], ranks: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The centred share of memories, of embeddings as the rows of `vectors`, as long as the context's. Where there
+        are no two episodes to compare with, the rank of each stands for it: then R is the rank."""
+        if self.units is None:
+            return ranks
+        if not self.centred:
+            self.centred.append(Centred(self.memory_ids, self.units, self.repeats))
+        (centred,) = self.centred
+        return centred.shares_ppm(memory_ids, _units(vectors)) if centred.speaks else ranks
 
     def hear(self, at: int) -> Heard | None:
         """What the text at a place says; None without a text."""
@@ -165,19 +158,6 @@ def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.floa
         return values, range(len(values))
     others = [at for at, memory_id in enumerate(context.memory_ids) if memory_id != facts.memory_id]
     return values[others], others
-
-
-def relevance(facts: MemoryFacts, context: MemberContext) -> int:
-    """R (Alg. 3, line 1): the mean of the three highest cosines to the member's recent episodes, within [0, 1].
-
-    Fewer than three: the mean of what there is. None: 0, so that a member whose agents did nothing in this
-    namespace has no use of its own for the memory and votes by decay alone.
-    """
-    if facts.vector is None or context.units is None:
-        return 0
-    if facts not in context.relevant:
-        context.compare([facts])
-    return context.relevant[facts]
 
 
 def to_ppm(value: float) -> int:

@@ -152,16 +152,18 @@ def votes(
     *,
     as_of: int,
     vectors: Vectors,
+    ranks: Mapping[str, int],
     contexts: Mapping[int, MemberContext],
 ) -> dict[str, Vote]:
     """What all members' ballots would decide on candidates of one namespace. `vectors`: of those that can be compared;
-    `contexts`: by member, what its agents did of late."""
+    `ranks`: of their worth, in millionths; `contexts`: by member, what its agents did of late."""
     proposals = tuple(
         Proposal((c.memory_id,), c.namespace, FORGET.name, "", c.last_access, c.created, c.salience_ppm)
         for c in candidates
     )
     asked = NominationProposed(genesis.cluster, genesis.config, 0, 1, as_of, 0, "", proposals)
-    ballots = [_ballot(member.id, asked, policy, vectors, contexts.get(member.id)) for member in genesis.members]
+    of = vectors, ranks
+    ballots = [_ballot(member.id, asked, policy, of, contexts.get(member.id)) for member in genesis.members]
     outcomes = tally(genesis, asked, ballots)
     scores = np.sort(np.array([[o.score_ppm for o in ballot.opinions] for ballot in ballots]), axis=0)
     return {
@@ -171,19 +173,25 @@ def votes(
 
 
 def _ballot(
-    member: int, asked: NominationProposed, policy: Policy, vectors: Vectors, context: MemberContext | None
+    member: int,
+    asked: NominationProposed,
+    policy: Policy,
+    of: tuple[Vectors, Mapping[str, int]],
+    context: MemberContext | None,
 ) -> Ballot:
     """Makes a ballot as a judge does: a member that knows no embedding of a memory says the strongest no."""
     assert FORGET.fade is not None
+    vectors, ranks = of
     terms = np.empty((len(FORGET.terms), len(asked.proposals)), np.int64)
     terms[:] = np.array(FORGET.abstain(asked.as_of), np.int64)[:, None]
     proposed = [proposal.memory_ids[0] for proposal in asked.proposals]
-    known = [at for at, memory_id in enumerate(proposed) if memory_id in vectors]
+    known = [at for at, memory_id in enumerate(proposed) if memory_id in vectors and memory_id in ranks]
     if known:
         ids = [proposed[at] for at in known]
         seen = context or MemberContext(asked.proposals[0].namespace)
-        near = seen.relevances(ids, np.stack([vectors[memory_id] for memory_id in ids]))
+        worth = np.array([ranks[memory_id] for memory_id in ids], np.int64)
+        near = seen.shares(ids, np.stack([vectors[memory_id] for memory_id in ids]), worth)
         used = np.array([asked.proposals[at].last_access for at in known], np.int64)
-        terms[:, known] = FORGET.fade(used, near, asked.as_of, policy)
+        terms[:, known] = FORGET.fade(used, worth, near, asked.as_of, policy)
     cast = BallotCast(asked.cluster, asked.config, 0, 1, member, b"", terms=packed_columns(FORGET, terms))
     return read(cast, asked, places_of(asked), policy)

@@ -1,4 +1,5 @@
-"""A relevance that this benchmark proposes, beside the line's own: measured here, voted by nowhere.
+"""The centred share alone as relevance, and with each of its parts left out; the line has it as half of R
+(core/vote/centred).
 
 The line's R is the mean of the three highest cosines to a member's late episodes. Talk that says little ("Yeah.",
 "That's great!") lies near the middle of everything that an encoder makes, so it is near to any context, and most of all
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
-from memquorum.core.vote.grounds import TOP
+from memquorum.core.vote.centred import TOP
 from memquorum.ports import Vector
 
 

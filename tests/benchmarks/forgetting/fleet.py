@@ -23,10 +23,10 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
 from memquorum.core.salience import REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
 from memquorum.core.vote import columns, nomination
-from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm, tally
 from memquorum.ports import Candidate, DueMemory, Vector
+from tests.benchmarks.forgetting.nearest import Nearest
 
 WEIGHTS = (1_500, 1_500, 1_000, 1_000)
 """Two planning members, two others (SPEC A, decision 0)."""
@@ -86,15 +86,10 @@ Late = Sequence[tuple[str, Vector, bool]]
 Rule = Callable[[Late], Context]
 
 
-def as_it_is(late: Late) -> Context:
-    """The line's rule (workers/replica/judge.py): the three nearest of all late episodes, repetitions too."""
-    return MemberContext.of(SPACE, [(memory_id, vector, None) for memory_id, vector, _ in late])
-
-
 class Fleet:
     """One shard with one namespace. Times in milliseconds, never backwards."""
 
-    def __init__(self, genesis: Genesis, dimensions: int, *, gate: bool = True, rule: Rule = as_it_is) -> None:
+    def __init__(self, genesis: Genesis, dimensions: int, *, gate: bool = True, rule: Rule = Nearest) -> None:
         """`gate`: whether salience decides what is stored; else everything is. `rule`: how relevance is judged."""
         self._rule = rule
         self.genesis, self.policy = genesis, genesis.policy
@@ -229,7 +224,9 @@ def judged(
     ids = [memory.memory_id for memory in memories]
     vectors = np.stack([memory.vector for memory in memories])
     accessed = np.array([memory.last_access for memory in memories], np.int64)
-    return [FORGET.fade(accessed, context.relevances(ids, vectors), as_of, policy) for context in contexts]
+    near = [context.relevances(ids, vectors) for context in contexts]
+    # A rule gives R as a whole: it stands for both halves.
+    return [FORGET.fade(accessed, one, one, as_of, policy) for one in near]
 
 
 def scores(contexts: Sequence[Context], memories: Sequence[Held], as_of: int, policy: Policy) -> NDArray[np.int64]:

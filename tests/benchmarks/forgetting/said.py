@@ -14,13 +14,14 @@ from memquorum.core.policy import NO_CAPS, PAPER_SCALES_S, DecayPolicy, Policy
 from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Judgement, as_kept
 from memquorum.core.vote.kinds import FORGET
 from tests.benchmarks.forgetting.centred import Centred
-from tests.benchmarks.forgetting.fleet import Context, Fleet, Late, Rule, as_it_is, genesis, turning
+from tests.benchmarks.forgetting.fleet import Context, Fleet, Late, Rule, genesis, turning
 from tests.benchmarks.forgetting.measures import Flags
 from tests.benchmarks.forgetting.meetings import Meeting
+from tests.benchmarks.forgetting.nearest import Nearest
 from tests.benchmarks.forgetting.rarity import rarities, words
 
-RULES: Mapping[str, Rule] = {"as it is": as_it_is, "centred": Centred}
-"""How relevance is judged: as the line does, and as is proposed."""
+RULES: Mapping[str, Rule] = {"as it is": Nearest, "centred": Centred}
+"""How relevance is judged: as the line did before it ranked worth, and by the centred share alone."""
 BY_THE_PAPER = Policy(decay=DecayPolicy(scales_s=PAPER_SCALES_S))
 """What this page measures: the paper's scales, an epoch in minutes. tests/benchmarks/right measures what is shipped."""
 UNCAPPED = Policy(decay=BY_THE_PAPER.decay, caps=NO_CAPS)
@@ -107,7 +108,7 @@ class Said:
         """θ at which the vote on acts turns that nobody read for so long."""
         assert FORGET.fade is not None
         read = np.zeros(near.shape[1], np.int64)
-        scores = [FORGET.score(FORGET.fade(read, row, age, self.policy), self.policy) for row in near]
+        scores = [FORGET.score(FORGET.fade(read, row, row, age, self.policy), self.policy) for row in near]
         return turning(self.genesis, np.stack(scores))
 
     @cached_property

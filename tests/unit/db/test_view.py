@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from db.view import View
-from db.view_rows import Known, Recent
+from db.view_rows import Fading, Known, Recent
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.records import AccessAccepted
+from memquorum.core.worth import Ranks
 from tests.builders.protections import wanted
 
 CLUSTER = b"c" * 32
@@ -250,9 +251,24 @@ def test_an_embedding_goes_with_its_memory(view: View) -> None:
     for epoch in (1, 2, 3):
         decide(view, epoch, *(["m1"] if epoch == 1 else []))
     # Still: it may come back.
-    assert view.resting(["m1"]) == [(0, "m1", "space", 100, b"new", "bert")]
+    assert view.resting(["m1"]) == [Fading(0, "m1", "space", 100, b"new", "bert", b"content", None, None)]
     view.ticked(0, 20, 1_000, b"")
     assert view._db.execute("SELECT count(*) FROM anew").fetchone() == (0,)
+
+
+def test_the_worths_of_a_namespace_are_counted_by_what_they_are_ranked_among(view: View) -> None:
+    for namespace, like, value in (
+        ("space", "episodic/agent", 40_000_000), ("space", "episodic/agent", 40_000_001), ("space", "task/tool", 0),
+        ("elsewhere", "episodic/agent", 0),
+    ):  # fmt: skip
+        view.worths.add(namespace, like, value)
+    found = view.worths.ranks("space")
+    assert set(found) == {"episodic/agent", "task/tool"}
+    expected = Ranks()
+    expected.add(40_000_000)
+    expected.add(40_000_000)
+    assert found["episodic/agent"].rank_ppm(40_000_000) == expected.rank_ppm(40_000_000)
+    assert view.worths.ranks("nowhere") == {}
 
 
 def test_what_was_forgotten_rests_sealed_until_its_grace_time_is_over(view: View) -> None:

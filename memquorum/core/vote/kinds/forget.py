@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memquorum.core.decay import crossed, decay_ppm, decays_ppm
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import LONG_TERM, SEALED, SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext, relevance
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.kind import (
     Columns,
     Fate,
@@ -50,30 +50,45 @@ def due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
 def judge(
     facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, _: Grounds
 ) -> Sequence[Terms | None]:
-    """A member's terms of memories that it knows."""
-    memories = [one for (one,) in facts]
-    context.compare(memories)
-    relevances = np.array([relevance(one, context) for one in memories], np.int64)
-    terms = fade(np.array([one.last_access for one in memories], np.int64), relevances, as_of, policy)
-    return list(zip(*terms.tolist(), strict=True))
+    """A member's terms of memories that it knows; None of those whose text it cannot read."""
+    read = [(at, one, one.rank_ppm) for at, (one,) in enumerate(facts) if one.rank_ppm is not None]
+    found: list[Terms | None] = [None] * len(facts)
+    if read:
+        places, memories, ranked = zip(*read, strict=True)
+        ranks = np.array(ranked, np.int64)
+        shares = _shares(memories, context, ranks)
+        terms = fade(np.array([one.last_access for one in memories], np.int64), ranks, shares, as_of, policy)
+        for at, of_it in zip(places, terms.T.tolist(), strict=True):
+            found[at] = tuple(of_it)
+    return found
 
 
-def fade(last_accesses: NDArray[np.int64], relevances: NDArray[np.int64], as_of: int, policy: Policy) -> Columns:
-    """The terms of many opinions: their decay, their relevance, their last access."""
+def _shares(memories: Sequence[MemoryFacts], context: MemberContext, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Embeddings are not looked at where there are no episodes: they may be as long as they like."""
+    if context.units is None:
+        return ranks
+    vectors = [one.vector for one in memories if one.vector is not None]
+    return context.shares([one.memory_id for one in memories], np.stack(vectors), ranks)
+
+
+def fade(
+    last_accesses: NDArray[np.int64], ranks: NDArray[np.int64], shares: NDArray[np.int64], as_of: int, policy: Policy
+) -> Columns:
+    """The terms of many opinions: their decay, rank of worth, centred share, last access."""
     # An access that lies after as_of counts as one at as_of: the decay is 1 either way, and the term stays checkable.
     last_accesses = np.clip(last_accesses, 0, as_of)
-    return np.stack([decays_ppm(last_accesses, as_of, policy), relevances, last_accesses])
+    return np.stack([decays_ppm(last_accesses, as_of, policy), ranks, shares, last_accesses])
 
 
 def abstain(as_of: int) -> Terms:
     """The terms of a member that cannot judge: nothing has decayed, and all of it matters."""
-    return PPM, PPM, as_of
+    return PPM, PPM, PPM, as_of
 
 
 def check(terms: Terms, as_of: int, policy: Policy) -> str | None:
     """What cannot be true of the terms: D has to follow from the last access that the member names."""
-    decay, relevant, last_access = terms
-    wrong = outside(("decay", "relevance"), (decay, relevant))
+    decay, rank, near, last_access = terms
+    wrong = outside(("decay", "rank", "share"), (decay, rank, near))
     if wrong is not None:
         return wrong
     if not 0 <= last_access <= as_of:
@@ -84,16 +99,17 @@ def check(terms: Terms, as_of: int, policy: Policy) -> str | None:
 
 def sound(terms: Columns, as_of: int, policy: Policy) -> bool:
     """Whether `check` finds nothing wrong with any."""
-    decay, _, last_access = terms
-    if not (within(terms[:2]) and (last_access >= 0).all() and (last_access <= as_of).all()):
+    decay, _, _, last_access = terms
+    if not (within(terms[:3]) and (last_access >= 0).all() and (last_access <= as_of).all()):
         return False
     return bool((decay == decays_ppm(last_access, as_of, policy)).all())
 
 
 def score(terms: Any, policy: Policy) -> Any:
-    """C = ω_D·D + ω_R·R (Alg. 3)."""
-    decay, relevant, _ = terms
-    return (policy.forget.omega_decay_ppm * decay + policy.forget.omega_relevance_ppm * relevant) // PPM
+    """C = ω_D·D + ω_R·R, with R = ½·rank + ½·share (Alg. 3; SPEC A, decision 4)."""
+    decay, rank, near, _ = terms
+    given = policy.forget
+    return (2 * given.omega_decay_ppm * decay + given.omega_relevance_ppm * (rank + near)) // (2 * PPM)
 
 
 def absent(found: Found, _: int) -> str | None:
@@ -123,18 +139,18 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 def compared(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     """C = ω_D·D + ω_R·R with its numbers, beside θ."""
-    given, near = policy.forget, share(terms["relevance"])
+    given, both = policy.forget, share((terms["rank"] + terms["share"]) // 2)
     return (
-        f"relevance {near}: {share(given.omega_decay_ppm)}·{share(terms['decay'])} + "
-        f"{share(given.omega_relevance_ppm)}·{near} = {share(score_ppm)} {'<' if yes else '≥'} θ "
-        f"{share(given.theta_ppm)}"
+        f"worth ranks {share(terms['rank'])}, nearness to its own {share(terms['share'])}, relevance {both}: "
+        f"{share(given.omega_decay_ppm)}·{share(terms['decay'])} + {share(given.omega_relevance_ppm)}·{both} = "
+        f"{share(score_ppm)} {'<' if yes else '≥'} θ {share(given.theta_ppm)}"
     )
 
 
 FORGET = Kind(
     name="forget",
-    terms=("decay", "relevance", "last_access"),
-    widths=(4, 4, 8),
+    terms=("decay", "rank", "share", "last_access"),
+    widths=(4, 4, 4, 8),
     due=due,
     judge=judge,
     fade=fade,

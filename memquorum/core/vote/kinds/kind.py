@@ -141,9 +141,9 @@ class Kind:
     judge: Callable[[Sequence[Together], MemberContext, int, Policy, Grounds], Sequence[Terms | None]]
     """(facts of each proposal's memories, own context, as_of, policy, grounds) → a member's terms of each proposal, or
     None where it sees no ground to judge."""
-    fade: Callable[[NDArray[np.int64], NDArray[np.int64], int, Policy], Columns] | None
-    """(last accesses, relevances, as_of, policy) → the terms of many opinions, where a judgement needs nothing else of
-    its one memory: the same as `judge`, in a fraction of its time. None: it needs more."""
+    fade: Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, Policy], Columns] | None
+    """(last accesses, ranks of worth, shares, as_of, policy) → the terms of many opinions, where a judgement needs
+    nothing else of its one memory: the same as `judge`, in a fraction of its time. None: it needs more."""
     abstain: Callable[[int], Terms]
     """(as_of) → the terms of a member that cannot judge: they make the strongest possible 'no'."""
     check: Callable[[Terms, int, Policy], str | None]

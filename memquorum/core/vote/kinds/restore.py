@@ -24,11 +24,14 @@ def _judge(
     facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
     """Judges memories that the member knows; their last access is the request's time."""
-    return [(PPM, *terms) for terms in forget.judge(facts, context, as_of, policy, grounds) if terms is not None]
+    found = forget.judge(facts, context, as_of, policy, grounds)
+    return [None if terms is None else (PPM, *terms) for terms in found]
 
 
-def _fade(last_accesses: NDArray[np.int64], relevances: NDArray[np.int64], as_of: int, policy: Policy) -> Columns:
-    terms = forget.fade(last_accesses, relevances, as_of, policy)
+def _fade(
+    last_accesses: NDArray[np.int64], ranks: NDArray[np.int64], shares: NDArray[np.int64], as_of: int, policy: Policy
+) -> Columns:
+    terms = forget.fade(last_accesses, ranks, shares, as_of, policy)
     return np.vstack([np.full(terms.shape[1], PPM, np.int64), terms])
 
 
@@ -45,8 +48,8 @@ def _sound(terms: Columns, as_of: int, policy: Policy) -> bool:
 
 def _score(terms: Any, policy: Policy) -> Any:
     """What decay has not reached since the request would not even be nominated: that counts whole, the rest by C."""
-    holds, decay, relevant, last_access = terms
-    kept = forget.score((decay, relevant, last_access), policy)
+    holds, decay, *_ = terms
+    kept = forget.score(terms[1:], policy)
     return (kept + (PPM - kept) * (decay >= round(policy.decay.delta * PPM))) * (holds // PPM)
 
 
@@ -70,18 +73,19 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     if not terms["holds"]:
         return "does not know it, or the request, or cannot open it: leave it sealed"
     against, verb = ("≥", "restore") if yes else ("<", "leave it sealed")
-    fresh = "the request is fresh" if score_ppm == PPM else f"relevance {share(terms['relevance'])}: {share(score_ppm)}"
+    both = share((terms["rank"] + terms["share"]) // 2)
+    fresh = "the request is fresh" if score_ppm == PPM else f"relevance {both}: {share(score_ppm)}"
     return f"{fresh} {against} θ {share(policy.forget.theta_ppm)}: {verb}"
 
 
 RESTORE = Kind(
     name="restore",
-    terms=("holds", "decay", "relevance", "last_access"),
-    widths=(4, 4, 4, 8),
+    terms=("holds", "decay", "rank", "share", "last_access"),
+    widths=(4, 4, 4, 4, 8),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,
     fade=_fade,
-    abstain=lambda as_of: (0, 0, 0, 0),
+    abstain=lambda as_of: (0, 0, 0, 0, 0),
     check=_check,
     sound=_sound,
     score=_score,

@@ -365,7 +365,7 @@ class Forger:
         return self.codec.encode(replace(signed, body=self.codec.encode(replace(ballot, terms=terms))))
 
 
-YES = Opinion(True, 0, (0, 0, 0))
+YES = Opinion(True, 0, (0, 0, 0, 0))
 FORGERIES: dict[str, Callable[[Forger], None]] = {
     "no commits": lambda f: f.commits([]),
     "too few commits": lambda f: f.commits([f.commit(0), f.commit(1)]),

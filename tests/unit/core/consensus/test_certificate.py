@@ -179,10 +179,10 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a ballot for another epoch": (lambda: with_ballot(epoch=2), "member 1: for shard 0, epoch 2"),
     "a ballot for another shard": (lambda: with_ballot(shard=1), "member 1: for shard 1, epoch 1"),
     "a ballot on another nomination": (lambda: with_ballot(nomination=b"n" * 32), "member 1: on another nomination"),
-    "an opinion too few": (lambda: with_ballot(terms=BALLOT.terms[:16]), "16 bytes of terms where 32 belong to 2"),
-    "an opinion too many": (lambda: with_ballot(terms=BALLOT.terms * 2), "64 bytes of terms where 32 belong to 2"),
+    "an opinion too few": (lambda: with_ballot(terms=BALLOT.terms[:20]), "20 bytes of terms where 36 belong to 2"),
+    "an opinion too many": (lambda: with_ballot(terms=BALLOT.terms * 2), "72 bytes of terms where 36 belong to 2"),
     "a decay against its time": (
-        lambda: with_ballot(terms=BALLOT.terms[:8] + AS_OF.to_bytes(8, "little") + BALLOT.terms[16:]),
+        lambda: with_ballot(terms=BALLOT.terms[:12] + AS_OF.to_bytes(8, "little") + BALLOT.terms[20:]),
         "member 1: opinion 0: decay 0 does not follow",
     ),
 }

@@ -118,11 +118,11 @@ def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:
     other = replace(first, profile=replace(first.profile, decay_ppm=123_000, age_ms=60_000, ambiguous=False))
     mixed = replace(account, votes=(replace(account.votes[0], opinions=(other, *others)),))
     text = "\n".join(telling.lines(mixed, GENESIS))
-    assert "decay 0.123 after 1 min; relevance" in text
+    assert "decay 0.123 after 1 min; worth ranks" in text
     odd = replace(other, profile=replace(first.profile, decay_ppm=456_000, variance_ppm=186_766, ambiguous=True))
     mixed = replace(account, votes=(replace(account.votes[0], opinions=(odd, other, *others)),))
     text = "\n".join(telling.lines(mixed, GENESIS))
-    assert "decay 0.456 after 1 min; the scales disagree (σ² 0.1868); relevance" in text.replace(
+    assert "decay 0.456 after 1 min; the scales disagree (σ² 0.1868); worth ranks" in text.replace(
         telling.span(first.profile.age_ms), "1 min"
     )
 

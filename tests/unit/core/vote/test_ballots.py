@@ -11,21 +11,23 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.decay import decay_ppm
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal
 from memquorum.core.vote.grounds import Grounds
 from memquorum.core.vote.judging import MemberContext, MemoryFacts, judged
 from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO, PROMOTE
 from memquorum.core.vote.kinds.kind import Kind, Opinion
 from tests.builders import votes
+from tests.builders.policies import by_the_paper
 
-POLICY = Policy()
+POLICY = by_the_paper()
 NOW = 1_700_000_000_000
 OLD = NOW - 7_200_000
 VECTOR = np.array([1.0, 0.0], np.float32)
-FACTS = MemoryFacts("m", "n", "agent", created=OLD, last_access=OLD, salience_ppm=600_000, vector=VECTOR)
+FACTS = MemoryFacts("m", "n", "agent", created=OLD, last_access=OLD, salience_ppm=600_000, vector=VECTOR, rank_ppm=0)
 EMPTY = MemberContext("n")
-BUSY = MemberContext.of("n", [("e", VECTOR, None)])
+LATE = [(1.0, 0.1), (1.0, -0.1), (0.9, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (-0.9, 0.3), (-0.2, 0.9)]
+BUSY = MemberContext.of("n", [(f"e{at}", np.array(one, np.float32), None) for at, one in enumerate(LATE)])
 kinds = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
 
 
@@ -46,17 +48,26 @@ def judge(kind: Kind, facts: MemoryFacts | None, context: MemberContext, **chang
 
 def test_what_decayed_and_is_of_no_use_is_voted_out() -> None:
     decay = decay_ppm(OLD, NOW, POLICY)
-    assert judge(FORGET, FACTS, EMPTY) == Opinion(True, 400_000 * decay // PPM, (decay, 0, OLD))
+    assert judge(FORGET, FACTS, EMPTY) == Opinion(True, 400_000 * decay // PPM, (decay, 0, 0, OLD))
 
 
 def test_what_is_of_use_now_is_kept_however_decayed() -> None:
-    given = judge(FORGET, FACTS, BUSY)
-    assert (given.yes, given.terms[1]) == (False, PPM)
+    given = judge(FORGET, replace(FACTS, rank_ppm=600_000), BUSY)
+    assert given.terms[1] == 600_000 and given.terms[2] == PPM
+    assert not given.yes
+    assert judge(FORGET, replace(FACTS, rank_ppm=600_000), EMPTY).yes
+
+
+@pytest.mark.parametrize("context", [EMPTY, MemberContext.of("n", [("e", VECTOR, None)])])
+def test_without_context_the_rank_of_its_worth_is_all(context: MemberContext) -> None:
+    high, low = (judge(FORGET, replace(FACTS, rank_ppm=rank), context) for rank in (700_000, 200_000))
+    assert (high.terms[1:3], high.yes) == ((700_000, 700_000), False)
+    assert (low.terms[1:3], low.yes) == ((200_000, 200_000), True)
 
 
 def test_an_access_after_the_time_of_the_vote_counts_as_one_at_it() -> None:
     given = judge(FORGET, replace(FACTS, last_access=NOW + 5), EMPTY)
-    assert given.terms == (PPM, 0, NOW)
+    assert given.terms == (PPM, 0, 0, NOW)
 
 
 def test_a_promotion_is_judged_by_the_evidence() -> None:
@@ -90,6 +101,12 @@ def test_ignorance_says_the_strongest_no(kind: Kind, facts: MemoryFacts | None, 
     assert given.score_ppm == (PPM if kind.name in LETS_GO.values() else 0)
 
 
+@pytest.mark.parametrize("name", sorted({*LETS_GO.values(), "restore"}))
+def test_who_cannot_read_it_says_no(name: str) -> None:
+    given = judge(KINDS[name], replace(FACTS, rank_ppm=None), BUSY)
+    assert not given.yes and given.terms == KINDS[name].abstain(NOW)
+
+
 @given(
     st.sampled_from(list(KINDS.values())),
     st.integers(0, 2 * NOW),
@@ -113,7 +130,13 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
             replace(proposal(kind), memory_ids=(f"m{i}",)),
             (
                 replace(
-                    FACTS, memory_id=f"m{i}", last_access=OLD + i, vector=vector, text="Valve 7 leaks.", reads=i % 3
+                    FACTS,
+                    memory_id=f"m{i}",
+                    last_access=OLD + i,
+                    vector=vector,
+                    text="Valve 7 leaks.",
+                    reads=i % 3,
+                    rank_ppm=i,
                 ),
             ),
         )

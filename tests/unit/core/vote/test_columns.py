@@ -55,9 +55,9 @@ CAST = cast(NOMINATION, SAID)
 
 
 def test_numbers_stand_kind_by_kind_and_term_by_term() -> None:
-    forget, promote = CAST.terms[: 2 * 16], CAST.terms[2 * 16 :]
-    last_accesses = np.frombuffer(forget, "<i8", 2, 2 * 8).tolist()
-    assert last_accesses == [SAID[1].terms[2], SAID[2].terms[2]]
+    forget, promote = CAST.terms[: 2 * 20], CAST.terms[2 * 20 :]
+    last_accesses = np.frombuffer(forget, "<i8", 2, 2 * 12).tolist()
+    assert last_accesses == [SAID[1].terms[3], SAID[2].terms[3]]
     assert np.frombuffer(promote, "<i4").tolist() == list(SAID[0].terms)
 
 
@@ -67,13 +67,14 @@ def changed(at: int, value: int, width: int = 4) -> bytes:
 
 BAD = {
     "no number": (replace(CAST, terms=b""), "0 bytes of terms"),
-    "a number too few": (replace(CAST, terms=CAST.terms[:-4]), "44 bytes of terms where 48 belong"),
-    "a number too many": (replace(CAST, terms=CAST.terms + bytes(4)), "52 bytes of terms where 48 belong"),
+    "a number too few": (replace(CAST, terms=CAST.terms[:-4]), "52 bytes of terms where 56 belong"),
+    "a number too many": (replace(CAST, terms=CAST.terms + bytes(4)), "60 bytes of terms where 56 belong"),
     "a decay against its time": (replace(CAST, terms=changed(4, 77)), "opinion 2: decay 77 does not follow"),
-    "a relevance beyond all": (replace(CAST, terms=changed(8, 1_000_001)), "opinion 1: relevance 1000001 lies outside"),
-    "a time to come": (replace(CAST, terms=changed(16, AS_OF + 1, 8)), "opinion 1: last_access 1000000001 lies"),
-    "a time before all": (replace(CAST, terms=changed(16, -1, 8)), "opinion 1: last_access -1 lies"),
-    "a negative term": (replace(CAST, terms=changed(32, -1)), "opinion 0: bfs -1 lies outside"),
+    "a rank beyond all": (replace(CAST, terms=changed(8, 1_000_001)), "opinion 1: rank 1000001 lies outside"),
+    "a share beyond all": (replace(CAST, terms=changed(16, 1_000_001)), "opinion 1: share 1000001 lies outside"),
+    "a time to come": (replace(CAST, terms=changed(24, AS_OF + 1, 8)), "opinion 1: last_access 1000000001 lies"),
+    "a time before all": (replace(CAST, terms=changed(24, -1, 8)), "opinion 1: last_access -1 lies"),
+    "a negative term": (replace(CAST, terms=changed(40, -1)), "opinion 0: bfs -1 lies outside"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Relevance, on vectors whose cosines can be read off."""
+"""Nearness, on vectors whose cosines can be read off."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from memquorum.core.policy import PPM
 from memquorum.core.vote.grounds import (
     MemberContext,
     MemoryFacts,
     cosines,
-    relevance,
 )
 from memquorum.ports import Vector
 
@@ -30,26 +28,14 @@ def context(*cosines: float) -> MemberContext:
     return MemberContext.of("n", [(f"e{i}", at(cosine), None) for i, cosine in enumerate(cosines)])
 
 
-def test_relevance_is_the_mean_of_the_three_highest_cosines() -> None:
-    assert relevance(FACTS, context(0.1, 0.9, 0.6, 0.3)) == pytest.approx(600_000, abs=1)
-    assert relevance(FACTS, context(0.5)) == pytest.approx(500_000, abs=1)
-    assert relevance(FACTS, context(-0.8, -0.9)) == 0
-    assert relevance(FACTS, context(1.0, 1.0, 1.0)) == PPM
-    assert relevance(FACTS, MemberContext.of("n", [])) == 0
-
-
-def test_a_memory_is_not_relevant_to_itself() -> None:
+def test_a_memory_is_not_near_to_itself() -> None:
     own = MemberContext.of("n", [("m", at(1.0), None), ("e", at(0.25), None)])
-    assert relevance(FACTS, own) == pytest.approx(250_000, abs=1)
     assert cosines(FACTS, own)[1] == [1]
 
 
-def test_length_does_not_matter_and_nothing_is_like_a_row_of_zeros() -> None:
-    longer = MemberContext.of("n", [("e", 7 * at(0.5), None)])
-    assert relevance(FACTS, longer) == pytest.approx(500_000, abs=1)
-    assert relevance(FACTS, MemberContext.of("n", [("e", np.zeros(2, np.float32), None)])) == 0
-    assert relevance(replace(FACTS, vector=np.zeros(2, np.float32)), context(0.5)) == 0
-    assert relevance(replace(FACTS, vector=None), context(0.5)) == 0
+def test_nothing_is_near_to_a_memory_without_an_embedding() -> None:
+    assert len(cosines(replace(FACTS, vector=None), context(0.5))[1]) == 0
+    assert cosines(replace(FACTS, vector=np.zeros(2, np.float32)), context(0.5))[0].tolist() == [0.0]
 
 
 def test_vectors_of_different_lengths_are_refused() -> None:
@@ -68,4 +54,5 @@ def test_memories_compared_together_are_judged_as_one_by_one() -> None:
     alone, together = MemberContext.of("n", recent), MemberContext.of("n", recent)
     together.compare(memories)
     assert len(together.compared) == 39
-    assert [relevance(m, together) for m in memories] == [relevance(m, alone) for m in memories]
+    for one in memories:
+        assert cosines(one, together)[0] == pytest.approx(cosines(one, alone)[0], abs=1e-12)

@@ -75,16 +75,22 @@ def test_another_policy_and_later_days_tell_another_story() -> None:
 def test_the_votes_are_those_that_members_would_cast() -> None:
     made = genesis.make()
     near, far = np.array([1, 0, 0], np.float32), np.array([0, 1, 0], np.float32)
-    asked = [candidate(0, 100 * SPAN), candidate(1, 100 * SPAN), candidate(2, 100 * SPAN)]
-    seen = {member: MemberContext.of("n", [(f"e{member}", near, None)]) for member in range(4)}
-    found = votes(made, POLICY, asked, as_of=NOW, vectors={"m00": near, "m01": far}, contexts=seen)
-    assert [found[f"m0{n}"].let_go for n in range(3)] == [False, True, False]  # near; far; nobody knows it
-    assert [found[f"m0{n}"].yes for n in range(3)] == [0, 4, 0]
+    asked = [candidate(0, 100 * SPAN), candidate(1, 100 * SPAN), candidate(2, 100 * SPAN), candidate(3, 100 * SPAN)]
+    late = [(1, 0.1, 0), (1, 0, 0.1), (1, 0.1, 0.1), (0, 0, 1), (-1, 0, 0.5), (0, -1, 0)]
+    context = MemberContext.of("n", [(f"e{at}", np.array(one, np.float32), None) for at, one in enumerate(late)])
+    seen, ranks = dict.fromkeys(range(4), context), {f"m0{n}": 600_000 for n in range(3)}
+    vectors = {"m00": near, "m01": far, "m03": near}
+    found = votes(made, POLICY, asked, as_of=NOW, vectors=vectors, ranks=ranks, contexts=seen)
+    # Near; far; one whose embedding nobody knows; one whose worth nobody does.
+    assert [found[f"m0{n}"].let_go for n in range(4)] == [False, True, False, False]
+    assert [found[f"m0{n}"].yes for n in range(4)] == [0, 4, 0, 0]
     assert found["m01"].agreed_ppm < POLICY.forget.theta_ppm <= found["m00"].agreed_ppm
-    # One member's agents speak of something near: the others outvote it.
-    one = {**dict.fromkeys(range(3), MemberContext("n")), 3: seen[3]}
-    found = votes(made, POLICY, asked[:1], as_of=NOW, vectors={"m00": near}, contexts=one)
+    # One member's agents speak of something near: the others outvote it, unless its words are worth more.
+    one = {**dict.fromkeys(range(3), MemberContext("n")), 3: context}
+    found = votes(made, POLICY, asked[:1], as_of=NOW, vectors=vectors, ranks=ranks, contexts=one)
     assert (found["m00"].let_go, found["m00"].yes) == (True, 3)
+    found = votes(made, POLICY, asked[:1], as_of=NOW, vectors=vectors, ranks={"m00": 700_000}, contexts=one)
+    assert (found["m00"].let_go, found["m00"].yes) == (False, 0)
 
 
 def test_a_policy_is_changed_by_a_file_and_by_single_settings(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make, public_key, seed_of
 from tests.builders.protections import wanted
+from tests.builders.worths import sealed_counts
 from workers.replica.judge import Judge
 
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
@@ -53,7 +54,7 @@ class Bench:
 
     def memory(
         self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False,
-        signed: bytes | None = None, agent: str = "bob",
+        signed: bytes | None = None, agent: str = "bob", repeats: bool = False,
     ) -> None:  # fmt: skip
         """`sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`: what its agent
         signed, the signature before it."""
@@ -71,10 +72,12 @@ class Bench:
         mark = None if signed is None else sealing.seal_signed(key, os.urandom(12), signed, memory_id)
         self.view.remember(
             Known(memory_id, space, agent, 0, at, self.offset, 600_000, 0, None, None, None, said, text, data, encoder,
-                  mark)
+                  mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id), like="episodic/agent")
         )  # fmt: skip
         if mine and data is not None:
-            self.view.experienced(space, self.offset, Recent(memory_id, text, data, encoder, "ann", mark), keep=9)
+            self.view.experienced(
+                space, self.offset, Recent(memory_id, text, data, encoder, "ann", mark, repeats=repeats), keep=20
+            )
 
     def asked(self, *proposed: tuple[str, str, str]) -> NominationProposed:
         proposals = tuple(Proposal((m,), space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
@@ -161,13 +164,33 @@ def test_what_cannot_be_opened_is_kept(bench: Bench) -> None:
     assert said[4].yes
 
 
+LATE = ((1, 0.1), (1, 0.11), (1, 0.12), (1, -0.1), (1, -0.11), (1, -0.12), (0, 1), (0, -1))
+
+
+def busy(bench: Bench, **more: Any) -> None:
+    """What the member's own agents did of late: mostly what is like (1, 0)."""
+    for number, vector in enumerate(LATE):
+        bench.memory(f"e{number}", "here", vector, mine=True, **more)
+
+
 def test_a_memory_is_not_near_to_itself(bench: Bench) -> None:
-    bench.memory("m", "here", (1, 0), mine=True)
-    bench.memory("e", "here", (0, 1), mine=True)
-    nomination = bench.asked(("m", "here", "forget"))
-    assert [o.terms[1] for o in bench.says(nomination)] == [0]
-    bench.memory("n", "here", (1, 0), mine=True)
-    assert [o.terms[1] for o in bench.says(replace(nomination, accepted_offset=9))] == [PPM // 2]
+    busy(bench)
+    bench.memory("m", "here", (0.1, -1), mine=True)
+    bench.memory("n", "here", (0.1, -1))
+    itself, other = bench.says(bench.asked(("m", "here", "forget"), ("n", "here", "forget")))
+    assert itself.terms[2] < other.terms[2]
+
+
+def test_what_only_repeats_is_nothing_to_be_near_to(bench: Bench) -> None:
+    busy(bench)
+    bench.memory("m", "here", (0, -1))
+    before = bench.says(bench.asked(("m", "here", "forget")))[0].terms[2]
+    for number in range(3):
+        bench.memory(f"again{number}", "here", (0, -1), mine=True, repeats=True)
+    after = bench.says(bench.asked(("m", "here", "forget")))[0].terms[2]
+    for number in range(3):
+        bench.memory(f"anew{number}", "here", (0, -1), mine=True)
+    assert bench.says(bench.asked(("m", "here", "forget")))[0].terms[2] > max(before, after)
 
 
 def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
@@ -177,8 +200,9 @@ def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
         wanted = tuple(Proposal((i,), space, "restore", "requested", at, at, 0) for i in ids)
         return replace(bench.asked(), proposals=wanted, trigger="restore/x", order=b"")
 
-    bench.memory("e", "here", (0, 1), mine=True)
-    for name, vector in (("near", (0, 1)), ("far", (1, 0)), ("lost", (0, 1)), ("alive", (0, 1))):
+    for number, late in enumerate([(0.1, 1), (-0.1, 1), (0, 0.9), (1, 0), (-1, 0.1), (1, 0.2)]):
+        bench.memory(f"e{number}", "here", late, mine=True)
+    for name, vector in (("near", (0, 1)), ("far", (-1, -1)), ("lost", (0, 1)), ("alive", (0, 1))):
         bench.memory(name, "here", vector)
     bench.view.decided(
         0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=["near", "far", "lost"], until=2 * NOW,
@@ -190,7 +214,7 @@ def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
     # Whether it rests is the commit worker's to know: one that was used while it was forgotten, say.
     assert [opinion.yes for opinion in fresh] == [True, True, False, True, False]
     assert [opinion.terms[0] for opinion in fresh] == [PPM, PPM, 0, PPM, 0]
-    assert fresh[0].terms[3] == NOW - 1_000
+    assert fresh[0].terms[4] == NOW - 1_000
     assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, True, False]
     assert not any(opinion.yes for opinion in bench.says(asks(*names, at=NOW, space="there")))
 
@@ -220,7 +244,7 @@ def said(event: str, agent: str = "ann", *, by: str | None = None, text: str = "
 
 
 def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds() -> None:
-    true, signed = said("true")
+    true, other = said("true"), said("other")
     lies = {
         "unsigned": (ids.memory_id("here", "u"), None),
         "of another agent": said("f", by="bob"),
@@ -234,13 +258,15 @@ def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds(
         bench.memory("m", "here", (1, 0))
         bench.memory(memory_id, "here", (1, 0), mine=True, signed=forged)
         (alone,) = bench.says(bench.asked(("m", "here", "forget")))
-        bench.memory(true, "here", (0.6, 0.8), mine=True, signed=signed)
+        bench.memory(true[0], "here", (0.6, 0.8), mine=True, signed=true[1])
+        bench.memory(other[0], "here", (0.8, -0.6), mine=True, signed=other[1])
         (beside,) = bench.says(bench.asked(("m", "here", "forget")))
         bench.view.close()
         bench = Bench(SIGNING)
         bench.memory("m", "here", (1, 0))
         (nothing,) = bench.says(bench.asked(("m", "here", "forget")))
-        bench.memory(true, "here", (0.6, 0.8), mine=True, signed=signed)
+        bench.memory(true[0], "here", (0.6, 0.8), mine=True, signed=true[1])
+        bench.memory(other[0], "here", (0.8, -0.6), mine=True, signed=other[1])
         (only,) = bench.says(bench.asked(("m", "here", "forget")))
         bench.view.close()
         assert (alone.terms, beside.terms) == (nothing.terms, only.terms), why
@@ -250,9 +276,10 @@ def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds(
 def test_where_nobody_has_to_sign_the_context_is_of_all() -> None:
     bench = Bench(SIGNING)
     bench.memory("m", "there", (1, 0))
-    bench.memory("e", "there", (1, 0), mine=True)
+    bench.memory("e", "there", (0.6, 0.8), mine=True)
+    bench.memory("f", "there", (0.8, -0.6), mine=True)
     (opinion,) = bench.says(bench.asked(("m", "there", "forget")))
-    assert opinion.terms[1] > 0
+    assert opinion.terms[2] != opinion.terms[1]
     bench.view.close()
 
 

@@ -32,6 +32,7 @@ from tests.builders import votes
 from tests.builders.genesis import make
 from tests.builders.seats import AS_OF, CODEC, Fleet
 from tests.builders.shard import accepted, memory_id, scored
+from tests.builders.worths import weighed
 from workers.replica.seat import LOGS
 
 GENESIS = make(4)
@@ -63,7 +64,9 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         commitment=sealing.commitment(KEY, text),
     )  # fmt: skip
     score = replace(
-        scored(episode, 1), sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE)
+        scored(episode, 1),
+        sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE),
+        **weighed(KEY, text, MINE),
     )
     request = OrderAccepted(ORDER.order_id, "restore", ORDER.namespace, (MINE,), SIGNED, AS_OF, topics.RESTORES, 0, 7)
     later = ClockTicked("later", AS_OF)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,10 +30,12 @@ from memquorum.core.records import (
     Proposal,
     Signed,
 )
+from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import SignConflict
 from tests.builders import votes
 from tests.builders.table import CODEC, GENESIS, HOUR, ME, NOW, Table, decision_on, said
+from tests.builders.worths import sealed_counts
 from workers.kafka.own_clock import OwnClock
 from workers.replica.judge import Judge
 from workers.replica.seat import LOGS
@@ -56,40 +59,87 @@ def table(tmp_path: Path) -> Iterator[Table]:
 # When it votes --------------------------------------------------------------------------------------------------------
 
 
+FACT = "Maria moved the spare keys of greenhouse seven into the yellow cabinet."
+
+
+LATE = ((1, 0.1), (1, 0.11), (1, 0.12), (1, -0.1), (1, -0.11), (1, -0.12), (0, 1), (0, -1))
+
+
+def busy(table: Table, agent: str = "ann", **more: Any) -> None:
+    """What an agent did of late: mostly what is like (1, 0)."""
+    for number, vector in enumerate(LATE):
+        table.episode(f"e{number}", vector, agent=agent, **more)
+
+
 def test_it_votes_by_its_own_reading_of_the_last_access(table: Table) -> None:
-    table.episode("m1", (1, 0))
-    table.episode("m2", (1, 0))
+    busy(table)
+    table.episode("m1", (1, 0), agent="bob", text=FACT)
+    table.episode("m2", (1, 0), agent="bob")
     read_at = NOW - 1000
     table.put(topics.ACCEPTED, AccessAccepted("a", "m2", "space", "reader", read_at))
     table.nominate(table.tick(), "m1", "m2", "unknown")
     first, second, third = table.turn() or []
-    assert (first.yes, first.terms[0], first.terms[2]) == (False, 0, 0)  # decayed, but like what ann did last
-    assert second.terms[2] == read_at
+    assert (first.yes, first.terms[0], first.terms[3]) == (False, 0, 0)  # decayed, but like what ann did last
+    assert second.terms[3] == read_at
     assert not second.yes
     assert not third.yes  # what it does not know it does not delete
 
 
 def test_without_likeness_to_its_own_agents_work_a_decayed_memory_goes(table: Table) -> None:
-    table.episode("m1", (1, 0), agent="bob")
-    table.episode("m2", (0, 1), agent="ann")
+    table.episode("m1", (-1, 0), agent="bob")
+    busy(table)
     table.nominate(table.tick(), "m1")
-    assert [(o.yes, o.terms[1]) for o in table.turn() or []] == [(True, 0)]
+    (opinion,) = table.turn() or []
+    assert opinion.yes and opinion.terms[2] < 400_000 < opinion.terms[1]
+
+
+def test_small_talk_goes_and_a_fact_stays_though_nobody_reads_either(table: Table) -> None:
+    """Who has no agent there has the rank of its worth to go by."""
+    table.episode("fact", (1, 0), agent="bob", text="The door code is 4821.")
+    table.episode("talk", (1, 0), agent="bob", text="Thanks a lot!")
+    table.nominate(table.tick(), "fact", "talk")
+    fact, talk = table.turn() or []
+    assert (fact.yes, talk.yes) == (False, True)
+    assert fact.terms[1] == fact.terms[2] > 666_667 and talk.terms[1] == talk.terms[2] < 200_000
+
+
+@pytest.mark.parametrize("lost", ["counts", "like", "other words"])
+def test_who_cannot_compute_the_worth_says_no(table: Table, lost: str) -> None:
+    key = table.vault.keys.setdefault("talk", os.urandom(32))
+    without: dict[str, Any] = {"counts": {"sealed_counts": None}, "like": {"like": None}}.get(
+        lost, {"sealed_counts": sealed_counts(key, "The pump leaks.", "talk")}
+    )
+    table.episode("talk", (1, 0), agent="bob", text="Thanks a lot!", **without)
+    table.nominate(table.tick(), "talk")
+    (opinion,) = table.turn() or []
+    assert not opinion.yes and opinion.terms == FORGET.abstain(NOW)
+
+
+def test_a_rank_is_taken_among_all_that_was_accepted_stored_or_not(table: Table) -> None:
+    table.episode("m1", agent="bob", text="The pump leaks.")
+    for number in range(300):
+        name = f"dull{number}"
+        offset = table.accept(name, "bob", text="Okay.")
+        table.score(name, offset, agent="bob", outcome="below_threshold", sealed_embedding=None)
+    table.nominate(table.tick(), "m1")
+    (opinion,) = table.turn() or []
+    assert opinion.terms[1] > 800_000
 
 
 def test_other_members_agents_are_no_context(table: Table) -> None:
     table.episode("m1", (1, 0), agent="bob")
-    table.episode("m2", (1, 0), agent="bob")
+    busy(table, agent="bob")
     table.nominate(table.tick(), "m1")
-    assert [o.terms[1] for o in table.turn() or []] == [0]
+    assert [o.terms[2] - o.terms[1] for o in table.turn() or []] == [0]
 
 
 def test_what_its_agents_did_after_the_tick_is_no_context(table: Table) -> None:
     """However far a member has read, it votes on the same moment."""
     table.episode("m1", (1, 0), agent="bob")
     tick = table.tick()
-    table.episode("m2", (1, 0), agent="ann")
+    busy(table)
     table.nominate(tick, "m1")
-    assert [o.terms[1] for o in table.turn() or []] == [0]
+    assert [o.terms[2] - o.terms[1] for o in table.turn() or []] == [0]
 
 
 def test_a_nomination_waits_until_the_stream_was_read_so_far(table: Table) -> None:
@@ -352,52 +402,52 @@ def test_late_episodes_are_opened_once_and_closed_when_forgotten(table: Table) -
     assert not judge._opened
 
 
+def proposed(table: Table, *memories: str) -> NominationProposed:
+    wanted = tuple(Proposal((m,), "space", "forget", "decayed", 0, 0, 600_000) for m in memories)
+    at = table.offsets[topics.ACCEPTED]
+    return NominationProposed(GENESIS.cluster, 0, 0, 2, NOW, at, "interval", wanted)
+
+
 def test_an_episode_whose_key_was_destroyed_is_no_context_though_it_was_opened_before(table: Table) -> None:
     """Or a member that was restarted since would vote from another context."""
     table.episode("m1", (1, 0), agent="bob")
-    table.episode("m2", (1, 0), agent="ann")
+    busy(table)
     table.nominate(table.tick(), "m1")
-    assert [o.terms[1] > 0 for o in table.turn() or []] == [True]
-    del table.vault.keys["m2"]
-    judge = table.seat._judge
-    nomination = NominationProposed(
-        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal(("m1",), "space", "forget", "decayed", 0, 0, 600_000),)
-    )
+    assert [o.terms[2] > 600_000 for o in table.turn() or []] == [True]
+    for number in range(1, len(LATE)):
+        del table.vault.keys[f"e{number}"]
+    judge, nomination = table.seat._judge, proposed(table, "m1")
     anew = judged(Judge(CODEC, table.view, table.vault, GENESIS), nomination)
-    assert [o.terms[1] for o in anew] == [0]
+    assert [o.terms[2] == o.terms[1] for o in anew] == [True]
     assert judged(judge, nomination) == anew
-    assert "m2" not in judge._opened
+    assert set(judge._opened) == {"e0"}
 
 
 def test_vectors_of_two_encoders_are_never_compared_though_they_are_as_long(table: Table) -> None:
     table.episode("m1", (1, 0), agent="bob", encoder="minilm")
-    table.episode("m2", (0, 1), agent="ann", encoder="bert")
+    busy(table, encoder="bert")
     table.nominate(table.tick(), "m1")
     (opinion,) = table.turn() or []
-    assert (opinion.yes, opinion.terms[1]) == (False, 1_000_000)  # it knows too little: the strongest no
+    assert (opinion.yes, opinion.terms[2]) == (False, 1_000_000)  # it knows too little: the strongest no
     key = table.vault.keys["m1"]
-    anew = sealing.seal_vector(key, os.urandom(12), np.array([1, 0], np.float32), "m1")
+    anew = sealing.seal_vector(key, os.urandom(12), np.array([-1, 0], np.float32), "m1")
     table.put(topics.REENCODED, MemoryReencoded("m1", "space", "minilm", "bert", anew, 1))
-    nomination = NominationProposed(
-        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal(("m1",), "space", "forget", "decayed", 0, 0, 600_000),)
-    )
-    (opinion,) = judged(table.seat._judge, nomination)
-    assert opinion.terms[1] == 0
+    (opinion,) = judged(table.seat._judge, proposed(table, "m1"))
+    assert opinion.terms[2] < 400_000
     assert table.view.position(topics.REENCODED, 0) == 1
 
 
 def test_an_episode_that_was_opened_is_opened_again_when_it_is_encoded_anew(table: Table) -> None:
     table.episode("m1", (1, 0), agent="bob", encoder="bert")
-    table.episode("m2", (1, 0), agent="ann", encoder="minilm")
+    busy(table, encoder="minilm")
     table.nominate(table.tick(), "m1")
-    table.turn()
-    anew = sealing.seal_vector(table.vault.keys["m2"], os.urandom(12), np.array([0, 1], np.float32), "m2")
-    table.put(topics.REENCODED, MemoryReencoded("m2", "space", "minilm", "bert", anew, 1))
-    nomination = NominationProposed(
-        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal(("m1",), "space", "forget", "decayed", 0, 0, 600_000),)
-    )
-    (opinion,) = judged(table.seat._judge, nomination)
-    assert opinion.terms[1] == 0
+    assert [o.terms == FORGET.abstain(NOW) for o in table.turn() or []] == [True]
+    for number, near in enumerate(f"e{at}" for at in range(len(LATE))):
+        vector = np.array([-1 if number < 3 else 0, number / 10 - 0.1], np.float32)
+        anew = sealing.seal_vector(table.vault.keys[near], os.urandom(12), vector, near)
+        table.put(topics.REENCODED, MemoryReencoded(near, "space", "minilm", "bert", anew, 1))
+    (opinion,) = judged(table.seat._judge, proposed(table, "m1"))
+    assert opinion.terms != FORGET.abstain(NOW) and opinion.terms[2] != opinion.terms[1]
 
 
 # Streams --------------------------------------------------------------------------------------------------------------

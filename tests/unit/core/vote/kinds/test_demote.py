@@ -180,15 +180,16 @@ def test_what_would_be_demoted_at_once_is_not_promoted() -> None:
 
 
 def test_members_measure_by_the_long_scales() -> None:
-    known = MemoryFacts("m", "n", "planner", 0, NOW - SPAN, 0, np.ones(2, np.float32))
+    known = MemoryFacts("m", "n", "planner", 0, NOW - SPAN, 0, np.ones(2, np.float32), rank_ppm=7)
     (terms,) = DEMOTE.judge([(known,)], MemberContext("n"), NOW, POLICY, RULES)
-    assert terms == (decay.decay_ppm(NOW - SPAN, NOW, SLOW), 0, NOW - SPAN)
+    assert terms == (decay.decay_ppm(NOW - SPAN, NOW, SLOW), 7, 7, NOW - SPAN)
+    assert terms is not None
     assert DEMOTE.check(terms, NOW, POLICY) is None
     assert FORGET.check(terms, NOW, POLICY) is not None
     columns = np.array([terms], np.int64).T
     assert DEMOTE.sound(columns, NOW, POLICY) and not FORGET.sound(columns, NOW, POLICY)
     assert DEMOTE.fade is not None
-    assert DEMOTE.fade(np.array([NOW - SPAN]), np.array([0]), NOW, POLICY).tolist() == columns.tolist()
+    assert DEMOTE.fade(np.array([NOW - SPAN]), np.array([7]), np.array([7]), NOW, POLICY).tolist() == columns.tolist()
 
 
 def test_it_is_told_in_words(shard: Shard, codec: Codec) -> None:

@@ -43,7 +43,7 @@ def holds(kind: Kind, terms: tuple[int, ...]) -> bool:
 
 
 def forget_terms(age: int, relevance: int, policy: Policy = POLICY) -> tuple[int, ...]:
-    return decay_ppm(NOW - age, NOW, policy), relevance, NOW - age
+    return decay_ppm(NOW - age, NOW, policy), relevance, relevance, NOW - age
 
 
 @st.composite
@@ -71,8 +71,9 @@ def test_the_registry_knows_each_kind_by_its_name() -> None:
 
 
 def test_forget_is_the_papers_vote() -> None:
-    # C = 0.4·D + 0.6·R < 0.4 (SPEC A, Alg. 3), at and just under the threshold.
-    assert FORGET.score((250_000, 500_000, NOW), POLICY) == 400_000
+    # C = 0.4·D + 0.6·R < 0.4 (SPEC A, Alg. 3), with R = ½·rank + ½·share, at and just under the threshold.
+    assert FORGET.score((250_000, 700_000, 300_000, NOW), POLICY) == 400_000
+    assert FORGET.score((250_000, 500_000, 500_000, NOW), POLICY) == 400_000
     assert not FORGET.yes(400_000, POLICY)
     assert FORGET.yes(399_999, POLICY)
     assert FORGET.needed(POLICY) == Fraction(2, 3)
@@ -130,13 +131,14 @@ def test_who_may_be_nominated_to_be_promoted() -> None:
     assert PROMOTE.eligible(replace(CANDIDATE, tier="long-term"), NOW, POLICY) is None
 
 
-@given(ppm, ppm, ppm, st.integers(0, 10**6))
-def test_rounding_never_changes_the_vote_to_forget(decay: int, relevance: int, theta: int, omega: int) -> None:
+@given(st.tuples(ppm, ppm, ppm), ppm, st.integers(0, 10**6))
+def test_rounding_never_changes_the_vote_to_forget(terms: tuple[int, int, int], theta: int, omega: int) -> None:
     policy = by_the_paper(forget=ForgetPolicy(omega_decay_ppm=omega, omega_relevance_ppm=PPM - omega, theta_ppm=theta))
-    exact = Fraction(omega * decay + (PPM - omega) * relevance, PPM)
-    assert FORGET.yes(FORGET.score((decay, relevance, NOW), policy), policy) == (exact < theta)
-    floating = (omega / PPM) * decay + (1 - omega / PPM) * relevance
-    assert FORGET.score((decay, relevance, NOW), policy) == pytest.approx(floating, abs=1.001)
+    decay, rank, near = terms
+    exact = Fraction(omega * decay, PPM) + Fraction((PPM - omega) * (rank + near), 2 * PPM)
+    assert FORGET.yes(FORGET.score((*terms, NOW), policy), policy) == (exact < theta)
+    floating = (omega / PPM) * decay + (1 - omega / PPM) * (rank + near) / 2
+    assert FORGET.score((*terms, NOW), policy) == pytest.approx(floating, abs=1.001)
 
 
 @given(st.tuples(ppm, ppm, ppm, ppm), ppm)
@@ -165,19 +167,19 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
 @pytest.mark.parametrize(
     ("kind", "terms", "complaint"),
     [
-        (FORGET, (PPM + 1, 0, NOW), "decay 1000001 lies outside"),
-        (FORGET, (PPM, -1, NOW), "relevance -1 lies outside"),
-        (FORGET, (PPM, PPM + 1, NOW), "relevance 1000001 lies outside"),
-        (FORGET, (PPM, 0, NOW + 1), "the time that the vote speaks of"),
-        (FORGET, (0, 0, -1), "last_access -1 lies outside"),
-        (FORGET, (PPM - 1, 0, NOW), "decay 999999 does not follow from last_access, which gives 1000000"),
-        (FORGET, (602_596, 0, NOW - 60_000), "decay 602596 does not follow from last_access, which gives 602595"),
+        (FORGET, (PPM + 1, 0, 0, NOW), "decay 1000001 lies outside"),
+        (FORGET, (PPM, -1, 0, NOW), "rank -1 lies outside"),
+        (FORGET, (PPM, 0, PPM + 1, NOW), "share 1000001 lies outside"),
+        (FORGET, (PPM, 0, 0, NOW + 1), "the time that the vote speaks of"),
+        (FORGET, (0, 0, 0, -1), "last_access -1 lies outside"),
+        (FORGET, (PPM - 1, 0, 0, NOW), "decay 999999 does not follow from last_access, which gives 1000000"),
+        (FORGET, (602_596, 0, 0, NOW - 60_000), "decay 602596 does not follow from last_access, which gives 602595"),
         (CONFIGURE, (1,), "holds 1 is neither 0 nor 1000000"),
-        (RESTORE, (1, PPM, 0, NOW), "holds 1 is neither 0 nor 1000000"),
-        (RESTORE, (0, PPM, 0, NOW), "it does not hold, and has other terms"),
-        (RESTORE, (PPM, PPM - 1, 0, NOW), "decay 999999 does not follow"),
-        (RESTORE, (PPM, PPM, PPM + 1, NOW), "relevance 1000001 lies outside"),
-        (RESTORE, (PPM, PPM, 0, NOW + 1), "the time that the vote speaks of"),
+        (RESTORE, (1, PPM, 0, 0, NOW), "holds 1 is neither 0 nor 1000000"),
+        (RESTORE, (0, PPM, 0, 0, NOW), "it does not hold, and has other terms"),
+        (RESTORE, (PPM, PPM - 1, 0, 0, NOW), "decay 999999 does not follow"),
+        (RESTORE, (PPM, PPM, PPM + 1, 0, NOW), "rank 1000001 lies outside"),
+        (RESTORE, (PPM, PPM, 0, 0, NOW + 1), "the time that the vote speaks of"),
         (SUPERSEDE, (1, PPM, 0, 0), "contradicts 1 is neither 0 nor 1000000"),
         (OVERRULE, (PPM, 5, 0, 0), "corrects 5 is neither 0 nor 1000000"),
         (SUPERSEDE, (PPM, PPM, PPM + 1, 0), "challenger 1000001 lies outside"),
