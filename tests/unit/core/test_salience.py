@@ -128,7 +128,7 @@ def test_novelty_is_clamped() -> None:
 
 def nearest(near: Neighbourhood, degrees: float, without: str = "") -> float:
     """The largest cosine around."""
-    return next((cosine for cosine, *_ in near.look(at(degrees), without).alike(-1.0)), 0.0)
+    return next((cosine for cosine, *_ in near.look(at(degrees), without).alike(-2.0)), 0.0)
 
 
 def test_nearest_is_the_largest_cosine_but_its_own() -> None:

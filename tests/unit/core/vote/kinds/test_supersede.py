@@ -22,7 +22,7 @@ from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import KINDS, OVERRULE, PROMOTE, SUPERSEDE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Together
 from memquorum.core.vote.tally import needed_ppm, tally
-from tests.builders import genesis, votes
+from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 POLICY = Policy()
@@ -196,6 +196,15 @@ def test_what_is_restored_rests_from_the_same_vote(shard: Shard) -> None:
     assert shard.rows.memories[A].tier == SHORT_TERM
     rest = shard.rows.strengths[A].rest
     assert rest["supersede"] > 10**9 and rest["overrule"] > 10**9
+
+
+def test_a_pin_keeps_a_memory_where_it_is_and_a_hold_does_not(shard: Shard) -> None:
+    codec = shard.rules.codec
+    shard.protect(protections.accepted(codec, "hold", A, 1, cluster=GENESIS.cluster))
+    shard.protect(protections.accepted(codec, "pin", A, 2, cluster=GENESIS.cluster))
+    assert vote(shard, B, A) == ("voided", "pinned")
+    shard.protect(protections.accepted(codec, "unpin", A, 3, cluster=GENESIS.cluster))
+    assert vote(shard, B, A) == ("superseded", "quorum")
 
 
 def test_rows_speak_of_all(shard: Shard) -> None:
