@@ -257,7 +257,7 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around) -> None:
     console.print(terminal.text(console, f"{mark}  {_short(one.text)}"), soft_wrap=True)
     _whence(console, one)
     if one.conflicts_with:
-        told = f"        says otherwise than {', '.join(one.conflicts_with)}; members have not voted on it"
+        told = f"        says otherwise than {', '.join(one.conflicts_with)}; both stand"
         console.print(terminal.text(console, told), style="yellow", soft_wrap=True)
 
 

@@ -477,3 +477,10 @@ def test_where_nothing_can_be_proposed_it_is_said() -> None:
     alive = Forget("n", "nothing asked", True, (held, structs.replace(held, status="alive")))
     *_, last = orders.forget_lines(alive)
     assert last == "nothing was proposed: give --yes to have the members vote on it"
+
+
+def test_what_says_otherwise_is_told_of_in_words(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    beside = structs.replace(HIT, conflicts_with=("other",))
+    client.search = lambda *_, **__: [beside]  # type: ignore[method-assign]
+    assert cli.main(["search", "q"]) == OK
+    assert "says otherwise than other; both stand" in capsys.readouterr().out

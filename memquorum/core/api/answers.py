@@ -37,7 +37,7 @@ class Remembered(_Use, frozen=True):
 
 class Hit(Remembered, frozen=True):
     """A memory that was found. `score`: the cosine, in [−1, 1]. `conflicts_with`: memories that say otherwise, on which
-    members have not voted yet; what is to be believed first stands first."""
+    members have not voted yet, or voted to keep both; what is to be believed first stands first."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
