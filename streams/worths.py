@@ -18,7 +18,7 @@ from msgspec import Struct
 from memquorum.core import sealing, worth
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
-from memquorum.core.text.content import content
+from memquorum.core.text.content import Content, content
 from memquorum.ports import Past, StreamUnavailable, Vault
 from streams.recall import keys_of
 
@@ -43,6 +43,7 @@ class Weighed(Struct, frozen=True):
     like: str
     sealed_counts: bytes
     told: worth.Told
+    said: Content
 
 
 class _Heard:
@@ -65,8 +66,9 @@ class Worths:
         # Namespaces that are not in memory, though something was said there.
         self._away: set[tuple[int, str]] = set()
         self._erased: dict[tuple[int, str], list[int]] = {}
-        # What was weighed lately: delivered again, it is weighed as it was, and counts once.
-        self._lately: OrderedDict[str, tuple[worth.Told, int]] = OrderedDict()
+        # What was weighed lately: delivered again, it is weighed as it was, and counts once. Under the same id anything
+        # else may come, too: that is weighed by its own words, and does not count.
+        self._lately: OrderedDict[str, Weighed] = OrderedDict()
 
     def begin(self, shard: int, offset: int) -> None:
         """Reads again what the shard heard before an accepted offset. Raises StreamUnavailable and VaultUnavailable."""
@@ -104,18 +106,21 @@ class Worths:
         """What an episode is worth by all that was said before it."""
         heard, said = self._of(shard, accepted.namespace), content(text)
         like, memory_id = worth.like(accepted.type, accepted.role), accepted.memory_id
-        told, rank = self._lately.get(memory_id) or (heard.counts.tell(said), None)
-        value = worth.worth_ppm(said, told)
-        if rank is None:
+        earlier = self._lately.get(memory_id)
+        if earlier is not None and (earlier.said, earlier.like) == (said, like):
+            told, value, rank = earlier.told, earlier.worth_ppm, earlier.rank_ppm
+        else:
+            told = heard.counts.tell(said)
+            value = worth.worth_ppm(said, told)
             rank = heard.ranks[like].rank_ppm(value)
         sealed = sealing.seal_counts(key, os.urandom(sealing.NONCE_BYTES), told.pack(), memory_id)
-        return Weighed(value, rank, like, sealed, told)
+        return Weighed(value, rank, like, sealed, told, said)
 
     def take(self, shard: int, accepted: EpisodeAccepted, weighed: Weighed) -> None:
         """The episode was said, and goes before what comes next."""
         if accepted.memory_id in self._lately:
             return
-        self._lately[accepted.memory_id] = weighed.told, weighed.rank_ppm
+        self._lately[accepted.memory_id] = weighed
         if len(self._lately) > _LATELY_MAX:
             self._lately.popitem(last=False)
         heard = self._of(shard, accepted.namespace)

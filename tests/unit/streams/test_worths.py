@@ -56,6 +56,25 @@ def test_a_second_delivery_changes_no_count(codec: Codec) -> None:
     assert counts(line, after) == worth.Told(1, {"pump": 1, "work": 0})
 
 
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [("The valve is stuck.", None), ("Thanks!", None), ("Does the pump leak?", None), ("The pump leaks.", "user")],
+)
+def test_an_id_that_comes_again_with_another_content_is_weighed_by_that_content(
+    codec: Codec, text: str, role: str | None
+) -> None:
+    line = Line(codec)
+    line.process(*(line.episode(one, role="user") for one in SAID))
+    arrival = line.episode("The pump leaks.", event="one id")
+    (first,) = line.process(arrival)
+    changed, apart = line.process(line.episode(text, event="one id", role=role), line.episode(text, role=role))
+    assert changed.memory_id == first.memory_id and changed.outcome != "failed"
+    # As an episode of its own it would have been weighed so too: an id counts once.
+    assert (told([changed]), changed.like, counts(line, changed)) == (told([apart]), apart.like, counts(line, apart))
+    (again,) = line.process(arrival)
+    assert told([again]) == told([first]) and counts(line, again) == counts(line, first)
+
+
 def test_a_rank_is_taken_among_those_of_like_author_and_type(codec: Codec) -> None:
     line = Line(codec)
     line.process(*(line.episode(f"Valve {n} opens at {n + 40} bar near greenhouse {n + 90}.") for n in range(300)))
