@@ -31,6 +31,7 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.records import AccessAccepted, ClockRequested, EpisodeAccepted, IntakeRefused
+from memquorum.core.tiers import ALIVE
 from memquorum.schema_files import load_codec
 from tests.faults import kept
 from tests.faults.badrecords import traffic
@@ -43,6 +44,10 @@ Place = tuple[str, int, int]
 """Topic, partition, offset."""
 # What becomes of a good episode; another outcome (unscored, unreadable) is a loss.
 OUTCOMES = {"stored", "reinforced", "below_threshold"}
+
+
+LET_GO = "(let go)"
+"""In place of the content of what was stored, and is not alive any more: members let it go since."""
 
 
 @dataclass(slots=True)
@@ -192,8 +197,11 @@ def find(running: Settings) -> Found:
             found.accesses.add((record.namespace, record.event_id))
     with psycopg.connect(running.memory_dsn) as connection:
         rows = connection.execute(
-            "SELECT e.namespace, e.event_id, e.outcome, c.body FROM event e"
-            " LEFT JOIN content c ON c.memory_id = e.memory_id AND e.outcome = 'stored'"
+            """SELECT e.namespace, e.event_id, e.outcome,
+                      CASE WHEN m.tier = ANY(%s) THEN c.body WHEN e.outcome = 'stored' THEN %s END
+               FROM event e LEFT JOIN memory m ON m.id = e.memory_id AND e.outcome = 'stored'
+               LEFT JOIN content c ON c.memory_id = m.id""",
+            [list(ALIVE), LET_GO],
         )
         found.events = {(namespace, event_id): (outcome, body) for namespace, event_id, outcome, body in rows}
         counted = connection.execute("SELECT count(*) FROM journal WHERE effect = 'repeated'").fetchone()
@@ -239,7 +247,7 @@ def account(sent: list[Sent], found: Found) -> list[str]:
     for event, one in first.items():
         outcome, content = found.events.get((event[0], str(event[1])), ("nothing", None))
         said = _content(one.publication)
-        if outcome == "stored" and said is not None and content != said:
+        if outcome == "stored" and said is not None and content not in (said, LET_GO):
             problems.append(f"{one.publication.kind} at {one.place}: the store holds another content")
     return problems
 

@@ -256,7 +256,7 @@ def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds(
     for why, (memory_id, forged) in lies.items():
         bench = Bench(SIGNING)
         bench.memory("m", "here", (1, 0))
-        bench.memory(memory_id, "here", (1, 0), mine=True, signed=forged)
+        bench.memory(memory_id, "here", (0.6, 0.8), mine=True, signed=forged)
         (alone,) = bench.says(bench.asked(("m", "here", "forget")))
         bench.memory(true[0], "here", (0.6, 0.8), mine=True, signed=true[1])
         bench.memory(other[0], "here", (0.8, -0.6), mine=True, signed=other[1])
