@@ -246,15 +246,15 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     assert f"asked for it back; the epoch was opened by request {asked.order_id}" in str(told)
 
     # Somebody wants another one forgotten: nothing would come of it now, and something later, before it is due.
-    other = memory.add("Ada is on leave until Monday.", wait=True).memory_id
+    other = memory.add("It rained.", wait=True).memory_id
     would = memory.forget(other)
     assert (would.status, would.memories[0].relevance_below) == ("nothing asked", 0.0)
-    tick(line, START + 2 * HOUR + HOUR // 3)
+    tick(line, START + 2 * HOUR + HOUR * 5 // 12)
     assert 0.3 < memory.forget(other).memories[0].relevance_below < 0.5
     asked = memory.forget(other, dry_run=False, timeout=0)
     until(lambda: came_in(memory, asked))
     assert memory.get(other).tier == "short-term"
-    tick(line, START + 2 * HOUR + HOUR // 3 + 1_000)
+    tick(line, START + 2 * HOUR + HOUR * 5 // 12 + 1_000)
     done = until(lambda: (r := memory.order(asked.order_id or "")).status == "decided" and r)
     assert (done.says["action"], done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
     assert "because somebody wants it forgotten; the epoch was opened by request" in str(memory.explain(other))
@@ -354,7 +354,7 @@ def test_one_trace_from_the_publication_to_the_last_key(
 ) -> None:
     monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
     with client(line, "traced") as memory:
-        doomed = memory.add(f"A {CANARY} slept on the mat.", wait=True)
+        doomed = memory.add(f"It is {CANARY}.", wait=True)
         tick(line, START + 6 * HOUR)
         until(lambda: memory.get(doomed.memory_id).tier == "sealed")
     tick(line, START + 7 * HOUR)
