@@ -68,7 +68,7 @@ class Worths:
         self._erased: dict[tuple[int, str], list[int]] = {}
         # What was weighed lately: delivered again, it is weighed as it was, and counts once. Under the same id anything
         # else may come, too: that is weighed by its own words, and does not count.
-        self._lately: OrderedDict[str, Weighed] = OrderedDict()
+        self._lately: OrderedDict[tuple[int, str], Weighed] = OrderedDict()
 
     def begin(self, shard: int, offset: int) -> None:
         """Reads again what the shard heard before an accepted offset. Raises StreamUnavailable and VaultUnavailable."""
@@ -79,6 +79,8 @@ class Worths:
         """Another process holds the shard."""
         for key in [key for key in self._heard if key[0] == shard]:
             del self._heard[key]
+        for key in [key for key in self._lately if key[0] == shard]:
+            del self._lately[key]
         self._away = {key for key in self._away if key[0] != shard}
         self._erased = {key: due for key, due in self._erased.items() if key[0] != shard}
 
@@ -106,7 +108,7 @@ class Worths:
         """What an episode is worth by all that was said before it."""
         heard, said = self._of(shard, accepted.namespace), content(text)
         like, memory_id = worth.like(accepted.type, accepted.role), accepted.memory_id
-        earlier = self._lately.get(memory_id)
+        earlier = self._lately.get((shard, memory_id))
         if earlier is not None and (earlier.said, earlier.like) == (said, like):
             told, value, rank = earlier.told, earlier.worth_ppm, earlier.rank_ppm
         else:
@@ -118,9 +120,9 @@ class Worths:
 
     def take(self, shard: int, accepted: EpisodeAccepted, weighed: Weighed) -> None:
         """The episode was said, and goes before what comes next."""
-        if accepted.memory_id in self._lately:
+        if (shard, accepted.memory_id) in self._lately:
             return
-        self._lately[accepted.memory_id] = weighed
+        self._lately[shard, accepted.memory_id] = weighed
         if len(self._lately) > _LATELY_MAX:
             self._lately.popitem(last=False)
         heard = self._of(shard, accepted.namespace)

@@ -56,6 +56,16 @@ def test_a_second_delivery_changes_no_count(codec: Codec) -> None:
     assert counts(line, after) == worth.Told(1, {"pump": 1, "work": 0})
 
 
+def test_what_was_judged_before_the_shard_left_and_stands_nowhere_counts_when_it_comes_again(codec: Codec) -> None:
+    line = Line(codec, past=Stream([]))
+    arrival = line.episode("The pump leaks.")
+    line.process(arrival)
+    line.stage.assigned(frozenset({SHARD}))  # its transaction was aborted: no score of it stands in the stream
+    line.process(arrival)
+    (after,) = line.process(line.episode("The pump works."))
+    assert counts(line, after) == worth.Told(1, {"pump": 1, "work": 0})
+
+
 @pytest.mark.parametrize(
     ("text", "role"),
     [("The valve is stuck.", None), ("Thanks!", None), ("Does the pump leak?", None), ("The pump leaks.", "user")],
