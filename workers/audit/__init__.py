@@ -2,5 +2,5 @@
 
 `auditor` does it. By itself it reads: `configurations`, who voted when; `authors`, what agents signed; `contents`,
 whether they are what the journal commits to; `worths`, whether they follow from the texts; `accusations`, the
-evidence that members have published.
+evidence that members have published. `keys` gives authors and worths what the vault still opens.
 """

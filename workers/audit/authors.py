@@ -6,8 +6,6 @@ vault does not answer for. Where no agent has a key nothing is read.
 
 from __future__ import annotations
 
-import itertools
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 
 from memquorum.core import authorship, sealing
@@ -15,10 +13,8 @@ from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeAccepted
-from memquorum.ports import Vault, VaultUnavailable
-
-_LOG = logging.getLogger("memquorum.audit")
-_AT_ONCE = 1_000
+from memquorum.ports import Vault
+from workers.audit.keys import batches
 
 Accepted = tuple[int, bytes]
 """Offset and bytes of an accepted record."""
@@ -30,12 +26,7 @@ def check(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Accepted
     if vault is None or not genesis.agent_keys:
         return found
     wanted = _signed(codec, genesis, records)
-    while batch := list(itertools.islice(wanted, _AT_ONCE)):
-        try:
-            keys = vault.open([episode.memory_id for _, episode in batch])
-        except (VaultUnavailable, sealing.SealError) as error:
-            _LOG.warning("authors are not checked: the vault does not give their keys (%s)", error)
-            return found
+    for batch, keys in batches(vault, wanted, lambda one: one[1].memory_id, "authors"):
         _judge(codec, genesis, batch, keys, found)
     return found
 

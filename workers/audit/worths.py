@@ -5,8 +5,6 @@ What has no key is counted and not judged: it was forgotten, dropped or erased, 
 
 from __future__ import annotations
 
-import itertools
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 
 from memquorum.core import sealing, worth
@@ -14,10 +12,8 @@ from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.text.content import content
-from memquorum.ports import Vault, VaultUnavailable
-
-_LOG = logging.getLogger("memquorum.audit")
-_AT_ONCE = 1_000
+from memquorum.ports import Vault
+from workers.audit.keys import batches
 
 Written = tuple[int, bytes]
 """Offset and bytes of a record."""
@@ -32,12 +28,7 @@ def check(
     if vault is None:
         return found
     wanted = _pairs(codec, accepted, scored)
-    while batch := list(itertools.islice(wanted, _AT_ONCE)):
-        try:
-            keys = vault.open([score.memory_id for _, score in batch])
-        except (VaultUnavailable, sealing.SealError) as error:
-            _LOG.warning("worths are not checked: the vault does not give their keys (%s)", error)
-            return found
+    for batch, keys in batches(vault, wanted, lambda one: one[1].memory_id, "worths"):
         _judge(batch, keys, found)
     return found
 
