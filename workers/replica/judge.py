@@ -21,7 +21,7 @@ from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.text.content import content
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
 from memquorum.core.vote.evidence import RULES
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.grounds import Grounds, Heard, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 from memquorum.core.worth import Ranks
@@ -68,6 +68,7 @@ class Judge:
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
+        self._heard: dict[str, Heard | None] = {}
 
     def opinions(self, nomination: NominationProposed, policy: Policy, places: Places | None = None) -> bytes:
         """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
@@ -189,11 +190,13 @@ class Judge:
         """Closes what was decided to be forgotten."""
         for memory_id in memory_ids:
             self._opened.pop(memory_id, None)
+            self._heard.pop(memory_id, None)
             self._worths.pop(memory_id, None)
 
     def close(self) -> None:
         """Closes everything: what is opened again needs its key, which what was erased has no more."""
         self._opened.clear()
+        self._heard.clear()
         self._worths.clear()
 
     def _context(
@@ -204,7 +207,7 @@ class Judge:
         for row in rows:
             key = keys.get(row.memory_id)
             if key is None:  # destroyed
-                self._opened.pop(row.memory_id, None)
+                self.forget([row.memory_id])
                 continue
             opened = self._opened.get(row.memory_id)
             if opened is None or opened.encoder != row.encoder:
@@ -215,14 +218,15 @@ class Judge:
             self._opened.move_to_end(row.memory_id)
             episodes.append((row.memory_id, opened))
         while len(self._opened) > _OPENED_MAX:
-            self._opened.popitem(last=False)
+            self._heard.pop(self._opened.popitem(last=False)[0], None)
         if not episodes:
             return MemberContext(namespace), None
         # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.
         latest = episodes[-1][1]
         alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]
         said, repeats = {i: o.said for i, o in alike}, [row.memory_id for row in rows if row.repeats]
-        return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike], said, repeats), latest.encoder
+        texts = [(i, o.vector, o.text) for i, o in alike]
+        return MemberContext.of(namespace, texts, said, repeats, self._heard), latest.encoder
 
     def _open(self, namespace: str, row: Recent, key: bytes) -> _Opened | None:
         """An episode in the clear; None where it cannot be opened, holds no vector and text, or is not the agent's that

@@ -63,12 +63,12 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
 
         0 where it states nothing, or where the member did not read the accepted episode, with commitment and publisher.
         """
-        mine = hear(facts.text)
-        if not facts.sourced or not facts.agent or mine is None or not mine.stated:
+        found = around(facts, context)
+        if not facts.sourced or not facts.agent or not found.states:
             return 0
         again = PPM if facts.witnessed else own_ppm if facts.reinforced else 0
         read = min(facts.reads, _READS_MOST) * _READ_PPM
-        return min(PPM, max(around(facts, context).found, again) + read)
+        return min(PPM, max(found.found, again) + read)
 
     def consistency(facts: MemoryFacts, context: MemberContext) -> int:
         """1 - the strongest contradiction; one that the memory itself came after weighs little."""
@@ -114,7 +114,8 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
         if shared and weight:
             support, agree = max(support, value * len(shared) / len(mine.stated) * weight / PPM), agree + 1
             found |= {word: max(weight, found.get(word, 0)) for word in shared}
-    return Around(to_ppm(against), to_ppm(support), sum(found.values()) // len(mine.stated), agree, differ)
+    share = sum(found.values()) // len(mine.stated)
+    return Around(to_ppm(against), to_ppm(support), share, agree, differ, states=True)
 
 
 RULES = rules()
