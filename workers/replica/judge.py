@@ -68,7 +68,7 @@ class Judge:
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
-        self._heard: dict[str, Heard | None] = {}
+        self._heard: dict[str, Heard] = {}
 
     def opinions(self, nomination: NominationProposed, policy: Policy, places: Places | None = None) -> bytes:
         """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
@@ -96,6 +96,8 @@ class Judge:
             nomination, policy, keys, seen, {namespace: self._view.worths.ranks(namespace) for namespace in spaces}
         )
         claimed = {namespace: list[MemoryFacts]() for namespace in spaces}
+        while len(self._heard) > _OPENED_MAX:
+            del self._heard[next(iter(self._heard))]
         return b"".join(
             self._in_columns(asked, kind, where, fading[kind])
             if kind in fading
@@ -218,9 +220,9 @@ class Judge:
             self._opened.move_to_end(row.memory_id)
             episodes.append((row.memory_id, opened))
         while len(self._opened) > _OPENED_MAX:
-            self._heard.pop(self._opened.popitem(last=False)[0], None)
+            self._opened.popitem(last=False)
         if not episodes:
-            return MemberContext(namespace), None
+            return MemberContext.of(namespace, [], heard=self._heard), None
         # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.
         latest = episodes[-1][1]
         alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]

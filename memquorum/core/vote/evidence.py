@@ -24,7 +24,6 @@ from memquorum.core.vote.grounds import (
     MemberContext,
     MemoryFacts,
     cosines,
-    hear,
     to_ppm,
 )
 
@@ -92,7 +91,7 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
 def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_ppm: int) -> Around:
     """What the member's near episodes make of a memory. Those that state nothing, or nothing of the same, say nothing
     of it."""
-    mine = hear(facts.text)
+    mine = context.hear(facts.memory_id, facts.text)
     if mine is None or not mine.stated:
         return Around()
     values, places = cosines(facts, context)
@@ -100,7 +99,7 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
     found: dict[str, int] = {}
     for at in np.flatnonzero(values >= NEAR):
         value, place = float(values[at]), places[int(at)]
-        theirs = context.hear(place)
+        theirs = context.hear(context.memory_ids[place], context.texts[place])
         if theirs is None or not theirs.stated:
             continue
         agent, when = context.said.get(context.memory_ids[place], ("", facts.created))

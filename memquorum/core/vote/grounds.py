@@ -61,6 +61,7 @@ class MemoryFacts(Struct, frozen=True, eq=False):
 class Heard(Struct, frozen=True):
     """What a text says, read once to be held against others."""
 
+    text: str
     stated: frozenset[str]
     """Stems of the words, numbers and names that it states something with: none of small talk and of what only asks."""
     claims: Claims
@@ -89,8 +90,8 @@ class MemberContext(Struct, frozen=True, eq=False):
     """Shape (len(memory_ids), dimensions), rows of unit length; None where there are no episodes."""
     said: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Of an episode, its agent and when that was. What is not told of is another agent's, and later than a memory."""
-    heard: dict[str, Heard | None] = field(default_factory=dict)
-    """What the episodes' texts say, by memory, read when first asked for: comparing costs little, reading 0.3 ms."""
+    heard: dict[str, Heard] = field(default_factory=dict)
+    """What texts say, by memory, read when first asked for: comparing costs little, reading 0.3 ms."""
     compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
     """Cosines to all episodes, of every memory that was compared; `compare` fills it."""
     around: dict[tuple[object, MemoryFacts], Around] = field(default_factory=dict)
@@ -106,7 +107,7 @@ class MemberContext(Struct, frozen=True, eq=False):
         recent: Sequence[tuple[str, Vector, str | None]],
         said: Mapping[str, tuple[str, int]] | None = None,
         repeats: Iterable[str] = (),
-        heard: dict[str, Heard | None] | None = None,
+        heard: dict[str, Heard] | None = None,
     ) -> MemberContext:
         """Makes it from (memory id, vector, text or None) of each episode; their order means nothing. `repeats`: those
         that only repeat a memory.
@@ -114,11 +115,11 @@ class MemberContext(Struct, frozen=True, eq=False):
         `said`, `heard`: see there; who votes on the same episodes again passes the same `heard`, and it is added to.
         Raises ValueError where vectors differ in length.
         """
+        heard = {} if heard is None else heard
         if not recent:
-            return MemberContext(namespace)
+            return MemberContext(namespace, heard=heard)
         ids, vectors, texts = zip(*recent, strict=True)
         units = _units(np.stack(vectors))
-        heard = {} if heard is None else heard
         return MemberContext(namespace, ids, texts, units, said or {}, heard, repeats=frozenset(repeats))
 
     def compare(self, memories: Iterable[MemoryFacts]) -> None:
@@ -142,12 +143,19 @@ class MemberContext(Struct, frozen=True, eq=False):
         (centred,) = self.centred
         return centred.shares_ppm(memory_ids, _units(vectors)) if centred.speaks else ranks
 
-    def hear(self, at: int) -> Heard | None:
-        """What the text at a place says; None without a text."""
-        memory_id = self.memory_ids[at]
-        if memory_id not in self.heard:
-            self.heard[memory_id] = hear(self.texts[at])
-        return self.heard[memory_id]
+    def hear(self, memory_id: str, text: str | None) -> Heard | None:
+        """What the text of a memory or an episode says, to whom it is open; None without one."""
+        if text is None:
+            return None
+        known = self.heard.get(memory_id)
+        if known is None or known.text != text:
+            known = self.heard[memory_id] = hear(text)
+        return known
+
+    def claims(self, facts: MemoryFacts) -> Claims:
+        """What a memory claims; nothing without a text."""
+        heard = self.hear(facts.memory_id, facts.text)
+        return conflict.read("") if heard is None else heard.claims
 
 
 def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], Sequence[int]]:
@@ -171,12 +179,10 @@ def to_ppm(value: float) -> int:
     return min(PPM, max(0, round(value * PPM)))
 
 
-def hear(text: str | None) -> Heard | None:
-    """What a text says; None without one."""
-    if text is None:
-        return None
+def hear(text: str) -> Heard:
+    """What a text says."""
     stated = () if says_nothing(text) else content(text).stated
-    return Heard(frozenset(stated), conflict.read(text))
+    return Heard(text, frozenset(stated), conflict.read(text))
 
 
 def _cosines(rows: NDArray[np.float64], units: NDArray[np.float64]) -> NDArray[np.float64]:

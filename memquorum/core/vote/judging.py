@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
-from memquorum.core.text.conflict import Claims, between, read
+from memquorum.core.text.conflict import Claims, between
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
@@ -38,7 +38,7 @@ def judged(
         for at, found in zip(places, kind.judge(known, context, as_of, policy, grounds), strict=True):
             terms[at] = terms[at] if found is None else found
     if kind.claims:
-        _claim_once(kind, asked, terms, [] if claimed is None else claimed, as_of=as_of, policy=policy)
+        _claim_once(kind, asked, terms, [] if claimed is None else claimed, context=context, as_of=as_of, policy=policy)
     return terms
 
 
@@ -48,6 +48,7 @@ def _claim_once(
     terms: list[Terms],
     claimed: list[MemoryFacts],
     *,
+    context: MemberContext,
     as_of: int,
     policy: Policy,
 ) -> None:
@@ -55,9 +56,9 @@ def _claim_once(
     the latest. Two quorums have an honest member in common, so no two such claims of a nomination are decided."""
     scores = [kind.score(one, policy) for one in terms]
     for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
-    said = [(one, read(one.text or "")) for one in claimed]
+    said = [(one, context.claims(one)) for one in claimed]
     for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, one[1].memory_id)):
-        claims = read(claim.text or "")
+        claims = context.claims(claim)
         if any(_contradict(claim, claims, *other) for other in said):
             terms[at] = kind.abstain(as_of)
         else:

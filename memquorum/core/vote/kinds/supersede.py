@@ -21,7 +21,7 @@ from typing import Any
 
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.text.agreement import agree
-from memquorum.core.text.conflict import between, read
+from memquorum.core.text.conflict import between
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines
 from memquorum.core.vote.kinds.forget import absent
@@ -77,7 +77,7 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
     if newer.text is None or older.text is None or (newer.created, newer.memory_id) <= (older.created, older.memory_id):
         return None
     same_agent = newer.agent == older.agent
-    finding = between(read(older.text), read(newer.text), same_agent=same_agent)
+    finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
     # Who fills a slot on purpose that another text fills says that this one holds now.
     refills = newer.key is not None and newer.key == older.key and newer.text != older.text
     if finding is None and not refills:
