@@ -356,20 +356,25 @@ class Surroundings:
 
     def _contradicted(self, episode: Episode, *looks: Look) -> tuple[str, ...]:
         """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two."""
-        said = read(episode.text)
-        if not said.statements:
-            return ()
+        related = [one for look in looks for one in islice(look.alike(_RELATED), _HEARD_MAX)]
+        # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
+        said = self._claimed(episode.memory_id, gist(episode.text)) if related else None
         found: dict[str, Finding] = {}
-        for look in looks:
-            for _, memory_id, other in islice(look.alike(_RELATED), _HEARD_MAX):
-                claims = self._claims.get(memory_id)
-                if claims is None:
-                    claims = self._claims[memory_id] = read(other.gist)
+        if said is not None and said.statements:
+            for _, memory_id, other in related:
+                claims = self._claimed(memory_id, other.gist)
                 finding = between(claims, said, same_agent=other.agent == episode.agent)
                 if finding is not None:
                     found[memory_id] = finding
         exact = any(one.exact for one in found.values())
         return tuple(memory_id for memory_id, one in found.items() if one.exact or not exact)
+
+    def _claimed(self, memory_id: str, text: str) -> Claims:
+        """What a memory claims, read once while it is here."""
+        claims = self._claims.get(memory_id)
+        if claims is None:
+            claims = self._claims[memory_id] = read(text)
+        return claims
 
     def _repeated(self, episode: Episode, said: Said, look: Look) -> list[tuple[float, str, Seen]]:
         """What says the same, the nearest first; "I" and "you" are others when another agent says them."""

@@ -18,7 +18,7 @@ _SIZE, _WARM, _STEP = 64, 5, 1_000
 # A tick triggers an epoch that proposes what is due and nothing else, 64 at a time.
 _POLICY = STORE_ALL | {
     "decay": {"scales_s": [10.0, 60.0, 3600.0]},
-    "promote": {"salience_ppm": 1_000_001},
+    "promote": {"salience_ppm": 1_000_000},
     "epoch": {"interval_ms": _STEP, "interactions": 10**9, "capacity": 10**9, "proposals_max": _SIZE},
     "caps": UNCAPPED,
 }
