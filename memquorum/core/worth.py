@@ -137,15 +137,17 @@ class Ranks:
         self._in: NDArray[np.int64] = _ordinary_steps().copy()
         for at, count in (steps or {}).items():
             self._in[at] += count
+        self._all = int(self._in.sum())
 
     def add(self, worth: int) -> None:
         """A text of this worth was accepted."""
         self._in[step(worth)] += 1
+        self._all += 1
 
     def rank_ppm(self, worth: int) -> int:
         """(lower + ½ equal) / all, in millionths, rounded down."""
         at = step(worth)
-        return int((2 * self._in[:at].sum() + self._in[at]) * PPM // (2 * self._in.sum()))
+        return int((2 * self._in[:at].sum() + self._in[at]) * PPM // (2 * self._all))
 
 
 def author_kind(role: str | None) -> str:

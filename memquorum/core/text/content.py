@@ -9,12 +9,14 @@ characters. A change of these rules or lists changes every worth: `core.worth.VE
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
 from memquorum.core.text import wording
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W_]+(?:['’][^\W_]+)*")
+_APOSTROPHE = re.compile(r"['’]")
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？؟])|\n")
 _ASKS = re.compile(r"[?？؟]")
 # Han, Kana, Thai, Lao, Khmer, Burmese: nothing stands between words.
@@ -69,14 +71,16 @@ def content(text: str) -> Content:
 
 
 def _stems(sentence: str) -> set[str]:
-    found = set[str]()
-    for word in _WORD.findall(sentence):
-        bare = re.split(r"['’]", word, maxsplit=1)[0]
-        if word in _LIGHT or bare in _LIGHT or (len(bare) < 2 and not bare.isdigit() and bare.isascii()):
-            continue
-        run = _UNSPACED.search(bare)
-        if run is None:
-            found.add(wording.stem(bare))
-        else:
-            found.update(run[0][at : at + 2] for at in range(max(1, len(run[0]) - 1)))
-    return found
+    return set[str]().union(*map(_of_word, _WORD.findall(sentence)))
+
+
+@lru_cache(8_192)  # members read thousands of texts for a vote, and texts repeat their words
+def _of_word(word: str) -> tuple[str, ...]:
+    """The stems of a word; none of one that says nothing."""
+    bare = _APOSTROPHE.split(word, maxsplit=1)[0]
+    if word in _LIGHT or bare in _LIGHT or (len(bare) < 2 and not bare.isdigit() and bare.isascii()):
+        return ()
+    run = _UNSPACED.search(bare)
+    if run is None:
+        return (wording.stem(bare),)
+    return tuple(run[0][at : at + 2] for at in range(max(1, len(run[0]) - 1)))
