@@ -46,6 +46,7 @@ _OF_EACH = (
     option("--purpose", dest="purposes", action="append", help="what it may be used for; repeatable"),
     option("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU"),
     option("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of"),
+    option("--supersedes", nargs="+", metavar="ID", help="with --explicit: the memories whose place it is to take"),
     option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
 )  # fmt: skip
 _FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)

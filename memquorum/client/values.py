@@ -42,6 +42,7 @@ class Episode(TypedDict, total=False):
     explicit: bool
     key: str | None
     derives_from: Sequence[str] | None
+    supersedes: Sequence[str] | None
     type: str | None
     sensitivity: float | None
     purposes: Sequence[str] | None

@@ -9,11 +9,12 @@ the writer of the accepted stream put into an agent's mouth.
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core import ids, intake, sealing
+from memquorum.core import ids, intake, names, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.records import EpisodeAccepted, EpisodeRecorded
+from memquorum.core.merging import Marks
+from memquorum.core.records import EpisodeRecorded
 
 SIGNATURE_BYTES = 64
 
@@ -50,17 +51,21 @@ def fault(
     return None
 
 
-def fills(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, key: bytes) -> bool:
-    """Whether the agent itself has signed that this fills the record's slot; also where there is no slot, or nobody has
-    to sign."""
-    if record.key is None or record.namespace not in genesis.signed:
+def meant(
+    codec: Codec, genesis: Genesis, *, memory_id: str, namespace: str, agent: str, text: str, sealed: bytes | None,
+    key: bytes, marks: Marks,
+) -> bool:  # fmt: skip
+    """Whether the agent itself has signed which slot this fills and which memories it supersedes; also where it does
+    neither, or nobody has to sign. The rest as of `fault`."""
+    if (marks.key is None and marks.supersedes is None) or namespace not in genesis.signed:
         return True
-    sealed = record.sealed_signed
     wrong = fault(
-        codec, genesis, memory_id=record.memory_id, namespace=record.namespace, agent=record.agent, text=text,
-        sealed=sealed, key=key,
-    )  # fmt: skip
+        codec, genesis, memory_id=memory_id, namespace=namespace, agent=agent, text=text, sealed=sealed, key=key
+    )
     if wrong is not None or sealed is None:
         return False
-    said = intake.recorded(codec, sealing.open_signed(key, sealed, record.memory_id)[SIGNATURE_BYTES:])
-    return isinstance(said, EpisodeRecorded) and (said.explicit, said.key) == (record.explicit, record.key)
+    said = intake.recorded(codec, sealing.open_signed(key, sealed, memory_id)[SIGNATURE_BYTES:])
+    if not isinstance(said, EpisodeRecorded) or not said.explicit:
+        return False
+    named = ",".join(dict.fromkeys(str(names.uuid(one)) for one in said.supersedes)) or None
+    return (said.key, named) == (marks.key, marks.supersedes)

@@ -12,7 +12,8 @@ What a record may hold:
 - `content`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
 - `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
-- `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them.
+- `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8.
+- `key`, `supersedes`: with `explicit` alone.
 - `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
@@ -56,6 +57,7 @@ OLDEST_MS = 946_684_800_000  # 2000-01-01
 NEWEST_MS = 7_258_118_400_000  # 2200-01-01, where a driven clock ends
 AHEAD_MS = 24 * 3600 * 1000
 PARENTS_MAX = 64
+SUPERSEDES_MAX = 8
 
 
 class Origin(Struct, frozen=True):
@@ -232,23 +234,28 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     for name in RESERVED:
         if getattr(record, name) not in (None, False):
             raise _Refused(Reason.RESERVED, name, "reserved for a later version: leave it out, nothing is done with it")
-    if record.key is not None and not record.explicit:
-        told = "what fills a slot is said on purpose: send explicit: true with a key"
+    if (record.key is not None or record.supersedes) and not record.explicit:
+        told = "what takes a place is said on purpose: send explicit: true with key or supersedes"
         raise _Refused(Reason.MISSING_FIELD, "explicit", told)
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
     agent = _name("agent", record.agent)
+    memory_id = ids.memory_id(namespace, event_id)
+    supersedes = _memories("supersedes", record.supersedes, SUPERSEDES_MAX)
+    if memory_id in supersedes:
+        raise _Refused(Reason.BAD_ID, "supersedes", "names the episode itself; name what was said before")
     said: dict[str, Any] = {name: _carried(name, value) for name, value in taken(Carried, record).items()}
     said |= {f"{name}_ppm": _optional(name, getattr(record, name), _share) for name in SHARES}
     intent = EpisodeIntent(
         event_id=event_id,
-        memory_id=ids.memory_id(namespace, event_id),
+        memory_id=memory_id,
         namespace=namespace,
         agent=agent,
         subject=agent if record.subject is None else _name("subject", record.subject),
         occurred_at=clock.time("occurred_at", record.occurred_at),
         content=_content(record.content),
-        derives_from=_parents(record.derives_from),
+        derives_from=_memories("derives_from", record.derives_from, PARENTS_MAX),
+        supersedes=supersedes,
         type=facets.EPISODIC if record.type is None else record.type,
         purposes=tuple(sorted(set(record.purposes))),
         jurisdiction=record.jurisdiction,
@@ -339,12 +346,12 @@ class _Clock(Struct, frozen=True):
         return first if OLDEST_MS <= first <= latest else min(max(second, OLDEST_MS), latest)
 
 
-def _parents(values: tuple[str, ...]) -> tuple[str, ...]:
-    if len(values) > PARENTS_MAX:
-        raise _Refused(Reason.TOO_MANY, "derives_from", f"{len(values)} ids; {PARENTS_MAX} are the most")
+def _memories(field: str, values: tuple[str, ...], most: int) -> tuple[str, ...]:
+    if len(values) > most:
+        raise _Refused(Reason.TOO_MANY, field, f"{len(values)} ids; {most} are the most")
     found = tuple(dict.fromkeys(map(names.uuid, values)))
     if None in found:
-        raise _Refused(Reason.BAD_ID, "derives_from", "one is not a UUID; send ids of memories")
+        raise _Refused(Reason.BAD_ID, field, "one is not a UUID; send ids of memories")
     return tuple(filter(None, found))
 
 

@@ -2,7 +2,8 @@
 
 Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
 gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. What has
-a key fills a slot, and becomes one with what fills that slot alone.
+a key fills a slot, and becomes one with what fills that slot alone. What names the memories whose place it is to take
+stays one of its own: nothing else would hold that it named them.
 """
 
 from __future__ import annotations
@@ -46,9 +47,13 @@ class Saying(Said, Protocol):
     def key(self) -> str | None:
         """The slot that it fills."""
 
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        """The memories whose place it is to take."""
+
 
 class Marks(Struct, frozen=True):
-    """What two memories must agree on to be one; see `Marked`."""
+    """What two memories must agree on to be one; see `Marked`. `supersedes`: what it names, joined by commas."""
 
     subject: str
     source: str | None = None
@@ -56,16 +61,22 @@ class Marks(Struct, frozen=True):
     purposes: str | None = None
     jurisdictions: str = ""
     key: str | None = None
+    supersedes: str | None = None
 
 
 def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     """What a memory would be marked with that says this and was made of these."""
     holds = facets(said, sources)
-    return Marks(said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.key)
+    return Marks(
+        said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.key,
+        ",".join(said.supersedes) or None,
+    )  # fmt: skip
 
 
-def merges(newcomer: Marked, memory: Marked) -> bool:
+def merges(newcomer: Marks, memory: Marked) -> bool:
     """Whether a newcomer that says the same becomes one with the memory."""
+    if newcomer.supersedes is not None:
+        return False
     if (newcomer.subject, newcomer.source) != (memory.subject, memory.source):
         return False
     if newcomer.key is not None and newcomer.key != memory.key:

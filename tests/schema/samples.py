@@ -16,12 +16,13 @@ CARRIED: dict[str, Any] = {
 }  # fmt: skip
 SAID: dict[str, Any] = CARRIED | {
     "agent": "planner", "subject": "planner", "occurred_at": 1_750_000_000_000, "reward_ppm": 500_000,
-    "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "type": "semantic",
-    "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
+    "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "supersedes": (MEMORY,),
+    "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
 }  # fmt: skip
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
-                      0.1, (OTHER,), "semantic", 0.7, ("billing", "support"), "DE", "plant/valves", "{}", **CARRIED),
+                      0.1, (OTHER,), (MEMORY,), "semantic", 0.7, ("billing", "support"), "DE", "plant/valves", "{}",
+                      **CARRIED),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
     r.ClockRequested(1_750_000_000_000, "c1"),
     r.EpisodeAccepted(**SAID, event_id="e1", memory_id=MEMORY, namespace="greenhouse", sealed_content=b"sealed",

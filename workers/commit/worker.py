@@ -25,7 +25,7 @@ from confluent_kafka import Consumer, TopicPartition
 from db.standing import Clear, Fenced
 from db.store import PostgresStore
 from memquorum import topics
-from memquorum.core.authorship import fills
+from memquorum.core.authorship import meant
 from memquorum.core.avro import Codec
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.keys import Keys
@@ -34,6 +34,7 @@ from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, DecisionRow, ErasedRow, Event, LetGo
 from memquorum.core.journal.workset import Net
+from memquorum.core.merging import marks
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -389,7 +390,7 @@ class _Session:
                 if isinstance(item.record, EpisodeAccepted) and item.record.memory_id not in found:
                     key = keys.get(item.record.memory_id)
                     found[item.record.memory_id] = read = opened(item, key)
-                    if read is not None and key is not None and not fills(codec, genesis, item.record, read.text, key):
+                    if read is not None and key is not None and not _meant(codec, genesis, item.record, read.text, key):
                         batch.unproven.add(item.record.memory_id)
         clear = {memory_id: content for memory_id, content in found.items() if content is not None}
         return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
@@ -452,3 +453,10 @@ class _Session:
             self._store.published(news)
             self._published |= news
             self._noted_at = now
+
+
+def _meant(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, key: bytes) -> bool:
+    return meant(
+        codec, genesis, memory_id=record.memory_id, namespace=record.namespace, agent=record.agent, text=text,
+        sealed=record.sealed_signed, key=key, marks=marks(record),
+    )  # fmt: skip

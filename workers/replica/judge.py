@@ -43,6 +43,16 @@ class _Opened:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """A memory's text, None where it says nothing; whether it is the accepted one; and whether the agent itself says
+    which slot it fills and what it supersedes."""
+
+    text: str | None
+    accepted: bool
+    meant: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """A nomination and what was read for it: keys by memory; by namespace, what the member's own agents did there of
     late, and the encoder of these embeddings, None where there are none; and the worths of all that was accepted,
@@ -239,15 +249,19 @@ class Judge:
             return None
         return _Opened(vector, text, row.encoder, (row.agent, row.occurred_at))
 
-    def _read(self, kind: Kind, known: Known, keys: Mapping[str, bytes]) -> tuple[str | None, bool] | None:
-        """A memory's text and whether it is the accepted one; None where the kind does not look at texts."""
+    def _read(self, kind: Kind, known: Known, keys: Mapping[str, bytes]) -> _Read | None:
+        """What a memory says; None where the kind does not look at texts."""
         if not kind.reads:
             return None
         key = keys.get(known.memory_id)
         text = None if key is None else self._text(known.namespace, known, key)
         if key is None or text is None:
-            return None, False
-        return text, hmac.compare_digest(sealing.commitment(key, text), known.commitment)
+            return _Read(None, accepted=False, meant=False)
+        meant = authorship.meant(
+            self._codec, self._genesis, memory_id=known.memory_id, namespace=known.namespace, agent=known.agent,
+            text=text, sealed=known.sealed_signed, key=key, marks=known.marks,
+        )  # fmt: skip
+        return _Read(text, hmac.compare_digest(sealing.commitment(key, text), known.commitment), meant)
 
     def _text(self, namespace: str, row: Known | Recent, key: bytes) -> str | None:
         """A content in the clear; None where it cannot be opened, or is not the agent's that it names."""
@@ -283,19 +297,18 @@ def _facts(
     vector: Vector | None,
     context: MemberContext,
     encoder: str | None,
-    read: tuple[str | None, bool] | None,
+    read: _Read | None,
 ) -> MemoryFacts:
     """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little.
 
-    `encoder`: of the context; None where there is none. `read`: the text, None where it says nothing, and whether it
-    is the accepted one; None where the text is not looked at.
+    `encoder`: of the context; None where there is none. `read`: None where the text is not looked at.
     """
-    text, sourced = None, False
+    text, sourced, meant = None, False, False
     unlike = encoder is not None and encoder != known.encoder
     if vector is not None and context.units is not None and (unlike or context.units.shape[1] != len(vector)):
         vector = None
     if read is not None and vector is not None:
-        text, sourced = read
+        text, sourced, meant = read.text, read.accepted, read.meant
         vector = None if text is None else vector
     return MemoryFacts(
         known.memory_id,
@@ -314,5 +327,6 @@ def _facts(
         known.witnessed,
         known.reads,
         known.marks.source,
-        known.marks.key,
+        known.marks.key if meant else None,
+        tuple(filter(None, (known.marks.supersedes or "").split(","))) if meant else (),
     )

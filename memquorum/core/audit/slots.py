@@ -1,4 +1,5 @@
-"""The audit of slots: what an explicit write with a key supersedes without a vote, no more and no less than it may."""
+"""The audit of explicit writes: what a key supersedes without a vote, no more and no less than it may, and what a write
+names to take the place of, all of which goes to a vote."""
 
 from __future__ import annotations
 
@@ -25,18 +26,23 @@ class Slots:
         """Judges what an episode that is stored supersedes. Raises Impossible."""
         namespace = entry.namespace or ""
         slot = slots.slot(namespace, detail)
-        there = self._filling[slot] if slot is not None else set[str]()
+        there = set(self._filling[slot]) if slot is not None else set[str]()
+        there.update(i for i in detail.supersedes if i in rows.strengths)
         known = Rows(
             rows.state,
             {i: rows.memories[i] for i in there},
             {i: rows.strengths[i] for i in there},
             protected=protections.of(there),
         )
-        expected = slots.superseding(known, namespace, detail, proven=True).superseded
+        expected = slots.superseding(known, namespace, detail, proven=True)
         # Whether the agent signed it stands sealed in the accepted record: where it must and did not, nothing goes.
         unproven = not detail.superseded and namespace in genesis.signed
-        if detail.superseded != expected and not unproven:
-            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"supersedes {expected or 'nothing'}", detail.superseded)
+        if detail.superseded != expected.superseded and not unproven:
+            told = f"supersedes {expected.superseded or 'nothing'}"
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, told, detail.superseded)
+        left_out = set(slots.named(known, namespace, detail)).difference(detail.contradicts, detail.superseded)
+        if left_out and namespace not in genesis.signed:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"contradicts {sorted(left_out)}", detail.contradicts)
 
     def absorb(self, change: Change) -> None:
         """An entry's change."""

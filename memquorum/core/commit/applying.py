@@ -301,7 +301,7 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
-    related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
+    related = {*record.derives_from, *record.supersedes} if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
     if scored is not None:
@@ -336,6 +336,9 @@ def storable(record: Accepted) -> str | None:
     for parent in getattr(record, "derives_from", ()):
         if not ids.is_uuid(parent):
             return f"derives from {parent[:40]!r}, which is no UUID"
+    for other in getattr(record, "supersedes", ()):
+        if not ids.is_uuid(other):
+            return f"supersedes {other[:40]!r}, which is no UUID"
     for name in ("event_id", "namespace", "agent", "subject", *CARRIED):
         value = getattr(record, name, None)
         if isinstance(value, str) and "\0" in value:

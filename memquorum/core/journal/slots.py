@@ -1,9 +1,9 @@
-"""What fills a slot: an explicit write with a key, and what gives way to it there (infra/decisions/0070).
+"""What an explicit write takes the place of: what fills its slot, and what it names (infra/decisions/0070, 0072).
 
 A later explicit write with the same key supersedes the earlier one without a vote where both are the same agent's, and
-the earlier one is in short-term memory and nothing keeps it. What it may not supersede so, it contradicts: members vote
-on that. Whoever commits says which memories are which, and the entry names them; here it is asked once more, of the
-shard's own rows, by whoever applies the entry, rebuilds or audits.
+the earlier one is in short-term memory and nothing keeps it. What it may not supersede so, and what it names by id, it
+contradicts: members vote on that. Whoever commits says which memories are which, and the entry names them; here it is
+asked once more, of the shard's own rows, by whoever applies the entry, rebuilds or audits.
 """
 
 from __future__ import annotations
@@ -45,16 +45,22 @@ def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> 
     )
 
 
+def named(rows: Rows, namespace: str, said: Said) -> tuple[str, ...]:
+    """The memories that an episode names to take the place of, of those that are alive in its namespace."""
+    return tuple(i for i in said.supersedes if i in rows.strengths and rows.memories[i].namespace == namespace)
+
+
 def superseding(rows: Rows, namespace: str, detail: Stored, *, proven: bool) -> Stored:
-    """The detail of an episode that is stored, with what it supersedes, and with what it contradicts in its slot.
+    """The detail of an episode that is stored, with what it supersedes, and with what it contradicts: first what it
+    names, then what fills its slot.
 
     `proven`: the agent itself said so, where signatures are required.
     """
     there = filling(rows, namespace, detail)
     gone = tuple(m.id for m in there if proven and gives_way(rows, m, namespace, detail))
-    contested = tuple(m.id for m in there if m.id not in gone)
-    others = tuple(i for i in detail.contradicts if i not in gone and i not in contested)
-    return replace(detail, superseded=gone, contradicts=(*contested, *others))
+    said = named(rows, namespace, detail) if proven else ()
+    contested = dict.fromkeys((*said, *(m.id for m in there), *detail.contradicts))
+    return replace(detail, superseded=gone, contradicts=tuple(i for i in contested if i not in gone))
 
 
 def ended(change: Change, rows: Rows, memory_ids: Iterable[str]) -> Change:

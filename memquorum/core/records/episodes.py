@@ -41,6 +41,7 @@ class EpisodeRecorded(Carried, frozen=True):
     confidence: float | None = None
     uncertainty: float | None = None
     derives_from: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
     type: str | None = None
     sensitivity: float | None = None
     purposes: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class Said(Carried, frozen=True, kw_only=True):
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
     derives_from: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
     type: str = "episodic"
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()

@@ -136,6 +136,10 @@ def _made(born: Birth) -> Iterator[str]:
     if born.key is not None:
         took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
         yield f"  It fills the slot {born.key}{took}."
+    if voted := [i for i in born.names if i not in born.unknown and i not in born.superseded]:
+        yield f"  Its agent wants it to take the place of {', '.join(voted)}: members vote on that."
+    if born.unknown and born.outcome == "stored":
+        yield f"  It also named {', '.join(born.unknown)}: no such memory was alive in this namespace then."
 
 
 def _sum(born: Birth) -> str:

@@ -54,8 +54,20 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """Where it says that it is from."""
     key: str | None = None
     """The slot that it fills, on purpose."""
+    supersedes: tuple[str, ...] = ()
+    """The memories that it names to take the place of, on purpose."""
     rank_ppm: int | None = None
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
+
+
+def refills(newer: MemoryFacts, older: MemoryFacts) -> bool:
+    """Whether the newer one fills on purpose a slot that another text fills: it says that this holds now."""
+    return newer.key is not None and newer.key == older.key and newer.text != older.text
+
+
+def names(newer: MemoryFacts, older: MemoryFacts) -> bool:
+    """Whether the newer one says by the other's id that it takes its place."""
+    return older.memory_id in newer.supersedes and newer.text != older.text
 
 
 class Heard(Struct, frozen=True):

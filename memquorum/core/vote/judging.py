@@ -8,7 +8,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
 from memquorum.core.text.conflict import Claims, between
 from memquorum.core.vote.evidence import RULES
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, names, refills
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 
 __all__ = ["MemberContext", "MemoryFacts", "judged"]
@@ -68,8 +68,10 @@ def _claim_once(
 
 def _contradict(a: MemoryFacts, mine: Claims, b: MemoryFacts, theirs: Claims) -> bool:
     later = (a.created, a.memory_id) > (b.created, b.memory_id)
-    older, newer = (theirs, mine) if later else (mine, theirs)
-    return between(older, newer, same_agent=a.agent == b.agent) is not None
+    (newer, said), (older, before) = ((a, mine), (b, theirs)) if later else ((b, theirs), (a, mine))
+    if refills(newer, older) or names(newer, older):
+        return True
+    return between(before, said, same_agent=a.agent == b.agent) is not None
 
 
 def _same(facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:

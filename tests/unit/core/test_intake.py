@@ -45,8 +45,9 @@ def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
 
 def test_json_and_avro_give_the_same_intent():
     record = EpisodeRecorded(
-        "planner", "the build is red", "acme", "e-1", NOW, "bob", 0.87, 1.0, 0.25, (PARENT.upper(), PARENT), "semantic",
-        0.7, ("support", "billing", "support"), "US-CA", session="s", role="tool", source="handbook.pdf",
+        "planner", "the build is red", "acme", "e-1", NOW, "bob", 0.87, 1.0, 0.25, (PARENT.upper(), PARENT),
+        (PARENT.upper(),), "semantic", 0.7, ("support", "billing", "support"), "US-CA", session="s", role="tool",
+        source="handbook.pdf", explicit=True,
     )  # fmt: skip
     fields = {name: getattr(record, name) for name in EpisodeRecorded.__struct_fields__}
     single = CODEC.encode(record)
@@ -64,6 +65,8 @@ def test_json_and_avro_give_the_same_intent():
         confidence_ppm=1_000_000,
         uncertainty_ppm=250_000,
         derives_from=(PARENT,),
+        supersedes=(PARENT,),
+        explicit=True,
         source="handbook.pdf",
         type="semantic",
         sensitivity_ppm=700_000,
@@ -187,6 +190,15 @@ GOOD = {"agent": "a", "content": "c"}
         (GOOD | {"derives_from": [PARENT, 7]}, Reason.WRONG_TYPE, "derives_from"),
         (GOOD | {"derives_from": [PARENT, "e-0"]}, Reason.BAD_ID, "derives_from"),
         (GOOD | {"derives_from": [PARENT] * 65}, Reason.TOO_MANY, "derives_from"),
+        (GOOD | {"supersedes": [PARENT]}, Reason.MISSING_FIELD, "explicit"),
+        (GOOD | {"explicit": True, "supersedes": PARENT}, Reason.WRONG_TYPE, "supersedes"),
+        (GOOD | {"explicit": True, "supersedes": ["e-0"]}, Reason.BAD_ID, "supersedes"),
+        (GOOD | {"explicit": True, "supersedes": [PARENT] * 9}, Reason.TOO_MANY, "supersedes"),
+        (
+            GOOD | {"explicit": True, "event_id": "e-1", "supersedes": [ids.memory_id("default", "e-1")]},
+            Reason.BAD_ID,
+            "supersedes",
+        ),
         (GOOD | {"occurred_at": 0}, Reason.OUT_OF_RANGE, "occurred_at"),
         (GOOD | {"occurred_at": NOW + intake.AHEAD_MS + 1}, Reason.OUT_OF_RANGE, "occurred_at"),
     ],

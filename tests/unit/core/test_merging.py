@@ -65,6 +65,11 @@ def test_what_fills_a_slot_becomes_one_with_what_fills_it_alone(key: str | None,
     assert merges(Marks("ada", key=key), Marks("ada", key=held)) is expected
 
 
+def test_what_names_the_memories_whose_place_it_is_to_take_becomes_one_with_none() -> None:
+    assert not merges(Marks("ada", supersedes="x"), Marks("ada"))
+    assert merges(Marks("ada"), Marks("ada", supersedes="x"))
+
+
 def test_for_some_purposes_is_stricter_than_for_any() -> None:
     assert not merges(Marks("ada", None, 0, "billing"), Marks("ada"))
 

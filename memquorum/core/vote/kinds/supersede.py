@@ -2,10 +2,11 @@
 is in short-term memory, `overrule` of what was promoted. A proposal names the challenger first, then what it
 contradicts.
 
-A member judges from what it read itself: whether the rules of `text.conflict` find the texts contradictory, which was
-said later, whether the later one says that it corrects something, who said it again, and what its own agents' late
-episodes say. Its score is the challenger's share of that evidence; at least 0.9 where the agent or the source of the
-older text itself corrects it. Of two memories at most one can be the later, so no member is for both sides.
+A member judges from what it read itself: whether the rules of `text.conflict` find the texts contradictory, or the
+later one fills the other's slot or names it on purpose, whether the later one says that it corrects something, who
+said it again, and what its own agents' late episodes say. Its score is the challenger's share of that evidence; at
+least 0.9 where the agent or the source of the older text itself corrects it. Of two memories at most one can be the
+later, so no member is for both sides.
 
 A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
 overrule κ/(1+κ) of them, κ = 1.2. Who is silent counts for the incumbent. So leaving ballots out can only delay it.
@@ -23,7 +24,7 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.text.agreement import agree
 from memquorum.core.text.conflict import between
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
-from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines
+from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines, names, refills
 from memquorum.core.vote.kinds.forget import absent
 from memquorum.core.vote.kinds.kind import (
     Columns,
@@ -78,13 +79,15 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
         return None
     same_agent = newer.agent == older.agent
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
-    # Who fills a slot on purpose that another text fills says that this one holds now.
-    refills = newer.key is not None and newer.key == older.key and newer.text != older.text
-    if finding is None and not refills:
+    refilled, named = refills(newer, older), names(newer, older)
+    if finding is None and not refilled and not named:
         return None
-    cue = refills or (finding is not None and finding.cue)
-    own = same_agent or (newer.source is not None and newer.source == older.source)
-    challenger = _SAID + _LATER + _CUE * cue + _OWN * own + _support(newer, older, context)
+    # Who names its own memory knows what it meant. Of another's, which no rule finds to be contradicted and which fills
+    # another slot, naming it is a claim alone: somebody else has to have said the same.
+    vouched = finding is not None or refilled or same_agent
+    cue = refilled or (finding is not None and finding.cue) or (named and same_agent)
+    own = vouched and (same_agent or (newer.source is not None and newer.source == older.source))
+    challenger = _SAID + _LATER * vouched + _CUE * cue + _OWN * own + _support(newer, older, context)
     incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
     return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent)
 

@@ -13,7 +13,7 @@ from memquorum.core.commit import applying
 from memquorum.core.journal.effects import needs
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.journal.rows import Change, Conflict
-from memquorum.core.records import Restored, Stored
+from memquorum.core.records import Decided, Proposal, Restored, Stored
 from tests.builders import erasures, genesis, protections, votes
 from tests.builders.published import POLICY, kinds, publish
 from tests.builders.replayed import replayed
@@ -133,9 +133,69 @@ def test_an_audit_notices_what_should_have_given_way(shard: Shard) -> None:
     assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
 
 
+NAMES: dict[str, Any] = {"explicit": True, "agent": "reviewer", "supersedes": (A,)}
+
+
+@pytest.mark.parametrize("what", ["nothing", "promoted", "hold", "pin"])
+def test_what_is_named_stays_until_members_have_voted(shard: Shard, what: str) -> None:
+    if what == "promoted":
+        shard.tick(100_000)
+        shard.decide([votes.proposal(A, "promote")])
+    elif what != "nothing":
+        shard.protect(protections.accepted(shard.rules.codec, what, A, cluster=GENESIS.cluster))
+    change = shard.episode("b", 600, **NAMES)
+    (noted,) = change.of(Conflict)
+    assert (noted.newer, noted.older, detail(shard, change).superseded) == (B, A, ())
+    shard.tick(200_000)
+    kind = "overrule" if what == "promoted" else "supersede"
+    decided = shard.decide([Proposal((B, A), NAMESPACE, kind, "contradicted", 0, 0, 0)])
+    (result,) = shard.rules.codec.decode_as(Decided, decided.entry.detail).results
+    assert (result.outcome, result.reason) == (("voided", "pinned") if what == "pin" else ("superseded", "quorum"))
+    assert (A in shard.rows.strengths) == (what == "pin")
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+
+
+def test_of_what_is_named_only_what_is_alive_in_the_namespace_is_meant(shard: Shard) -> None:
+    shard.episode("x", namespace="acme")
+    shard.episode("b", 600, **SLOT)
+    named = (A, memory_id("x", "acme"), memory_id("never"), B)
+    change = shard.episode("c", 700, contradicts=(memory_id("never"),), **(NAMES | {"supersedes": named}))
+    assert [one.older for one in change.of(Conflict)] == [B]
+    told = detail(shard, change)
+    assert (told.supersedes, told.contradicts) == (named, (B, memory_id("never")))
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_what_is_named_comes_before_what_only_the_rules_find(shard: Shard) -> None:
+    others = [f"o{n}" for n in range(9)]
+    for event in others:
+        shard.episode(event)
+    change = shard.episode("b", 600, contradicts=tuple(map(memory_id, others)), **NAMES)
+    assert [one.older for one in change.of(Conflict)][:1] == [A] and len(change.of(Conflict)) == 8
+
+
+def test_what_its_agent_did_not_sign_names_nothing(shard: Shard) -> None:
+    assert detail(shard, unproven(shard, NAMES)).contradicts == ()
+
+
+def test_what_names_others_is_stored_beside_what_it_repeats(shard: Shard) -> None:
+    shard.episode("b", 600, explicit=True)
+    change = shard.episode("c", 700, "reinforced", reinforces=B, explicit=True, supersedes=(A,))
+    assert (change.entry.effect, [one.older for one in change.of(Conflict)]) == ("stored", [A])
+
+
+def test_an_audit_notices_what_was_named_and_left_out(shard: Shard) -> None:
+    shard.episode("b", 600, **NAMES)
+    public = publish(shard)
+    public.forge(2, replace(public.detail(2), contradicts=()))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
 def test_who_loads_rows_is_told_which(shard: Shard) -> None:
     change = shard.episode("b", 600, **SLOT)
     keys = needs(shard.rules.codec, change.entry, detail(shard, change))
     assert A in keys.memories and A in keys.protected
     assert applying.touches(shard.rules.codec, accepted("b", 600, **SLOT)).slots == {(NAMESPACE, "ada/dietary")}
+    assert A in applying.touches(shard.rules.codec, accepted("b", 600, **NAMES)).memories
     assert applying.touches(shard.rules.codec, accepted("b", 600, key="k")).slots == frozenset()

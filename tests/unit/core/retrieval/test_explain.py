@@ -70,6 +70,15 @@ def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
     assert told(shard, A)[0].tier == "superseded"
 
 
+def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", agent="reviewer")
+    shard.episode("b", explicit=True, supersedes=(A, memory_id("never")))
+    _, text = told(shard, B)
+    assert f"Its agent wants it to take the place of {A}: members vote on that." in text
+    assert f"It also named {memory_id('never')}: no such memory was alive in this namespace then." in text
+
+
 def test_a_promoted_memory(shard: Shard) -> None:
     account, text = told(shard, B)
     assert (account.tier, account.accesses, account.confidence_ppm) == ("long-term", 1, 965_000)

@@ -20,6 +20,7 @@ from memquorum import topics
 from memquorum.core import ids, sealing
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal
 from memquorum.core.vote.columns import Places, places_of, read
@@ -54,7 +55,8 @@ class Bench:
 
     def memory(
         self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False,
-        signed: bytes | None = None, agent: str = "bob", repeats: bool = False,
+        signed: bytes | None = None, agent: str = "bob", repeats: bool = False, created: int = 0,
+        marks: Marks | None = None,
     ) -> None:  # fmt: skip
         """`sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`: what its agent
         signed, the signature before it."""
@@ -71,8 +73,9 @@ class Bench:
         said = sealing.commitment(key, f"of {memory_id}")
         mark = None if signed is None else sealing.seal_signed(key, os.urandom(12), signed, memory_id)
         self.view.remember(
-            Known(memory_id, space, agent, 0, at, self.offset, 600_000, 0, None, None, None, said, text, data, encoder,
-                  mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id), like="episodic/agent")
+            Known(memory_id, space, agent, created, at, self.offset, 600_000, 0, None, None, None, said, text, data,
+                  encoder, mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id), like="episodic/agent",
+                  marks=marks or Marks(""))
         )  # fmt: skip
         if mine and data is not None:
             self.view.experienced(
@@ -236,10 +239,12 @@ SIGNERS = {agent: public_key(f"agent:{agent}") for agent in ("ann", "bob")}
 SIGNING = make(shards=1, agents={"ann": 1, "bob": 2}, signed={"here"}, agent_keys=SIGNERS)
 
 
-def said(event: str, agent: str = "ann", *, by: str | None = None, text: str = "") -> tuple[str, bytes]:
+def said(
+    event: str, agent: str = "ann", *, by: str | None = None, text: str = "", **more: Any
+) -> tuple[str, bytes]:  # fmt: skip
     """A memory's id, and what its agent signed of it."""
     memory_id = ids.memory_id("here", event)
-    value = CODEC.encode(EpisodeRecorded(agent, text or f"of {memory_id}", "here", event))
+    value = CODEC.encode(EpisodeRecorded(agent, text or f"of {memory_id}", "here", event, **more))
     return memory_id, signatures.sign(SIGNING.cluster, topics.EPISODES, seed_of(f"agent:{by or agent}"), value) + value
 
 
@@ -294,3 +299,33 @@ def test_a_text_that_its_agent_did_not_sign_is_not_promoted() -> None:
 
     assert votes(None).terms == votes(said("m", "bob", by="ann")[1]).terms == KINDS["promote"].abstain(NOW)
     assert votes(said("m", "bob")[1]).terms != KINDS["promote"].abstain(NOW)
+
+
+OLD = ids.memory_id("here", "old")
+
+
+@pytest.mark.parametrize(
+    ("marks", "signed", "meant"),
+    [
+        ({"key": "door"}, {"key": "door", "explicit": True}, True),
+        ({"key": "door"}, {}, False),
+        ({"key": "door"}, {"key": "gate", "explicit": True}, False),
+        ({"key": "door"}, {"key": "door"}, False),
+        ({"supersedes": OLD}, {"supersedes": (OLD.upper(),), "explicit": True}, True),
+        ({"supersedes": OLD}, {}, False),
+        ({"supersedes": OLD}, {"supersedes": (ids.memory_id("here", "b"),), "explicit": True}, False),
+    ],
+)
+def test_a_place_is_taken_only_where_the_agent_itself_signed_that(
+    marks: dict[str, str], signed: dict[str, Any], meant: bool
+) -> None:
+    bench = Bench(SIGNING)
+    old = said("old", key="door", explicit=True)
+    new = said("new", **signed)
+    bench.memory(old[0], "here", (1, 0), agent="ann", signed=old[1], marks=Marks("ann", key="door"))
+    bench.memory(new[0], "here", (1, 0), agent="ann", signed=new[1], created=1, marks=Marks("ann", **marks))
+    nomination = bench.asked((new[0], "here", "supersede"))
+    nomination = replace(nomination, proposals=(replace(nomination.proposals[0], memory_ids=(new[0], old[0])),))
+    (opinion,) = bench.says(nomination)
+    assert opinion.yes is meant
+    bench.view.close()

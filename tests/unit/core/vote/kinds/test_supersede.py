@@ -68,6 +68,29 @@ def test_what_fills_a_slot_anew_contradicts_what_fills_it_whatever_the_words() -
     assert not judge(replace(again, key="k"), replace(older, key="k")).yes
 
 
+def test_who_names_its_own_memory_says_that_another_holds_whatever_the_words() -> None:
+    older, newer = said("a", "Ada eats no meat.", 1), said("b", "Fish is fine for her.", 2, supersedes=("a",))
+    for kind in (SUPERSEDE, OVERRULE):
+        assert (judge(newer, older, kind=kind).yes, judge(newer, older, kind=kind).score_ppm) == (True, 900_000)
+    assert not judge(newer, said("c", "The window is open.", 1)).yes, "which it does not name"
+    assert not judge(older, newer).yes
+    assert not judge(replace(newer, created=0), older).yes, "said before"
+    assert not judge(replace(newer, text=older.text), older).yes, "says nothing else"
+
+
+def test_naming_another_agents_memory_is_a_claim_that_somebody_has_to_bear_out() -> None:
+    older = said("a", "Ada eats no meat.", 1, source="manual")
+    newer = said("b", "Fish is fine for her.", 2, agent="other", source="manual", supersedes=("a",))
+    found = judge(newer, older)
+    assert (found.yes, found.terms[0]) == (False, PPM), "it is judged, and not believed"
+    assert judge(replace(newer, reinforced=1), older).yes
+    assert not judge(replace(newer, reinforced=1), replace(older, reinforced=1)).yes
+    assert (
+        judge(replace(CHANGED, agent="other", supersedes=("a",)), CODE).score_ppm
+        == judge(replace(CHANGED, agent="other"), CODE).score_ppm
+    ), "where the rules find a contradiction, naming adds nothing"
+
+
 def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
     found = judge(CHANGED, CODE)
     assert found.yes and found.score_ppm >= 900_000
@@ -235,6 +258,15 @@ def test_a_member_promotes_at_most_one_of_claims_that_contradict() -> None:
     )
     alone = [opinions(PROMOTE, [one])[0].yes for one in asked]
     assert alone == [True] * 4
+
+
+@pytest.mark.parametrize("how", [{"key": "k"}, {"supersedes": ("a",)}])
+def test_what_takes_a_place_on_purpose_contradicts_it_as_a_claim(how: dict[str, object]) -> None:
+    older, newer = grown(said("a", "Ada eats no meat.", 1, key="k")), grown(said("b", "Fish is fine for her.", 2))
+    asked = [(proposal(one.memory_id, kind=PROMOTE), (one,)) for one in (older, newer)]
+    assert [one.yes for one in opinions(PROMOTE, asked)] == [True, True]
+    asked[1] = asked[1][0], (replace(newer, **how),)
+    assert [one.yes for one in opinions(PROMOTE, asked)] == [False, True]
 
 
 @settings(max_examples=50)
