@@ -7,6 +7,7 @@ import asyncio
 import io
 import json
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -548,3 +549,26 @@ def test_logs_are_lines_of_json_and_nothing_that_is_kept_beside_the_store_holds_
     assert len(kept) > 10
     for file in kept:
         assert CANARY.encode() not in file.read_bytes(), file.name
+
+
+def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Settings) -> None:
+    with client(line, "named", "planner") as memory, client(line, "elsewhere", "planner") as elsewhere:
+        foreign = elsewhere.add("The shed is locked.", wait=True, explicit=True)
+        older = memory.add("Parcels go to the lodge.", wait=True, explicit=True)
+        never = str(uuid.uuid4())
+        newer = memory.add(
+            "Ask the porter where deliveries belong.", wait=True, explicit=True,
+            supersedes=[older.memory_id, foreign.memory_id, never],
+        )  # fmt: skip
+        beside = {hit.memory_id: hit.conflicts_with for hit in memory.search("Where do parcels go?", peek=True)}
+        assert (newer.outcome, beside[newer.memory_id]) == ("stored", (older.memory_id,))
+        told = str(memory.explain(newer.memory_id))
+        assert f"wants it to take the place of {older.memory_id}: members vote on that" in told
+        assert f"It also named {foreign.memory_id}, {never}: no such memory was alive in this namespace" in told
+        with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+            (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
+        tick(line, now + HOUR)
+        until(lambda: memory.get(older.memory_id).tier == "superseded")
+        vote = memory.explain(older.memory_id).account["votes"][-1]
+        assert (vote["kind"], vote["outcome"], vote["yes"]) == ("supersede", "superseded", 4)
+        assert {one["score_ppm"] for one in vote["opinions"]} == {900_000}
