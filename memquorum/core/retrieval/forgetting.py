@@ -71,6 +71,10 @@ def standing(
     return tuple(found)
 
 
+_SOME = 0.01
+"""Below it next to nothing is so irrelevant."""
+
+
 def shield(kind: str, ordered_by: str, reference: str | None, order_id: str) -> str:
     """One order that protects a memory, in words."""
     how = {PIN: "pinned", HOLD: "held"}.get(kind) or f"needed by the goal {kind.removeprefix(GOAL)!r}, as ordered"
@@ -99,10 +103,10 @@ def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | 
     given = policy.forget
     below = max(0, given.theta_ppm * PPM - given.omega_decay_ppm * decay) / max(1, given.omega_relevance_ppm)
     share = min(PPM, int(below)) / PPM
-    if share:
+    if share >= _SOME:
         detail = f"a member lets it go if its relevance to it is below {share:.2f}"
     else:
-        detail = "no member lets it go so soon after its last use"
+        detail = "no member lets it go so soon after its last use; an order to erase takes it whatever they think"
     if row.kept:
         detail += f"; it was kept {row.kept} times lately, and may rest"
     if not kind.seals:
