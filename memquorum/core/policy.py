@@ -97,6 +97,15 @@ class PromotePolicy(Struct, frozen=True):
     high_stakes: str = ""
     high_tau: Fraction = Fraction(4, 5)
     validity_ppm: int = 600_000
+    # What half of all weight found contradicted oftener than this is not proposed again before it is used.
+    retries_max: int = 3
+
+
+class SupersedePolicy(Struct, frozen=True):
+    """The vote to let a newer memory take the place of a promoted one (SPEC B, 8.3)."""
+
+    # So many times the incumbent's share the challenger has to have: κ/(1+κ) of all weight.
+    kappa: Fraction = Fraction(6, 5)
 
 
 class EpochPolicy(Struct, frozen=True):
@@ -150,6 +159,7 @@ class Policy(Struct, frozen=True):
     salience: SaliencePolicy = field(default_factory=SaliencePolicy)
     forget: ForgetPolicy = field(default_factory=ForgetPolicy)
     promote: PromotePolicy = field(default_factory=PromotePolicy)
+    supersede: SupersedePolicy = field(default_factory=SupersedePolicy)
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
@@ -270,6 +280,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "promote.certainty_ppm": _SHARE,
         "promote.yes_ppm": _SHARE,
         "promote.validity_ppm": _SHARE,
+        "promote.retries_max": _COUNT,
         "epoch.interactions": _COUNT,
         "epoch.interval_ms": _SPAN,
         "epoch.capacity": _COUNT,
@@ -308,6 +319,8 @@ def _check(policy: Policy) -> None:
         ),
         (Fraction(1, 2) < promote.tau <= 1, "promote.tau must lie in (1/2, 1]"),
         (promote.tau <= promote.high_tau <= 1, "promote.high_tau must lie in [promote.tau, 1]"),
+        # Below one the incumbent would be easier to overrule than to keep; beyond nine no yes of 0.9 would do.
+        (1 <= policy.supersede.kappa <= 9, "supersede.kappa must lie in [1, 9]"),
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
         (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),

@@ -35,8 +35,9 @@ from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms
 from tests.builders.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
-Vote = Callable[[int, Proposal], bool | int]
-"""(member, proposal) → whether the member says yes; of what it would forget, a number is how relevant it finds that."""
+Vote = Callable[[int, Proposal], bool | int | Terms]
+"""(member, proposal) → whether the member says yes; of what it would forget, a number is how relevant it finds that;
+or the terms of what it thinks."""
 
 
 def everybody(_: int, __: Proposal) -> bool:
@@ -45,6 +46,11 @@ def everybody(_: int, __: Proposal) -> bool:
 
 def nobody(_: int, __: Proposal) -> bool:
     return False
+
+
+def contradicted(_: int, __: Proposal) -> Terms:
+    """Of what would be promoted: something that it knows contradicts it."""
+    return 0, 0, 200_000, PPM
 
 
 def signed(codec: Codec, genesis: Genesis, signer: str, record: object) -> bytes:
@@ -118,8 +124,10 @@ def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_a
     return Proposal((memory_id,), namespace, kind, "test", last_access, last_access, 600_000)
 
 
-def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> Opinion:
+def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Policy) -> Opinion:
     kind = KINDS[proposal.kind]
+    if isinstance(yes, tuple):
+        return following(kind, yes, policy)
     if not yes:
         terms = kind.abstain(as_of)
     elif kind is RESTORE:

@@ -218,6 +218,16 @@ JOIN decision d USING (shard, epoch)
 JOIN memory m ON m.id = o.memory_id
 WHERE o.outcome = 'forgotten';
 
+-- What votes have kept, of the memories that are alive: how often in a row, and from which epoch on that kind may propose
+-- it again, or that it has to be used before. Neither: never. The number is FOR_GOOD of core/journal/resting.
+CREATE VIEW audit_kept AS
+SELECT s.memory_id, m.namespace, r.key AS kind, coalesce((s.kept ->> r.key)::integer, 0) AS kept,
+       CASE WHEN r.value::bigint < 4503599627370496 THEN r.value::bigint END AS from_epoch,
+       r.value::bigint > 4503599627370496 AS until_used, s.shard
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+CROSS JOIN LATERAL jsonb_each_text(s.rest) AS r (key, value);
+
 -- Who may do what. Roles without login, shared by all databases of the server: a login is granted one of them, and the
 -- workers step down to it when they connect.
 DO $$
@@ -258,11 +268,13 @@ ALTER TABLE outcome OWNER TO memquorum_owner;
 ALTER TABLE ballot OWNER TO memquorum_owner;
 ALTER VIEW audit_votes OWNER TO memquorum_owner;
 ALTER VIEW audit_forgotten OWNER TO memquorum_owner;
+ALTER VIEW audit_kept OWNER TO memquorum_owner;
 ALTER FUNCTION append_only() OWNER TO memquorum_owner;
 
 -- A view asks with the rights of who reads it, so that row security on the tables will hold through it.
 ALTER VIEW audit_votes SET (security_invoker = true);
 ALTER VIEW audit_forgotten SET (security_invoker = true);
+ALTER VIEW audit_kept SET (security_invoker = true);
 
 -- Episodes that became no memory. Their content lies sealed in the accepted topic; the row stands until the grace time is
 -- over and the commit worker has destroyed the key.

@@ -190,7 +190,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
         # What a cap held back nobody wanted to be kept: it does not rest.
         if result.outcome == KEPT and kind.rests is not Rests.NEVER and result.reason != CAP:
             kept = (rows.strengths[memory_id] for memory_id in result.memory_ids)
-            done.strengths += [resting.refused(one, kind, detail.epoch, policy) for one in kept]
+            done.strengths += [resting.refused(one, kind, detail.epoch, policy, outcome.reason) for one in kept]
         if kind.effect is None or not passed(result):
             continue
         found = _found(rows, result.memory_ids, restored)

@@ -1,4 +1,8 @@
-"""How long a memory that was kept is not proposed again: for each kind of proposal by itself, as the kind says."""
+"""How long a memory that was kept is not proposed again: for each kind of proposal by itself, as the kind says.
+
+`Strength.rest` has the first epoch that may propose it again. Of what also waits for a use it has that plus `FOR_GOOD`,
+so that nothing else has to be asked; a use takes it off again.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +15,45 @@ from memquorum.core.policy import Policy
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Kind, Rests
 from memquorum.core.vote.nomination import rest_until
+from memquorum.core.vote.tally import CONTRADICTED
+
+FOR_GOOD = 2**52
+"""Later than any epoch."""
 
 _UNTIL_USED = frozenset(name for name, kind in KINDS.items() if kind.rests is Rests.UNTIL_USED)
+_RETRIED = frozenset(name for name, kind in KINDS.items() if kind.retries is not None)
 
 
-def refused(strength: Strength, kind: Kind, epoch: int, policy: Policy) -> Strength:
-    """A memory that `epoch` kept where the kind would have had it go: the more often in a row, the longer it rests."""
-    kept = strength.kept.get(kind.name, 0) + 1
-    return replace(
-        strength,
-        kept={**strength.kept, kind.name: kept},
-        rest={**strength.rest, kind.name: rest_until(epoch, kept, policy)},
-    )
+def refused(strength: Strength, kind: Kind, epoch: int, policy: Policy, why: str) -> Strength:
+    """A memory that `epoch` kept where the kind would have had it go: the more often in a row, the longer it rests.
+
+    `why`: the tally's reason. What was contradicted too often also waits for a use.
+    """
+    kept, at = strength.kept.get(kind.name, 0) + 1, _contradicted(kind.name)
+    counts = {**strength.kept, kind.name: kept}
+    until = rest_until(epoch, kept, policy)
+    if kind.retries is not None and why == CONTRADICTED:
+        counts[at] = counts.get(at, 0) + 1
+        until += FOR_GOOD * (counts[at] > kind.retries(policy))
+    return replace(strength, kept=counts, rest={**strength.rest, kind.name: until})
 
 
 def used(strength: Strength) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """What is left of `kept` and `rest` after a use."""
-    if _UNTIL_USED.isdisjoint(strength.kept):
+    waits = [name for name in _RETRIED if strength.rest.get(name, 0) >= FOR_GOOD]
+    ended = _UNTIL_USED | {_contradicted(name) for name in waits}
+    if ended.isdisjoint(strength.kept):
         return strength.kept, strength.rest
-    return _without(strength.kept), _without(strength.rest)
+    kept = {name: value for name, value in strength.kept.items() if name not in ended}
+    rest = {name: value for name, value in strength.rest.items() if name not in ended}
+    return kept, rest | {name: rest[name] - FOR_GOOD for name in waits}
 
 
-def _without(by_kind: Mapping[str, int]) -> dict[str, int]:
-    return {name: value for name, value in by_kind.items() if name not in _UNTIL_USED}
+def waits_for_use(until: int) -> bool:
+    """Whether what rests so long rests until it is used, as far as `Strength.rest` says."""
+    return until >= FOR_GOOD
+
+
+def _contradicted(name: str) -> str:
+    """By which name `Strength.kept` has how often half of all weight found a memory contradicted."""
+    return f"{name}/{CONTRADICTED}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memquorum.core.journal.resting import FOR_GOOD
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restore import RESTORE
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
@@ -11,8 +12,6 @@ from memquorum.core.tiers import ALIVE, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS
 from memquorum.core.vote.kinds import RESTORE as RESTORES
 from memquorum.core.vote.kinds.kind import Found
-
-_FOR_GOOD = 2**53
 
 
 def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:
@@ -55,5 +54,5 @@ def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, n
         accesses=told.accesses,
         reinforced=told.reinforced,
         # What members brought back is not superseded once more by what they had let take its place.
-        rest=dict.fromkeys(CONTESTS.values(), _FOR_GOOD) if memory.tier == SUPERSEDED else {},
+        rest=dict.fromkeys(CONTESTS.values(), FOR_GOOD) if memory.tier == SUPERSEDED else {},
     )

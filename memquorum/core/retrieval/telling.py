@@ -9,6 +9,7 @@ import numpy as np
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import CAP, UNKNOWN
+from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
@@ -16,7 +17,7 @@ from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.tiers import ALIVE, SUPERSEDED
-from memquorum.core.vote.kinds import KINDS, LETS_GO
+from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
 _USES_SHOWN = 5
@@ -30,6 +31,7 @@ WHY = {
     "quorum": "votes and weight suffice",
     "too_few_votes": "too few votes for it",
     "too_little_weight": "enough votes, but too little weight",
+    "contradicted": "members with half of all weight found it contradicted",
     CAP: "its namespace had lost as much as may go by then",
     UNKNOWN: "its shard does not know it",
 } | {code: told for kind in KINDS.values() for code, told in kind.words.why.items()}
@@ -273,6 +275,7 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
         yield f"  {_decay(account.profile, of_tier(policy, account.tier))}."
         if not account.protected:
             yield from _due(account, account.due_at)
+        yield from _not_raised(account)
         if account.confidence_ppm is not None:
             yield f"  Its consolidated confidence is {share(account.confidence_ppm)}."
     for asked in account.waiting:
@@ -304,6 +307,16 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
         yield f"  It was kept lately and rests until epoch {rest}; next is {account.last_epoch + 1}."
     elif stopped is None:
         yield f"  It may be proposed to be {kind.outcome} in the next epoch."
+
+
+def _not_raised(account: Account) -> Iterator[str]:
+    """Tells of a memory that votes did not promote when it may be proposed again."""
+    until = account.rest.get(RAISES.get(account.tier, ""), 0)
+    if waits_for_use(until):
+        yield "  Members found it contradicted too often to be promoted: it is not proposed again before it is used."
+    elif until > account.last_epoch + 1:
+        again = f"it may be proposed again in epoch {until}; next is {account.last_epoch + 1}"
+        yield f"  It was not promoted lately: {again}."
 
 
 def moment(ms: int) -> str:

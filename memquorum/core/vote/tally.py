@@ -8,8 +8,10 @@ A proposal is decided iff
    member, voting or not (SPEC A, decision 0); of a kind that weighs scores, each by its score: Σ_yes s·w·c;
 3. the kind's own gate holds (promote: SPEC B's validity gate, on q-th highest values).
 
-Otherwise the memory is kept. Adding ballots can make all three true, never false: whoever picks the ballots of a
-certificate can delay a deletion, and cannot cause one. Everything is integers and exact fractions.
+Otherwise the memory is kept: because it is contradicted, where half of all weight says so of what would be promoted
+(SPEC B's REJECTED_CONTRADICTED; its INSUFFICIENT_VOTES are the other reasons). Adding ballots can make all three true,
+never false: whoever picks the ballots of a certificate can delay a deletion, and cannot cause one. Everything is
+integers and exact fractions.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from memquorum.core.vote.kinds.kind import Kind
 ENOUGH = "quorum"
 TOO_FEW = "too_few_votes"
 TOO_LIGHT = "too_little_weight"
+CONTRADICTED = "contradicted"
 KEPT = "kept"
 
 
@@ -79,7 +82,7 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
             votes_needed = kind.votes(genesis.quorum, genesis.f)
             count = _count(genesis, kind, yes, votes=votes_needed, needed=needed, scores=scores)
             counts[proposal.kind, votes, needed] = count
-        found.append(_outcome(genesis, proposal.memory_ids, count, at, ballots))
+        found.append(_outcome(genesis, nomination, count, at, ballots))
     return tuple(found)
 
 
@@ -115,14 +118,16 @@ def _count(
 
 
 def _outcome(
-    genesis: Genesis, memory_ids: tuple[str, ...], count: _Count, at: int, ballots: Sequence[Ballot]
+    genesis: Genesis, nomination: NominationProposed, count: _Count, at: int, ballots: Sequence[Ballot]
 ) -> Outcome:
     kind, decided, reason, confidence = count.kind, count.enough, count.reason, None
+    if not decided and kind.contradicted is not None and _contradicted(genesis, kind, at, ballots, nomination.as_of):
+        reason = CONTRADICTED
     if decided and kind.gate is not None:
         verdict = kind.gate([b.opinions[at] for b in ballots if b.yes[at]], count.votes, genesis.policy)
         decided, reason, confidence = verdict.passed, verdict.reason, verdict.confidence_ppm
     return Outcome(
-        memory_ids,
+        nomination.proposals[at].memory_ids,
         kind.name,
         decided,
         kind.outcome if decided else KEPT,
@@ -133,3 +138,14 @@ def _outcome(
         count.needed,
         confidence,
     )
+
+
+def _contradicted(genesis: Genesis, kind: Kind, at: int, ballots: Sequence[Ballot], as_of: int) -> bool:
+    """Whether members with half of *all* weight are against a proposal because they found the memory contradicted.
+
+    Leaving ballots out can only hide that, and liars have less than a third: nobody makes it up.
+    """
+    assert kind.contradicted is not None
+    found = (b for b in ballots if not b.yes[at] and kind.contradicted(b.opinions[at], as_of))
+    voices = {member.id: member.voice for member in genesis.members}
+    return 2 * sum(voices[ballot.member] for ballot in found) >= genesis.voice

@@ -249,6 +249,27 @@ def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) 
     store.close()
 
 
+def test_what_votes_kept_is_told_in_sql(databases: tuple[str, str], codec: Codec) -> None:
+    """How often in a row, and from when on it may be proposed again, or that it waits for a use."""
+    store = PostgresStore(databases[0])
+    world = World(store, None, None, lambda: world)  # type: ignore[arg-type]
+    shard = world.shard(codec, GENESIS)
+    for event in "ab":
+        shard.episode(event)
+    shard.tick(100_000)
+    shard.decide([votes.proposal(B, "forget")], votes.nobody)
+    for _ in range(4):
+        shard.decide([votes.proposal(A, "promote")], votes.contradicted)
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        asked = "SELECT memory_id::text, kind, kept, from_epoch, until_used FROM audit_kept ORDER BY kind"
+        world.flush(shard)
+        assert connection.execute(asked).fetchall() == [(B, "forget", 1, 3, False), (A, "promote", 4, None, True)]
+        shard.access(A, 100_001)
+        world.flush(shard)
+        assert connection.execute(asked).fetchall()[1] == (A, "promote", 4, 14, False)  # kept by epoch 5, for 8 epochs
+    store.close()
+
+
 def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], codec: Codec) -> None:
     store = PostgresStore(databases[0])
     world = World(store, None, None, lambda: world)  # type: ignore[arg-type]

@@ -194,6 +194,11 @@ class Kind:
     as it is. None as a whole: it is about an order, and nothing becomes of any memory."""
     rests: Rests = Rests.NEVER
     """Whether a memory that was kept rests for some epochs before it is proposed again."""
+    contradicted: Callable[[Opinion, int], bool] | None = None
+    """(no-opinion, as_of) → whether it says that the memory is contradicted. None: a no of the kind never says so."""
+    retries: Callable[[Policy], int] | None = None
+    """(policy) → how often what was contradicted may be proposed again before it rests until it is used. None: it never
+    does."""
     capped: bool = False
     """Whether what it takes of a namespace counts against the namespace's caps, and spares what is protected."""
     seals: bool = False
@@ -235,6 +240,9 @@ def _contradiction(kind: Kind) -> str | None:
         "caps count what is taken from the living": kind.capped and not kind.seals,
         "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
         "it attests, or it configures": kind.attests and kind.configures,
+        "what is contradicted is proposed again so often, and rests meanwhile": (kind.contradicted is None)
+        != (kind.retries is None)
+        or (kind.retries is not None and kind.rests is Rests.NEVER),
         "what an order names nobody offers": kind.ordered and (kind.offered is not Offered.NONE or bool(kind.tiers)),
         "what is offered is of some tier": kind.offered is not Offered.NONE and not kind.tiers,
     }

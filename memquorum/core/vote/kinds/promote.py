@@ -29,6 +29,7 @@ from memquorum.core.vote.kinds.kind import (
 from memquorum.ports import Candidate
 
 _PROMOTED = "promoted already"
+_HALF = PPM // 2
 
 
 def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
@@ -76,6 +77,12 @@ def _score(terms: Any, policy: Policy) -> Any:
         + weights.consistency_ppm * consistency
         + weights.certainty_ppm * (PPM - uncertainty)
     ) // PPM
+
+
+def _contradicted(opinion: Opinion, as_of: int) -> bool:
+    """Whether a member found it contradicted more strongly than it may be (SPEC B, Alg. 11: conflict ≤ 0.5). Who cannot
+    judge has found nothing."""
+    return opinion.terms[2] < _HALF and opinion.terms != _abstain(as_of)
 
 
 def _gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
@@ -149,5 +156,7 @@ PROMOTE = Kind(
     void=lambda found, _: _PROMOTED if found.tier == LONG_TERM else None,
     effect=lambda found, confidence, as_of, policy: [Fate(LONG_TERM, confidence) for _ in found],
     rests=Rests.THROUGH_USE,
+    contradicted=_contradicted,
+    retries=lambda policy: policy.promote.retries_max,
     claims=True,
 )

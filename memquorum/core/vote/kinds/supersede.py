@@ -9,8 +9,8 @@ least 0.9 where the agent or the source of the older text itself corrects it. Of
 later, so no member is for both sides.
 
 A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
-overrule κ/(1+κ) of them, κ = 1.2. Who is silent counts for the incumbent. So leaving ballots out can only delay it.
-What is superseded is served no more, its key is kept, and another vote can restore it.
+overrule κ/(1+κ) of them (`supersede.kappa`, 1.2). Who is silent counts for the incumbent. So leaving ballots out can
+only delay it. What is superseded is served no more, its key is kept, and another vote can restore it.
 """
 
 from __future__ import annotations
@@ -181,8 +181,7 @@ OVERRULE = dataclasses.replace(
     SUPERSEDE,
     name="overrule",
     judge=_judge_promoted,
-    # κ/(1+κ), κ = 1.2.
-    needed=lambda policy: Fraction(6, 11),
+    needed=lambda policy: policy.supersede.kappa / (1 + policy.supersede.kappa),
     words=dataclasses.replace(SUPERSEDE.words, aim="let the newer memory take the place of one that was promoted"),
     tiers=frozenset({LONG_TERM}),
     void=lambda found, _: _PINNED if found.pinned else None,

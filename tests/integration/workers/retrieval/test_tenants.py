@@ -51,7 +51,7 @@ UNUSED = UNKNOWN.replace("5", "6")
 _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
     **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("audit_votes", "audit_forgotten"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(("protection", "living", "let_go"), "namespace = %(namespace)s"),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
@@ -107,6 +107,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     shard.decide([votes.proposal(memory(name, n), kind, namespace=n) for n in TENANTS for name, kind in kinds])
     # An epoch of theirs alone.
     shard.decide([votes.proposal(memory("kept", THEIRS), "forget", namespace=THEIRS)], votes.nobody)
+    shard.decide([votes.proposal(memory("kept", n), "promote", namespace=n) for n in TENANTS], votes.nobody)
     for namespace in TENANTS:
         own = event("erased", namespace)
         derived = {"derives_from": (memory("kept", namespace),)}

@@ -13,7 +13,7 @@ from memquorum.core import letters
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying, ordering
 from memquorum.core.ids import shard_of
-from memquorum.core.journal import decisions, effects, links
+from memquorum.core.journal import decisions, effects, links, resting
 from memquorum.core.journal.rows import Conflict, DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders.table import ORDERS
@@ -30,6 +30,7 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
+from memquorum.core.vote.nomination import rest_until
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id
 
@@ -325,6 +326,31 @@ def test_a_kept_memory_rests_longer_each_time_until_it_is_used(shard: Shard) -> 
     shard.access(A, 10_001)
     strength = shard.rows.strengths[A]
     assert (strength.kept, strength.rest.keys()) == ({"promote": 1}, {"promote"})  # a promotion was not about its use
+
+
+def test_what_is_found_contradicted_oftener_than_may_be_waits_for_a_use(shard: Shard) -> None:
+    shard.episode("a")
+    shard.tick(100_000)
+    for count in range(1, 5):
+        assert outcomes(shard, shard.decide(promote(A), votes.contradicted)) == [("kept", "contradicted")]
+        strength, epoch = shard.rows.strengths[A], shard.rows.state.last_epoch
+        assert strength.kept == {"promote": count, "promote/contradicted": count}
+        assert resting.waits_for_use(strength.rest["promote"]) == (count > 3)
+        assert strength.rest["promote"] % resting.FOR_GOOD == rest_until(epoch, count, POLICY)
+    shard.access(A, 100_001)
+    used = shard.rows.strengths[A]
+    assert (used.kept, used.rest) == ({"promote": 4}, {"promote": rest_until(epoch, 4, POLICY)})
+    shard.access(A, 100_002)
+    assert shard.rows.strengths[A].rest == used.rest
+
+
+def test_what_lacks_votes_is_proposed_again_however_often(shard: Shard) -> None:
+    shard.episode("a")
+    shard.tick(100_000)
+    for _ in range(6):
+        assert outcomes(shard, shard.decide(promote(A), votes.nobody)) == [("kept", "too_few_votes")]
+    strength = shard.rows.strengths[A]
+    assert strength.kept == {"promote": 6} and not resting.waits_for_use(strength.rest["promote"])
 
 
 def test_a_light_majority_keeps(shard: Shard) -> None:

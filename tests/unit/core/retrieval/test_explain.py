@@ -18,7 +18,7 @@ from memquorum.core.retrieval.explain import Account, Waiting
 from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.builders.votes import proposal
+from tests.builders.votes import contradicted, nobody, proposal
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +109,27 @@ def test_a_kept_one_says_when_it_is_due_next() -> None:
     shard.tick(3_000_000)
     from tests.builders import votes
 
-    shard.decide([votes.proposal(A, "forget")], votes.nobody)
+    shard.decide([votes.proposal(A, "forget")], nobody)
     account, text = told(shard, A)
     assert account.due_at is not None
     assert account.due_at <= account.as_of
     assert (account.rest, account.last_epoch) == ({"forget": 3}, 1)
     assert "rests until epoch 3; next is 2" in text
+
+
+def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a")
+    shard.tick(100_000)
+    shard.decide([proposal(A, "promote")], nobody)
+    assert "  It was not promoted lately: it may be proposed again in epoch 3; next is 2." in told(shard, A)[1]
+    for _ in range(4):
+        shard.decide([proposal(A, "promote")], contradicted)
+    text = told(shard, A)[1]
+    assert "\n  Kept: members with half of all weight found it contradicted.\n" in text
+    assert text.endswith("too often to be promoted: it is not proposed again before it is used.")
+    shard.access(A, 100_001)
+    assert "before it is used" not in told(shard, A)[1]
 
 
 def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:

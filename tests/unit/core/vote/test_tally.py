@@ -16,7 +16,7 @@ from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.vote.kinds.kind import Opinion
-from memquorum.core.vote.tally import TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
+from memquorum.core.vote.tally import CONTRADICTED, TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
 from tests.builders.genesis import DEFAULT_WEIGHTS, make
 from tests.builders.votes import ballot, following
 
@@ -198,6 +198,29 @@ def test_promotion_takes_the_quorums_lowest_confidence_and_passes_its_gate() -> 
     contradicted = [vote(m, (terms[0], terms[1], 100_000, 0)) for m, terms in enumerate(good)]
     (found,) = tally(genesis, wanted, contradicted)
     assert (found.outcome, found.reason) == ("kept", "validity")
+
+
+@pytest.mark.parametrize("weights", [DEFAULT_WEIGHTS, (1000, 1000, 1000, 1000)])
+def test_what_half_of_all_weight_finds_contradicted_is_kept_for_that(weights: tuple[int, ...]) -> None:
+    """SPEC B, Alg. 14: REJECTED_CONTRADICTED. A liar alone does not bring it about, nor does leaving ballots out."""
+    genesis, wanted = cluster(weights), nomination("promote")
+    opinions = {
+        "yes": (PPM, PPM, PPM, 0), "found": (0, 0, 499_999, 0), "doubts": (0, 0, 500_000, 0),
+        "ignorant": PROMOTE.abstain(AS_OF),
+    }  # fmt: skip
+    for said in itertools.product([*opinions, None], repeat=4):
+        ballots = [
+            ballot(member, following(PROMOTE, opinions[one], genesis.policy))
+            for member, one in enumerate(said)
+            if one is not None
+        ]
+        (found,) = tally(genesis, wanted, ballots)
+        against = sum(weights[member] for member, one in enumerate(said) if one == "found")
+        assert (found.reason == CONTRADICTED) == (2 * against >= sum(weights))
+        if said.count("found") < 2:  # f + 1
+            assert found.reason != CONTRADICTED
+        if found.reason == CONTRADICTED:
+            assert (found.decided, found.outcome, found.confidence_ppm) == (False, "kept", None)
 
 
 def test_a_vote_cannot_count_twice() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, Policy, PolicyError, from_json
 from memquorum.core.records import Decided, NominationProposed, Proposal, Restored
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.columns import Ballot
@@ -159,6 +159,19 @@ def test_a_yes_weighs_as_much_as_its_score() -> None:
     assert not decided(OVERRULE, [67, 67, 67, 0]), "2.01 of 4 are less than 6/11"
     assert decided(OVERRULE, [90, 90, 90, 0])
     assert needed_ppm(GENESIS, OVERRULE) * 11 >= GENESIS.voice * 6
+
+
+def test_how_much_more_it_takes_to_overrule_is_a_setting() -> None:
+    """κ/(1+κ) of all weight: ⅔ where a challenger has to have twice the incumbent's share."""
+    genesis = replace(GENESIS, policy=from_json({"supersede": {"kappa": "2"}}))
+    assert needed_ppm(genesis, OVERRULE) == -(-genesis.voice * 2 // 3)
+    assert needed_ppm(genesis, SUPERSEDE) == needed_ppm(GENESIS, SUPERSEDE)
+    wanted = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal("a", "b", kind=OVERRULE),))
+    three = ballots(OVERRULE, [80, 80, 80, None])
+    assert tally(GENESIS, wanted, three)[0].decided and not tally(genesis, wanted, three)[0].decided
+    for wrong in ("9/10", "10"):
+        with pytest.raises(PolicyError, match=r"supersede\.kappa"):
+            from_json({"supersede": {"kappa": wrong}})
 
 
 @pytest.mark.parametrize("kind", [SUPERSEDE, OVERRULE])
