@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,9 @@ from db.standing import Fenced, ForeignStore
 from infra import fleet, genesis, roles
 from infra.settings import Settings, SettingsError, load
 from memquorum.commands import HALTED
+from memquorum.core.vote.evidence import NAMED
 from memquorum.ports import SignConflict
+from workers.replica import worker
 
 
 @pytest.fixture
@@ -63,6 +66,20 @@ def test_a_worker_that_was_fenced_may_be_started_again(settings: Settings, monke
         roles.run(settings, "commit")
     assert not (settings.state_dir / "commit.halted").exists()
     assert ForeignStore in roles.CONTRADICTIONS and Fenced not in roles.CONTRADICTIONS
+
+
+@pytest.mark.parametrize("name", [None, *NAMED])
+def test_a_replica_votes_by_the_grounds_that_it_is_set_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | None
+) -> None:
+    started: dict[str, Any] = {}
+    monkeypatch.setattr(worker, "run", lambda *_, **given: started.update(given))
+    given = {} if name is None else {"MEMQUORUM_GROUNDS": name}
+    where = {"MEMQUORUM_BOOTSTRAP": "nowhere:1", "MEMQUORUM_VAULT_DSN": "host=nowhere", **given}
+    settings = load(where, tmp_path)
+    genesis.create(settings)
+    assert roles.run(settings, "replica", 0) == 0
+    assert started["grounds"] is NAMED[name or "rules"]
 
 
 def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, tmp_path: Path) -> None:

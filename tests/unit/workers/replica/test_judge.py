@@ -24,7 +24,9 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal
 from memquorum.core.vote.columns import Places, places_of, read
-from memquorum.core.vote.kinds import FORGET, KINDS
+from memquorum.core.vote.evidence import NAMED, RULES
+from memquorum.core.vote.grounds import Grounds
+from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make, public_key, seed_of
@@ -48,15 +50,15 @@ class Keys(dict[str, bytes]):
 class Bench:
     """A view to be filled by hand, and who votes by it."""
 
-    def __init__(self, genesis: Genesis = GENESIS) -> None:
+    def __init__(self, genesis: Genesis = GENESIS, grounds: Grounds = RULES) -> None:
         self.view, self.keys = View(Path(":memory:"), genesis.cluster, 1), Keys()
-        self.judge = Judge(CODEC, self.view, self.keys, genesis)  # type: ignore[arg-type]
+        self.judge = Judge(CODEC, self.view, self.keys, genesis, grounds)  # type: ignore[arg-type]
         self.offset = 0
 
     def memory(
         self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False,
         signed: bytes | None = None, agent: str = "bob", repeats: bool = False, created: int = 0,
-        marks: Marks | None = None,
+        marks: Marks | None = None, reinforced: int = 0,
     ) -> None:  # fmt: skip
         """`sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`: what its agent
         signed, the signature before it."""
@@ -73,9 +75,9 @@ class Bench:
         said = sealing.commitment(key, f"of {memory_id}")
         mark = None if signed is None else sealing.seal_signed(key, os.urandom(12), signed, memory_id)
         self.view.remember(
-            Known(memory_id, space, agent, created, at, self.offset, 600_000, 0, None, None, None, said, text, data,
-                  encoder, mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id), like="episodic/agent",
-                  marks=marks or Marks(""))
+            Known(memory_id, space, agent, created, at, self.offset, 600_000, reinforced, None, None, None, said, text,
+                  data, encoder, mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id),
+                  like="episodic/agent", marks=marks or Marks(""))
         )  # fmt: skip
         if mine and data is not None:
             self.view.experienced(
@@ -96,6 +98,16 @@ def bench() -> Iterator[Bench]:
     found = Bench()
     yield found
     found.view.close()
+
+
+def test_what_counts_when_it_votes_to_promote_is_what_it_is_told() -> None:
+    for name, grounded in (("rules", 500_000), ("others", 0)):
+        bench = Bench(grounds=NAMED[name])
+        with bench.view.batch():
+            bench.memory("valve", "here", [1.0, 0.0, 0.0], at=NOW, agent="ann", reinforced=1)
+        (opinion,) = bench.says(bench.asked(("valve", "here", "promote")))
+        assert dict(zip(PROMOTE.terms, opinion.terms, strict=True))["grounded"] == grounded
+        bench.view.close()
 
 
 numbers = st.lists(st.sampled_from([-1.0, -0.25, 0.0, 0.5, 1.0, float("nan"), float("inf")]), min_size=1, max_size=3)
