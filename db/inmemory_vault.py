@@ -16,16 +16,16 @@ class InMemoryVault:
 
     def __init__(self) -> None:
         self._keys: dict[str, bytes | None] = {}
-        self._made: dict[str, tuple[str, float]] = {}
+        self._made: dict[str, tuple[str, str, float]] = {}
         self._followed: dict[int, int] = {}
         self._lock = threading.Lock()
 
     def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
         """Keys for (memory id, namespace, subject); see the port."""
         with self._lock:
-            for memory_id, namespace, _ in wanted:
+            for memory_id, namespace, subject in wanted:
                 self._keys.setdefault(memory_id, secrets.token_bytes(sealing.KEY_BYTES))
-                self._made.setdefault(memory_id, (namespace, time.monotonic()))
+                self._made.setdefault(memory_id, (namespace, subject, time.monotonic()))
             return self._open(memory_id for memory_id, _, _ in wanted)
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
@@ -44,8 +44,14 @@ class InMemoryVault:
         """Destroys keys by their age; see the port."""
         latest = time.monotonic() - age_ms / 1000
         with self._lock:
-            old = [i for i, (whose, made) in self._made.items() if whose == namespace and made <= latest]
+            old = [i for i, (whose, _, made) in self._made.items() if whose == namespace and made <= latest]
         return self.destroy(old)
+
+    def destroy_of(self, namespace: str, subject: str, *, begins: bool = False) -> int:
+        """Destroys keys by whose they are; see the port."""
+        with self._lock:
+            made = [(i, whose) for i, (within, whose, _) in self._made.items() if within == namespace]
+        return self.destroy(i for i, whose in made if whose == subject or (begins and whose.startswith(subject)))
 
     def followed(self) -> dict[int, int]:
         """Up to which entry of each shard's journal every key that it calls destroyed is; see the port."""

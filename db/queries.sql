@@ -134,6 +134,12 @@ ON CONFLICT (shard) DO UPDATE SET seq = excluded.seq
 UPDATE memory_key SET wrapped = NULL
 WHERE namespace = %(namespace)s AND wrapped IS NOT NULL AND made_at <= clock_timestamp() - %(age)s
 
+-- :name vault_keys_destroy_of
+-- The same, by whose they are.
+UPDATE memory_key SET wrapped = NULL
+WHERE namespace = %(namespace)s AND wrapped IS NOT NULL
+    AND (subject = %(subject)s OR %(begins)s AND starts_with(subject, %(subject)s))
+
 -- :name journal_destroyed
 -- Entries after a sequence that may tell of destroyed keys.
 SELECT seq, entry FROM journal

@@ -27,7 +27,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.journal import links
-from memquorum.core.journal.effects import destroyed
+from memquorum.core.journal.effects import destroyed, erased_by
 from memquorum.core.journal.rows import (
     DecisionRow,
     Event,
@@ -43,7 +43,7 @@ from memquorum.core.journal.rows import (
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
 from memquorum.core.orders.protect import HOLD
-from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry
+from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable
 
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
@@ -142,12 +142,15 @@ class PostgresStore:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
 
-    def destroyed(self, codec: Codec, shard: int, after: int, limit: int) -> list[tuple[int, list[str]]]:
+    def destroyed(
+        self, codec: Codec, shard: int, after: int, limit: int
+    ) -> list[tuple[int, list[str], ErasureOrdered | None]]:
         """Reads of the shard's entries after a sequence that may tell of destroyed keys, in order, the sequence and
-        whose."""
+        whose, and the order where they were erased by one."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["journal_destroyed"], {"shard": shard, "after": after, "limit": limit})
-            return [(seq, destroyed(codec, codec.decode_as(JournalEntry, entry))) for seq, entry in rows]
+            entries = [(seq, codec.decode_as(JournalEntry, entry)) for seq, entry in rows]
+        return [(seq, destroyed(codec, entry), erased_by(codec, entry)) for seq, entry in entries]
 
     def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
         """What the journal says of each memory's birth, uses and encodings, in order."""

@@ -101,6 +101,12 @@ class PostgresVault:
             wanted = {"namespace": namespace, "age": timedelta(milliseconds=age_ms)}
             return connection.execute(QUERIES["vault_keys_destroy_older"], wanted).rowcount
 
+    def destroy_of(self, namespace: str, subject: str, *, begins: bool = False) -> int:
+        """Destroys keys by whose they are; see the port."""
+        with self._link.use() as connection:
+            wanted = {"namespace": namespace, "subject": subject, "begins": begins}
+            return connection.execute(QUERIES["vault_keys_destroy_of"], wanted).rowcount
+
     def followed(self) -> dict[int, int]:
         """Up to which entry of each shard's journal every key that it calls destroyed is; see the port."""
         with self._link.use() as connection:

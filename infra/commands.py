@@ -28,6 +28,7 @@ WHERE = {
     **dict.fromkeys(("verify", "rebuild"), "infra.checks"),
     "reencode": "infra.reencode",
     "dlq": "infra.dlq",
+    "queries": "infra.queries",
     "forget": "infra.forget",
     "hold": "infra.hold",
     "erase": "infra.erase",

@@ -124,6 +124,9 @@ class Settings(_Bounds):
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000
+    # How long what agents asked can be opened, for what learns from use; it lies sealed, and its topic keeps it for 31
+    # days at most. 0: nothing is logged, and what was cannot be opened any more.
+    queries_keep_ms: Count = 30 * 24 * 3600 * 1000
     # How long commit and members wait for an episode's score before that is an alarm (log, /readyz, metrics); they wait
     # on all the same.
     score_alarm_ms: Count = 10_000

@@ -110,6 +110,11 @@ class Vault(Protocol):
         """Destroys a namespace's keys that were made so long ago, for good; the count of those that existed."""
         ...
 
+    def destroy_of(self, namespace: str, subject: str, *, begins: bool = False) -> int:
+        """Destroys a subject's keys for good; the count of those that existed. `begins`: those of all subjects of the
+        namespace that begin so."""
+        ...
+
 
 class Follows(Vault, Protocol):
     """A vault that knows how far it followed the journals: one that is put back from a backup says less than they."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 EPISODES = "memory.episode.recorded.v1"
 ACCESSES = "memory.access.recorded.v1"
+QUERIES = "memory.query.recorded.v1"
 ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
 CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
 REFUSED = "memory.intake.refused.v1"
+ASKED = "memory.query.asked.v1"
 SCORED = "memory.salience.scored.v1"
 REENCODED = "memory.encoder.reencoded.v1"
 CROSSED = "memory.decay.crossed.v1"
@@ -26,14 +28,15 @@ JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
-STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, REENCODED, CROSSED, JOURNAL, HEADS})
-OUTSIDE = (EPISODES, ACCESSES, ERASURES, PROTECTIONS, RESTORES, CLOCK)
+STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, SCORED, REENCODED, CROSSED, JOURNAL, HEADS})
+OUTSIDE = (EPISODES, ACCESSES, QUERIES, ERASURES, PROTECTIONS, RESTORES, CLOCK)
 # Read whoever drives the clock.
-FROM_AGENTS = (EPISODES, ACCESSES, ERASURES, PROTECTIONS, RESTORES)
+FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ERASURES, PROTECTIONS, RESTORES)
 ALL = (
     *OUTSIDE,
     ACCEPTED,
     REFUSED,
+    ASKED,
     SCORED,
     REENCODED,
     CROSSED,

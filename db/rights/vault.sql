@@ -17,7 +17,7 @@ GRANT SELECT, INSERT ON subject_key TO memquorum_vault;
 GRANT SELECT, INSERT, UPDATE (wrapped) ON memory_key TO memquorum_vault;
 GRANT SELECT, INSERT, UPDATE ON destruction TO memquorum_vault;
 
--- Intake makes keys, reads back those that it made, and destroys those of old dead letters.
+-- Intake makes keys, reads back those that it made, and destroys those of old dead letters and queries.
 GRANT SELECT, INSERT ON subject_key TO memquorum_keymaker;
 GRANT SELECT, INSERT, UPDATE (wrapped) ON memory_key TO memquorum_keymaker;
 GRANT SELECT ON destruction TO memquorum_keymaker;

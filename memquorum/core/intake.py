@@ -9,11 +9,14 @@ What a record may hold:
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
 - `agent`, `subject`, `event_id`, and the texts that are only carried along (`records.episodes.Carried`): 1 to 128
   printable characters, no blank at either end.
-- `content`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
+- `content`, `query`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
-- `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
-- `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8.
+- `occurred_at`, `accessed_at`, `asked_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the
+  clock.
+- `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8;
+  `memory_ids`: up to 1,000.
 - `key`, `supersedes`: with `explicit` alone.
+- `vector`: numbers of a vector of unit length.
 - `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
@@ -29,7 +32,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import facets, ids, jsontext, names, sealing
+from memquorum.core import asked, facets, ids, jsontext, names, sealing
+from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
@@ -44,6 +48,7 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeRecorded,
     OrderAccepted,
+    QueryRecorded,
     Signed,
 )
 from memquorum.core.records.episodes import RESERVED, SHARES, Carried, Said, taken
@@ -58,6 +63,7 @@ NEWEST_MS = 7_258_118_400_000  # 2200-01-01, where a driven clock ends
 AHEAD_MS = 24 * 3600 * 1000
 PARENTS_MAX = 64
 SUPERSEDES_MAX = 8
+FOUND_MAX = 1_000
 
 
 class Origin(Struct, frozen=True):
@@ -100,8 +106,9 @@ class TickIntent(Struct, frozen=True):
     as_of: int
 
 
-Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
-Intent = EpisodeIntent | AccessAccepted | OrderAccepted | TickIntent
+Published = EpisodeRecorded | AccessRecorded | QueryRecorded
+Outside = Published | ClockRequested | Signed
+Intent = EpisodeIntent | AccessAccepted | QueryIntent | OrderAccepted | TickIntent
 LetIn = EpisodeAccepted | AccessAccepted | OrderAccepted
 
 
@@ -144,9 +151,7 @@ def accept(
         if record.event_id is None and _proven(genesis, origin.topic, record, data or b"", signature):
             # Its place would make of one saying as many as there are strangers who publish it again.
             record = replace(record, event_id=ids.signed_event_id(origin.topic, data or b""))
-        intent = (
-            _episode(record, origin, clock) if isinstance(record, EpisodeRecorded) else _access(record, origin, clock)
-        )
+        intent = _intent(record, origin, clock)
         if genesis is not None and data is not None:
             _check_signature(genesis, origin.topic, intent, data, signature)
             if signature is not None and isinstance(intent, EpisodeIntent):
@@ -188,6 +193,7 @@ _REGISTRY = " (a schema registry's framing, which is not taken)"
 _EXPECTED: dict[str, type[Outside]] = {
     topics.EPISODES: EpisodeRecorded,
     topics.ACCESSES: AccessRecorded,
+    topics.QUERIES: QueryRecorded,
     topics.CLOCK: ClockRequested,
     **dict.fromkeys(table.BY_TOPIC, Signed),
 }
@@ -230,6 +236,12 @@ def _from_avro(codec: Codec, data: bytes, expected: type[Outside]) -> Outside:
     return record
 
 
+def _intent(record: Published, origin: Origin, clock: _Clock) -> EpisodeIntent | AccessAccepted | QueryIntent:
+    if isinstance(record, EpisodeRecorded):
+        return _episode(record, origin, clock)
+    return _query(record, origin, clock) if isinstance(record, QueryRecorded) else _access(record, origin, clock)
+
+
 def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeIntent:
     for name in RESERVED:
         if getattr(record, name) not in (None, False):
@@ -253,7 +265,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         agent=agent,
         subject=agent if record.subject is None else _name("subject", record.subject),
         occurred_at=clock.time("occurred_at", record.occurred_at),
-        content=_content(record.content),
+        content=_text("content", record.content),
         derives_from=_memories("derives_from", record.derives_from, PARENTS_MAX),
         supersedes=supersedes,
         type=facets.EPISODIC if record.type is None else record.type,
@@ -281,6 +293,22 @@ def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAcce
     )
 
 
+def _query(record: QueryRecorded, origin: Origin, clock: _Clock) -> QueryIntent:
+    if not asked.sound(record.vector):
+        told = f"at most {asked.VECTOR_MOST} numbers of a vector of unit length"
+        raise _Refused(Reason.OUT_OF_RANGE, "vector", told)
+    return QueryIntent(
+        event_id=_event_id(record.event_id, origin),
+        namespace=_namespace(record.namespace),
+        agent=_name("agent", record.agent),
+        asked_at=clock.time("asked_at", record.asked_at),
+        query=_text("query", record.query),
+        memory_ids=_memories("memory_ids", record.memory_ids, FOUND_MAX),
+        encoder=_optional("encoder", record.encoder, _name),
+        vector=record.vector,
+    )
+
+
 def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     if not OLDEST_MS <= record.as_of < NEWEST_MS:
         raise _Refused(Reason.OUT_OF_RANGE, "as_of", "not milliseconds between the years 2000 and 2200")
@@ -303,9 +331,7 @@ def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin,
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
 
 
-def _proven(
-    genesis: Genesis | None, topic: str, record: EpisodeRecorded | AccessRecorded, data: bytes, signature: bytes | None
-) -> bool:
+def _proven(genesis: Genesis | None, topic: str, record: Published, data: bytes, signature: bytes | None) -> bool:
     """Whether the agent signed these bytes: its signature is here, it has a key, and the signature is of that."""
     if genesis is None or signature is None or record.agent not in genesis.agent_keys:
         return False
@@ -314,7 +340,11 @@ def _proven(
 
 
 def _check_signature(
-    genesis: Genesis, topic: str, intent: EpisodeIntent | AccessAccepted, data: bytes, signature: bytes | None
+    genesis: Genesis,
+    topic: str,
+    intent: EpisodeIntent | AccessAccepted | QueryIntent,
+    data: bytes,
+    signature: bytes | None,
 ) -> None:
     fault = signatures.fault(genesis, topic, intent.namespace, intent.agent, value=data, signature=signature)
     if fault is not None:
@@ -376,19 +406,17 @@ def _sound(field: str, value: str, fault: names.Fault | None) -> str:
     return value
 
 
-def _content(value: str) -> str:
+def _text(field: str, value: str) -> str:
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
-        raise _Refused(
-            Reason.FORBIDDEN_CHARACTER, "content", "half of a surrogate pair, which is no character"
-        ) from None
+        raise _Refused(Reason.FORBIDDEN_CHARACTER, field, "half of a surrogate pair, which is no character") from None
     if size > CONTENT_BYTES_MAX:
-        raise _Refused(Reason.TOO_LONG, "content", f"{size} bytes of UTF-8; {CONTENT_BYTES_MAX} are the most: split it")
+        raise _Refused(Reason.TOO_LONG, field, f"{size} bytes of UTF-8; {CONTENT_BYTES_MAX} are the most: split it")
     if "\0" in value:
-        raise _Refused(Reason.FORBIDDEN_CHARACTER, "content", "NUL (U+0000), which the store's text cannot hold")
+        raise _Refused(Reason.FORBIDDEN_CHARACTER, field, "NUL (U+0000), which the store's text cannot hold")
     if not value.strip():
-        raise _Refused(Reason.EMPTY_VALUE, "content", "blank; an episode says something")
+        raise _Refused(Reason.EMPTY_VALUE, field, "blank; it has to say something")
     return value
 
 

@@ -19,7 +19,7 @@ from memquorum.core.avro import Codec
 from tests.schema.samples import CURRENT, RECORDS, SCHEMAS
 
 GOLDEN = sorted((SCHEMAS / "golden").glob("*/*.avsc"))
-PRIMITIVES = {"string": str, "bytes": bytes, "int": int, "long": int, "double": float, "boolean": bool}
+PRIMITIVES = {"string": str, "bytes": bytes, "int": int, "long": int, "float": float, "double": float, "boolean": bool}
 
 
 def python_type(schema: object) -> object:

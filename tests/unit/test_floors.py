@@ -21,7 +21,7 @@ Floors = Sequence[Mapping[str, Sequence[str]]]
 
 _CORE = "memquorum.core."
 _POLICY = tuple(_CORE + one for one in ("policy", "facets", "caps", "merging", "salience", "tiers"))
-_INTAKE = tuple(_CORE + one for one in ("intake", "authorship", "letters", "quota", "stock"))
+_INTAKE = tuple(_CORE + one for one in ("intake", "asked", "authorship", "letters", "quota", "stock"))
 
 
 def _each(*names: str, of: str = _CORE) -> dict[str, tuple[str, ...]]:

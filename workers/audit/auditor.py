@@ -26,7 +26,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.ports import Vault
-from workers.audit import authors, contents, worths
+from workers.audit import authors, contents, queries, worths
 from workers.audit.contents import Checked
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
@@ -75,6 +75,7 @@ def verify(
         scored = _open(stack, bootstrap, topics.SCORED, genesis.shards, strangers)
         accepted = _open(stack, bootstrap, topics.ACCEPTED, genesis.shards, strangers)
         heads = _open(stack, bootstrap, topics.HEADS, genesis.shards, strangers)
+        asked = _open(stack, bootstrap, topics.ASKED, genesis.shards, strangers)
         entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards, strangers)
         found = stack.enter_context(snapshot(memory_dsn)) if memory_dsn is not None else None
         total, before = sum(partition.end for partition in entries), 0
@@ -94,6 +95,7 @@ def verify(
             reports.append(report)
         reports = [_with_authors(report, _authors(codec, genesis, report.shard, accepted, vault)) for report in reports]
         reports = [_with_authors(report, _worths(codec, report.shard, accepted, scored, vault)) for report in reports]
+        reports = [_with_authors(report, _queries(codec, report.shard, asked, entries, vault)) for report in reports]
         bodies, unchecked = Checked(), 0
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
@@ -156,6 +158,14 @@ def _worths(
         ((record.offset, record.data) for record in _ended(partition)) for partition in (accepted[shard], scored[shard])
     )
     return worths.check(codec, shard, said, scores, vault)
+
+
+def _queries(
+    codec: Codec, shard: int, asked: Sequence[Partition], entries: Sequence[Partition], vault: Vault | None
+) -> Findings:
+    """Reads what was asked of a shard, and its journal, as far as they went when the audit began."""
+    said, journal = (lambda of=of: (record.data for record in _ended(of[shard])) for of in (asked, entries))
+    return queries.check(codec, shard, said, journal, vault)
 
 
 def _ended(partition: Partition) -> Iterator[Record]:

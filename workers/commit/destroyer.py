@@ -14,8 +14,11 @@ from functools import partial
 from typing import Any
 
 from db.store import PostgresStore
+from memquorum.core import asked
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import ShardState
+from memquorum.core.orders.erase import AGENT, NAMESPACE, SUBJECT
+from memquorum.core.records import ErasureOrdered
 from memquorum.ports import Follows, VaultBehind, VaultUnavailable
 
 log = logging.getLogger("memquorum.commit")
@@ -51,9 +54,10 @@ class Destroyer:
             # A journal that is behind the vault's is another one, or older: it is followed from its beginning.
             after = noted if noted < state.seq else 0
             while found := self._store.destroyed(self._codec, state.shard, after, _AGAIN):
-                ids = [memory_id for _, those in found for memory_id in those]
+                ids = [memory_id for _, those, _ in found for memory_id in those]
                 for first in range(0, len(ids), _AGAIN):
                     revived += self._patiently(self._vault.destroy, ids[first : first + _AGAIN])
+                revived += sum(self.forget_asked(order) for _, _, order in found if order is not None)
                 after = found[-1][0]
             self.destroy([], {state.shard: state.seq})
         if revived:
@@ -66,6 +70,16 @@ class Destroyer:
         moves = {shard: (self._notes.get(shard, 0), seq) for shard, seq in through.items()}
         self._patiently(partial(self._vault.follow, moves), memory_ids)
         self._notes |= through
+
+    def forget_asked(self, order: ErasureOrdered) -> int:
+        """Takes the keys of what was asked out of the vault, as far as an order to erase names who asked; how many were
+        there."""
+        if order.selector not in (AGENT, SUBJECT, NAMESPACE):
+            return 0
+        owner = asked.owner(order.namespace, order.value)
+        whose = partial(self._vault.destroy_of, asked.KEYS, owner, begins=order.selector == NAMESPACE)
+        count: int = self._patiently(lambda _: whose(), [])
+        return count
 
     def look(self, states: Iterable[ShardState], now_s: float) -> None:
         """Looks, as often as it is called, whether the vault is where it was, and how far the journals are. Raises

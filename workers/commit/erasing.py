@@ -22,7 +22,7 @@ from memquorum.core.journal.rows import ErasureRow, Keys, ShardState
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.records import ErasedEpisode, OrderAccepted
+from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted
 from workers.commit.line import Batch, Line
 
 log = logging.getLogger("memquorum.commit")
@@ -39,12 +39,14 @@ class Erasing:
         rules: Rules,
         store: PostgresStore,
         destroy: Callable[[list[str], Mapping[int, int]], object],
+        forget_asked: Callable[[ErasureOrdered], int],
+        *,
         head: Callable[[ShardState, Genesis], bytes],
         residue_ms: int,
     ) -> None:
-        """`destroy`: see Destroyer. `head`: the signed head of a journal in a configuration.
+        """`destroy`, `forget_asked`: see Destroyer. `head`: the signed head of a journal in a configuration.
         `residue_ms`: how long after an order something of what it erased may lie in files."""
-        self._rules, self._store, self._destroy = rules, store, destroy
+        self._rules, self._store, self._destroy, self._forget_asked = rules, store, destroy, forget_asked
         self._head, self._residue_ms = head, residue_ms
 
     def carry_out(self, line: Line, batch: Batch, offset: int, record: OrderAccepted) -> Net:
@@ -52,7 +54,8 @@ class Erasing:
 
         Raises what the store raises, and what `destroy` does."""
         digest = order_digest(self._rules.codec, record.order)
-        found = self._named(line, record, digest)
+        _, order = ERASURE.opened(self._rules.codec, self._rules.genesis, record.order)
+        found = self._named(line, order, digest)
         ids = [one.memory_id for one in found or ()]
         held = self._store.held(ids) if ids else []
         if held:
@@ -60,6 +63,7 @@ class Erasing:
                 line, batch, offset, record, Keys(protected=frozenset(held), orders=frozenset({digest}))
             )
         parts = [ordering.Part(0, 1, repeated=True)] if found is None else ordering.in_parts(found)
+        queries = 0 if found is None else self._forget_asked(order)
         state = line.state
         for nth, first in enumerate(range(0, len(ids), PART_MOST), start=1):
             self._destroy(ids[first : first + PART_MOST], {state.shard: state.seq + nth})
@@ -74,7 +78,7 @@ class Erasing:
                 batch.changes.append((change, batch.items[0]))
             net = self._with_heads(work.net(), line.rules.genesis)
             transaction.write([net], {}, line.cursors(batch))
-        log.info("order %s: %d episodes erased", record.event_id, len(ids))
+        log.info("order %s: %d episodes erased, and the keys of %d days of queries", record.event_id, len(ids), queries)
         return net
 
     def _withhold(self, line: Line, batch: Batch, offset: int, record: OrderAccepted, held: Keys) -> Net:
@@ -92,11 +96,10 @@ class Erasing:
         log.error(told, record.event_id, len(held.protected))
         return net
 
-    def _named(self, line: Line, record: OrderAccepted, digest: bytes) -> Sequence[ErasedEpisode] | None:
+    def _named(self, line: Line, order: ErasureOrdered, digest: bytes) -> Sequence[ErasedEpisode] | None:
         """What is to be erased; None where the order was answered before: carried out, or withheld."""
         if self._store.answered(line.state.shard, [digest]):
             return None
-        _, order = ERASURE.opened(self._rules.codec, self._rules.genesis, record.order)
         return self._store.named(order.namespace, order.selector, order.value)
 
     def _with_heads(self, net: Net, genesis: Genesis) -> Net:

@@ -167,7 +167,10 @@ class _Session:
         self._destroyer = Destroyer(rules.codec, store, vault, self._patiently)
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(store, own_clock)
-        self._erasing = Erasing(rules, store, self._destroyer.destroy, outbox.signed_head, residue_ms)
+        self._erasing = Erasing(
+            rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
+            head=outbox.signed_head, residue_ms=residue_ms,
+        )  # fmt: skip
         self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()

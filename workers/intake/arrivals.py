@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 
 from confluent_kafka import Message
 
-from memquorum.core import letters
+from memquorum.core import asked, intake, letters, sealing
+from memquorum.core.asked import QueryIntent
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
+from memquorum.core.records import EpisodeAccepted, QueryAsked
 from workers.kafka import loop
 
 FIRST_AT = "first_at"
@@ -25,9 +29,23 @@ def wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | N
     """The vault key that an answer needs: (id, namespace, subject)."""
     if isinstance(answer, EpisodeIntent):
         return answer.memory_id, answer.namespace, answer.subject
+    if isinstance(answer, QueryIntent):
+        return answer.key_id, asked.KEYS, asked.owner(answer.namespace, answer.agent)
     if isinstance(answer, Refusal):
         return letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
     return None
+
+
+def sealed(
+    answer: EpisodeIntent | QueryIntent, origin: Origin, keys: Mapping[str, bytes]
+) -> EpisodeAccepted | QueryAsked | None:
+    """What comes in, sealed; None where its key was destroyed: of a query, if its agent was erased on this day."""
+    nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
+    if isinstance(answer, EpisodeIntent):
+        key = keys.get(answer.memory_id)
+        return None if key is None else intake.seal_episode(answer, origin, key, nonces)
+    key = keys.get(answer.key_id)
+    return None if key is None else asked.seal(answer, key, nonces)
 
 
 def signature(message: Message) -> bytes | None:

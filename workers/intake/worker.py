@@ -10,7 +10,8 @@ the request was read; so an episode acknowledged before the request was publishe
 one intake process; with several, each knows only the partitions that it was given.
 
 A hold stands against an erasure. So an erasure is let in after every order to protect that stood in its topic when the
-erasure was read: who published the hold first, and had Kafka's word for it, is not overtaken on the way.
+erasure was read: who published the hold first, and had Kafka's word for it, is not overtaken on the way. And after
+every query: a key that is made later would be there after the erasure.
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from memquorum import topics
 from memquorum.core import ids, intake, letters, sealing
+from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
-from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused
+from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused, QueryAsked
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
-from workers.intake.arrivals import at, kept, origin_of, signature, wanted
+from workers.intake.arrivals import at, kept, origin_of, sealed, signature, wanted
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
-from workers.intake.letter_keys import LetterKeys
+from workers.intake.old_keys import OldKeys
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.kafka import loop, spans
 from workers.kafka.group_membership import Place
@@ -78,16 +80,18 @@ def run(
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
     letters_ms: int = 7 * 24 * 3600 * 1000,
+    queries_ms: int = 0,
     outside_keep_ms: int = 0,
     limits: Plan | None = None,
     living: Living | None = None,
     refused: Collection[str] = (),
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
-    long their topic keeps dead letters, and so the vault their keys. `outside_keep_ms`: how long what was let in still
-    lies in outside topics that this installation provisioned; 0: until their retention is over (see `clearing`).
-    `limits`: what namespaces may bring in; without, as much as they like. `living`: counts memories, where one of the
-    limits is of these. `refused`: whose orders stay outside.
+    long their topic keeps dead letters, and so the vault their keys. `queries_ms`: how long queries can be opened; 0:
+    none is logged. `outside_keep_ms`: how long what was let in still lies in outside topics that this installation
+    provisioned; 0: until their retention is over (see `clearing`). `limits`: what namespaces may bring in; without, as
+    much as they like. `living`: counts memories, where one of the limits is of these. `refused`: whose orders stay
+    outside.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
@@ -95,9 +99,10 @@ def run(
     """
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
-        limits=limits, living=living, refused=refused,
+        limits=limits, living=living, refused=refused, queries=queries_ms > 0,
     )  # fmt: skip
-    serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, letters_ms=letters_ms)
+    old_keys = OldKeys(vault, letters_ms, queries_ms)
+    serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, old_keys=old_keys)
 
 
 def serve(
@@ -107,11 +112,11 @@ def serve(
     clock: Clock,
     tick_ms: int,
     ready: Callable[[], None] = lambda: None,
-    letters_ms: int,
+    old_keys: OldKeys,
 ) -> None:
     """Runs a client, and beside it what clears the outside topics, until it is told to stop."""
     client.clear(outside_keep_ms / 1000)
-    client.run(tick_ms / 1000 if clock == "wall" else None, ready, LetterKeys(client.vault, letters_ms))
+    client.run(tick_ms / 1000 if clock == "wall" else None, ready, old_keys)
 
 
 class Intake:
@@ -131,8 +136,10 @@ class Intake:
         limits: Plan | None = None,
         living: Living | None = None,
         refused: Collection[str] = (),
+        queries: bool = True,
     ) -> None:
-        self._refused = refused
+        """`queries`: whether they are logged; what comes of them all the same is passed over."""
+        self._refused, self._queries = refused, queries
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
         self._driven = False
@@ -166,7 +173,7 @@ class Intake:
         self._hops: list[Hop] = []
         self._sent: Counter[str] = Counter()
 
-    def run(self, tick_s: float | None, ready: Callable[[], None], letter_keys: LetterKeys) -> None:
+    def run(self, tick_s: float | None, ready: Callable[[], None], old_keys: OldKeys) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
         self.join(tick_s is None)
         told = False
@@ -183,7 +190,7 @@ class Intake:
                     self._next_tick = time.monotonic() + tick_s
                     self._tick_by_wall()
                 if self._leads:
-                    letter_keys.turn(time.monotonic())
+                    old_keys.turn(time.monotonic())
         finally:
             self.close()
 
@@ -219,7 +226,8 @@ class Intake:
     # Records
 
     def handle(self, messages: Sequence[Message]) -> None:
-        """Lets a batch in; erasures come after the protections that stood there before them, ticks after everything."""
+        """Lets a batch in; erasures come after the protections and queries that stood there before them, ticks after
+        everything."""
         self._let_in(self._noted(messages))
         while (self._erasures or self._clocks) and not self._stop:
             # What stands there now is to come before every tick that was read until now.
@@ -227,7 +235,7 @@ class Intake:
             if waiting:
                 self._drain(topics.FROM_AGENTS)
             if count := len(self._erasures):
-                self._drain((topics.PROTECTIONS,))
+                self._drain((topics.PROTECTIONS, topics.QUERIES))
                 # Told to stop, it has not read all of these. The group may have taken erasures away meanwhile.
                 count = 0 if self._stop else min(count, len(self._erasures))
                 self._let_in([self._erasures.popleft() for _ in range(count)])
@@ -264,7 +272,7 @@ class Intake:
             return
         began, since_ns = time.monotonic(), time.time_ns()
         now_ms = self._as_of if self._driven else _wall_ms()
-        said = [m for m in messages if not is_marker(m)]
+        said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
         keys = self._keys(wanted(origin, answer) for _, origin, answer in judged)
         if keys is None:
@@ -322,24 +330,24 @@ class Intake:
         if isinstance(answer, TickIntent):
             self._tick(answer, loop.traceparent(message))
             return
-        if isinstance(answer, EpisodeIntent):
-            key = keys.get(answer.memory_id)
-            if key is None:
+        if isinstance(answer, EpisodeIntent | QueryIntent):
+            record = sealed(answer, origin, keys)
+            if record is not None:
+                self._accept(record, hop)
+            elif isinstance(answer, EpisodeIntent):
                 self._gate.forgotten(answer.namespace)
                 self._refuse(message, origin, _FORGOTTEN, keys, hop)
-                return
-            self._accept(intake.seal_episode(answer, origin, key, _nonces()), hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
         else:
             self._accept(answer, hop)
 
-    def _accept(self, record: LetIn, hop: Hop) -> None:
+    def _accept(self, record: LetIn | QueryAsked, hop: Hop) -> None:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
-        parent = hop.send(topics.ACCEPTED, shard, event_id)
+        topic = topics.ASKED if isinstance(record, QueryAsked) else topics.ACCEPTED
+        parent = hop.send(topic, shard, event_id)
         told = self._placed if isinstance(record, EpisodeAccepted) else None
-        key = record.namespace.encode()
-        self._produce(topics.ACCEPTED, shard, key, record, event_id=event_id, parent=parent, told=told)
+        self._produce(topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told)
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
         _LOG.info("refused %s/%d/%d: %s %s", *at(origin), refusal.reason, refusal.field or "")
@@ -349,13 +357,13 @@ class Intake:
         key = keys.get(letter)
         payload = message.value() or b""
         # Without its payload goes what was forgotten, and what no topic could hold: compressed, it came in small.
-        sealed = b""
+        closed = b""
         if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
-            sealed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
+            closed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
         record = IntakeRefused(
             origin_topic=origin.topic, origin_partition=origin.partition, origin_offset=origin.offset,
-            reason=refusal.reason, detail=refusal.detail, refused_at=_wall_ms(), key_id=letter, sealed_payload=sealed,
-            field=refusal.field, signature=signature(message) if sealed else None,
+            reason=refusal.reason, detail=refusal.detail, refused_at=_wall_ms(), key_id=letter, sealed_payload=closed,
+            field=refusal.field, signature=signature(message) if closed else None,
         )  # fmt: skip
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
@@ -472,11 +480,6 @@ class Intake:
             said = {loop.place(m): loop.offset(m) + 1 for m in messages if not is_marker(m)}
             for place, end in said.items():
                 self._clearing.took(place, end, time.monotonic())
-
-
-def _nonces() -> tuple[bytes, bytes]:
-    drawn = os.urandom(2 * sealing.NONCE_BYTES)
-    return drawn[: sealing.NONCE_BYTES], drawn[sealing.NONCE_BYTES :]
 
 
 def _wall_ms() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.asked import QueryIntent
 from memquorum.core.commit.spine import Item
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal, TickIntent
 from memquorum.core.journal.rows import Change, DecisionRow
@@ -14,10 +15,11 @@ from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 def let_in(tracing: Tracing, origin: Origin, answer: Intent | Refusal, parent: str | None, since_ns: int) -> Hop:
     """Intake handles a record: an episode in the trace of its memory, which begins here where nobody has begun it.
 
-    Ticks are not traced: most lead to nothing, and what one leads to begins with the nomination.
+    Ticks are not traced: most lead to nothing, and what one leads to begins with the nomination. Nor are queries, which
+    go no further.
     """
     topic, partition, offset = origin.topic, origin.partition, origin.offset
-    if isinstance(answer, TickIntent):
+    if isinstance(answer, TickIntent | QueryIntent):
         return NOTHING
     if isinstance(answer, EpisodeIntent):
         return tracing.memory(topic, parent, answer.memory_id, partition=partition, offset=offset, since_ns=since_ns)

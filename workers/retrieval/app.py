@@ -42,6 +42,7 @@ class Made(TypedDict, total=False):
     before: Encoder | None
     erasure_seed: bytes | None
     cache_memories: int
+    queries: bool
     bounds: Bounds
 
 

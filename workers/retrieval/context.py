@@ -36,7 +36,7 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     ring = buffer.ring(traces)
     # Off the loop: it compares texts.
     made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame)
-    used, warning = await uses(service, request, asked.reader, made.packed)
+    used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
     return Told(
         Context(
             namespace=namespace,

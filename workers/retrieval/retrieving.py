@@ -39,7 +39,7 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     packed = await asyncio.to_thread(packing.pack, ranked, wanted.budget_tokens, wanted.k_max)
-    used, warning = await uses(service, request, wanted.reader, packed)
+    used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
         Retrieved(
             namespace=wanted.reader.namespace,
@@ -73,7 +73,7 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     kept = await kept_out(service, sight, namespace, wanted.filters)
     packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
-    used, warning = await uses(service, request, wanted.reader, packed)
+    used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
         Recalled(
             namespace=namespace,
@@ -175,10 +175,13 @@ def _scores(item: Item) -> dict[str, Any]:
     return {name: round(value, 6) for name, value in found.items()} | {"cosine": scored.candidate.hit.score}
 
 
-async def uses(service: Service, request: Request, reader: Reader, packed: Packed) -> tuple[int, str | None]:
-    """Counts what is given as used, unless the reader peeks; of how many that is so, and why not of all."""
+async def uses(
+    service: Service, request: Request, reader: Reader, packed: Packed, query: str | None
+) -> tuple[int, str | None]:
+    """Counts what is given as used and logs the query, unless the reader peeks; of how many memories that is so, and
+    why not of all."""
     hits = [item.scored.candidate.hit for item in packed.items]
-    return await count(service, request, reader.search("", len(hits)), hits)
+    return await count(service, request, reader.search(query or "", len(hits)), hits)
 
 
 async def count(service: Service, request: Request, wanted: Search, hits: Sequence[Hit]) -> tuple[int, str | None]:

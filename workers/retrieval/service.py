@@ -22,6 +22,7 @@ from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
+from memquorum.core.records import QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
@@ -63,10 +64,12 @@ class Service:
         shown: Stage,
         erasure_seed: bytes | None = None,
         cache_memories: int = CAPACITY,
+        queries: bool = False,
         bounds: Bounds = DEFAULTS,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
-        without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache."""
+        without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache.
+        `queries`: whether what is asked is logged."""
         self.erasure_seed = erasure_seed
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.genesis, self.codec, self.bounds = genesis, codec, bounds
@@ -75,7 +78,7 @@ class Service:
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
         self._encodings = ThreadPoolExecutor(bounds.encodings, thread_name_prefix="encode")
-        self._dsn, self._bootstrap = memory_dsn, bootstrap
+        self._dsn, self._bootstrap, self._queries = memory_dsn, bootstrap, queries
         self.caching = Caching(memory_dsn, genesis.shards, encoder.name, self.meters, 0 if before else cache_memories)
         self._pinging: asyncio.Future[None] | None = None
 
@@ -123,18 +126,28 @@ class Service:
     async def use(
         self, search: Search, hits: Sequence[Hit], parent: str | None, *, confirm: bool
     ) -> tuple[int, str | None]:
-        """Sees to it that the hits count as used; of how many that is so, and a warning if that is not all.
+        """Sees to it that the hits count as used, and the query is logged; of how many hits that is so, and a warning
+        if that is not all.
 
         `parent`: the traceparent of whoever asked. `confirm`: not before Kafka has the accesses.
         """
         accesses = query.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
-        if not accesses:
-            return 0, None
         if search.namespace in self.genesis.signed:
-            return 0, _UNSIGNED
+            return 0, _UNSIGNED if accesses else None
+        asked = self._asked(search, hits)
+        if not accesses and asked is None:
+            return 0, None
         hop = self._shown.tracing.serve("POST /search", parent)
         hop.tell(hits=len(hits))
-        return await self.uses.count(accesses, hop, confirm=confirm)
+        return await self.uses.count(accesses, hop, confirm=confirm, asked=asked)
+
+    def _asked(self, search: Search, hits: Sequence[Hit]) -> QueryRecorded | None:
+        """The query as it is logged, with its vector if that was kept; None where it is not."""
+        if not self._queries:
+            return None
+        vector = self.caching.vector(search.namespace, search.query)
+        told = (None, ()) if vector is None else (self.encoder.name, vector.tolist())
+        return query.asked(search, hits, str(uuid.uuid4()), *told)
 
     async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
         """Publishes the JSON of an episode that was checked. Raises KafkaUnavailable."""

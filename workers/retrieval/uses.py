@@ -1,4 +1,5 @@
-"""Publishes that memories were used, behind the answers and in groups: a reader does not wait for Kafka.
+"""Publishes that memories were used and what was asked, behind the answers and in groups: a reader does not wait for
+Kafka.
 
     answer ─► hand over ─► gathered for a moment ─► Kafka ─► confirmed
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -21,7 +22,7 @@ from confluent_kafka import KafkaError
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.records import AccessRecorded
+from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.tracing import Hop
 from workers.kafka import loop
@@ -31,6 +32,7 @@ _LOG = logging.getLogger("memquorum.retrieval.uses")
 SOURCE = "memquorum/retrieval"
 _GROUP = 500
 _SLOW = "Kafka did not confirm the accesses in time; these hits may not count as used"
+_TOPICS = {AccessRecorded: topics.ACCESSES, QueryRecorded: topics.QUERIES}
 Delivered = Callable[[KafkaError | None, object], None]
 _FULL = "Kafka takes no accesses, and more of them wait than there is room for; these hits do not count as used"
 
@@ -46,12 +48,12 @@ class Producer(Protocol):
 
 
 class _Handed:
-    """The accesses of one answer, and what becomes true once Kafka has them all."""
+    """The records of one answer, and what becomes true once Kafka has all its accesses."""
 
-    __slots__ = ("accesses", "confirmed", "hop")
+    __slots__ = ("confirmed", "hop", "records")
 
-    def __init__(self, accesses: Sequence[AccessRecorded], hop: Hop) -> None:
-        self.accesses, self.hop = accesses, hop
+    def __init__(self, records: Sequence[AccessRecorded | QueryRecorded], hop: Hop) -> None:
+        self.records, self.hop = records, hop
         self.confirmed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
 
@@ -87,17 +89,24 @@ class Uses:
             await asyncio.wait({working})
             flushing.shutdown(wait=False)
 
-    async def count(self, accesses: Sequence[AccessRecorded], hop: Hop, *, confirm: bool) -> tuple[int, str | None]:
+    async def count(
+        self, accesses: Sequence[AccessRecorded], hop: Hop, *, confirm: bool, asked: QueryRecorded | None = None
+    ) -> tuple[int, str | None]:
         """How many are published, or will be, and a warning where that is in doubt. With `confirm`, once Kafka has
-        them."""
-        if len(accesses) > self._room:
+        them. `asked`: is published with them; nobody is told where it is lost."""
+        records: list[AccessRecorded | QueryRecorded] = [*accesses]
+        if asked is not None:
+            records.append(asked)
+        if len(records) > self._room:
             hop.end()
-            return 0, _FULL
-        handed = _Handed(accesses, hop)
-        self._room -= len(accesses)
+            return 0, _FULL if accesses else None
+        handed = _Handed(records, hop)
+        self._room -= len(records)
         self._waiting.append(handed)
         self._idle.clear()
         self._news.set()
+        if not accesses:
+            return 0, None
         if not confirm:
             return (len(accesses), None) if not self.fails else (0, _SLOW)
         self._hurry.set()
@@ -123,27 +132,31 @@ class Uses:
         group, records = [], 0
         while self._waiting and records < _GROUP:
             group.append(self._waiting.popleft())
-            records += len(group[-1].accesses)
+            records += len(group[-1].records)
         return group
 
-    async def _publish(self, producer: Producer, flushing: Executor, group: Sequence[_Handed]) -> list[str]:
-        """Why accesses were lost, each of them; nothing where all are confirmed."""
-        lost: list[str] = []
+    async def _publish(self, producer: Producer, flushing: Executor, group: Sequence[_Handed]) -> list[tuple[str, str]]:
+        """What was lost, its topic and why; nothing where all is confirmed."""
+        lost: list[tuple[str, str]] = []
 
-        def delivered(error: KafkaError | None, _: object) -> None:
+        def delivered(topic: str, error: KafkaError | None, _: object) -> None:
             if error is not None:
-                lost.append(str(error))
+                lost.append((topic, str(error)))
 
         for handed in group:
-            for place, access in enumerate(handed.accesses):
+            for place, record in enumerate(handed.records):
                 # One of an answer's is traced: spans of all of them took longer than all else that became of them.
-                event_id = access.event_id or ""
-                parent = handed.hop.aside() if place else handed.hop.send(topics.ACCESSES, None, event_id)
-                told = loop.headers("AccessRecorded", SOURCE, event_id, parent)
+                topic, event_id = _TOPICS[type(record)], record.event_id or ""
+                parent = handed.hop.aside() if place else handed.hop.send(topic, None, event_id)
+                told = loop.headers(type(record).__name__, SOURCE, event_id, parent)
+                key = (record.namespace or "").encode()
                 try:
-                    self._produce(producer, access, told, delivered)
+                    producer.produce(
+                        topic, value=self._codec.encode(record), key=key, headers=told,
+                        on_delivery=partial(delivered, topic),
+                    )  # fmt: skip
                 except Exception as error:  # whatever it is, the others are published
-                    lost.append(str(error) or type(error).__name__)
+                    lost.append((topic, str(error) or type(error).__name__))
             # Requests are answered in between.
             await asyncio.sleep(0)
         flush = partial(producer.flush, self._confirm_s)
@@ -152,25 +165,21 @@ class Uses:
             self._fail("accesses are not confirmed yet")
         return lost
 
-    def _produce(self, producer: Producer, access: AccessRecorded, told: loop.Headers, delivered: Delivered) -> None:
-        key = (access.namespace or "").encode()
-        producer.produce(
-            topics.ACCESSES, value=self._codec.encode(access), key=key, headers=told, on_delivery=delivered
-        )
-
-    def _end(self, group: Sequence[_Handed], lost: Sequence[str]) -> None:
-        records = sum(len(handed.accesses) for handed in group)
-        self._sent(topics.ACCESSES, records - len(lost))
+    def _end(self, group: Sequence[_Handed], lost: Sequence[tuple[str, str]]) -> None:
+        records = Counter(_TOPICS[type(record)] for handed in group for record in handed.records)
+        missing = Counter(topic for topic, _ in lost)
+        for topic, count in records.items():
+            self._sent(topic, count - missing[topic])
         if lost:
-            self._fail(f"{len(lost)} of {records} accesses may not count: {lost[0]}")
+            self._fail(f"{len(lost)} of {records.total()} accesses and queries may not count: {lost[0][1]}")
         else:
             self.fails = ""
-        self._room += records
+        self._room += records.total()
         if self._room == self._most:
             self._idle.set()
         for handed in group:
             handed.hop.end()
-            handed.confirmed.set_result(not lost)
+            handed.confirmed.set_result(not missing[topics.ACCESSES])
 
     def _fail(self, why: str) -> None:
         if why != self.fails:

@@ -1,5 +1,5 @@
 """What an operator runs beside the processes.
 
-`dead_letters`: what intake refused; `orders`: the operator's own, and those of another membership; `prune`:
-consensus messages that are not needed any more; `reencode`: all memories by another encoder.
+`asked`: what agents asked; `dead_letters`: what intake refused; `orders`: the operator's own, and those of another
+membership; `prune`: consensus messages that are not needed any more; `reencode`: all memories by another encoder.
 """

@@ -16,6 +16,7 @@ CREATE TABLE memory_key (
     FOREIGN KEY (namespace, subject) REFERENCES subject_key (namespace, subject)
 );
 CREATE INDEX memory_key_of_letters ON memory_key (made_at) WHERE namespace = '!intake' AND wrapped IS NOT NULL;
+CREATE INDEX memory_key_of_queries ON memory_key (subject) WHERE namespace = '!asked' AND wrapped IS NOT NULL;
 
 -- Who may do what with keys: `db/rights/vault.sql`. None of these removes the row that says that a key was destroyed.
 DO $$
@@ -47,13 +48,13 @@ $$;
 CREATE TRIGGER memory_key_only_destroyed BEFORE UPDATE ON memory_key
     FOR EACH ROW EXECUTE FUNCTION key_only_destroyed();
 
--- Intake makes keys, and destroys those of its dead letters alone.
+-- Intake makes keys, and destroys those of its dead letters and of queries alone.
 ALTER TABLE memory_key ENABLE ROW LEVEL SECURITY;
 CREATE POLICY reads ON memory_key FOR SELECT
     TO memquorum_vault, memquorum_keymaker, memquorum_keyreader, memquorum_keydestroyer USING (true);
 CREATE POLICY makes ON memory_key FOR INSERT TO memquorum_vault, memquorum_keymaker WITH CHECK (true);
 CREATE POLICY destroys ON memory_key FOR UPDATE TO memquorum_vault, memquorum_keydestroyer USING (true);
-CREATE POLICY letters ON memory_key FOR UPDATE TO memquorum_keymaker USING (namespace = '!intake');
+CREATE POLICY letters ON memory_key FOR UPDATE TO memquorum_keymaker USING (namespace IN ('!intake', '!asked'));
 
 -- How far each shard's journal was followed: every key that it calls destroyed up to this entry is destroyed here. A
 -- backup that is put back says less than the journal, and the commit worker destroys again what lies between.

@@ -96,6 +96,10 @@ class Kind(StrEnum):
     CONTENT_ALTERED = "content_altered"
     """A content that is not the one whose commitment stands in the journal."""
 
+    # What was asked, held against the erasures.
+    QUERY_KEPT = "query_kept"
+    """A query whose key is there after an erasure of who had asked."""
+
     # The scored stream, held against what was accepted.
     WORTH_ALTERED = "worth_altered"
     """A worth that does not follow from the words of the text and what was counted of them."""
@@ -141,6 +145,8 @@ class Counts:
     """Worths that were computed again from the accepted texts."""
     worths_unread: int = 0
     """Worths of texts that nobody can open any more: whether they are right is not checkable."""
+    queries: int = 0
+    """Queries whose keys were held against the erasures."""
     rows: int = 0
     """Rows of Postgres that were held against the chain."""
 

@@ -44,12 +44,14 @@ from memquorum.core.records import (
     Decided,
     Destroyed,
     Erased,
+    ErasureOrdered,
     JournalAppended,
     JournalEntry,
     Lapsed,
     Protected,
     Reencoded,
     RestoreRequested,
+    Signed,
     Stored,
     Ticked,
     Withheld,
@@ -127,6 +129,15 @@ def destroyed(codec: Codec, entry: JournalEntry) -> list[str]:
     if isinstance(detail, Stored) and entry.effect == "dropped" and detail.outcome == ERASED:
         return [entry.memory_id or ""]
     return []
+
+
+def erased_by(codec: Codec, entry: JournalEntry) -> ErasureOrdered | None:
+    """The order to erase that an entry carries out; None for any other entry. Whether it was entitled was asked before
+    the entry was written. Raises DecodeError."""
+    if entry.effect != "erased":
+        return None
+    detail = codec.decode_as(Erased, entry.detail)
+    return codec.decode_as(ErasureOrdered, codec.decode_as(Signed, detail.order).body)
 
 
 def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: JournalAppended) -> Change:

@@ -4,7 +4,7 @@ Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` ho
 milliseconds since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean
 stands in the schema's `doc`.
 
-By subject: `episodes`, `intake` (uses and the clock), `erasure`, `protection`, `restoring`, `orders`
+By subject: `episodes`, `intake` (uses and the clock), `queries`, `erasure`, `protection`, `restoring`, `orders`
 (any of them on its way), `configuration`, `nomination`, `votes` (what members sign) and `journal`. Everybody imports
 them from here.
 """
@@ -33,6 +33,7 @@ from memquorum.core.records.journal import (
 from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.records.orders import OrderAccepted, OrderFound
 from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
+from memquorum.core.records.queries import QueryAsked, QueryRecorded
 from memquorum.core.records.restoring import Restored, RestoreOrdered, RestoreRequested
 from memquorum.core.records.votes import (
     BallotCast,
@@ -84,6 +85,8 @@ __all__ = [
     "Proposal",
     "Protected",
     "ProtectionOrdered",
+    "QueryAsked",
+    "QueryRecorded",
     "Reencoded",
     "RestoreOrdered",
     "RestoreRequested",

@@ -18,7 +18,7 @@ from memquorum.core import facets, ids, jsontext, names
 from memquorum.core.api.answers import Hit
 from memquorum.core.api.requests import Filtered, SearchRequest
 from memquorum.core.policy import PPM
-from memquorum.core.records import AccessRecorded
+from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 K_DEFAULT = 10
@@ -289,6 +289,24 @@ def uses(search: Search, hits: Sequence[Hit], event_ids: Sequence[str]) -> list[
         AccessRecorded(agent=search.agent, memory_id=hit.memory_id, namespace=search.namespace, event_id=event_id)
         for hit, event_id in zip(hits, event_ids, strict=True)
     ]
+
+
+def asked(
+    search: Search, hits: Sequence[Hit], event_id: str, encoder: str | None = None, vector: Sequence[float] = ()
+) -> QueryRecorded | None:
+    """The query as it is logged; None for a peek, and where no text was asked. `vector`: by that encoder, where it is
+    at hand. It carries no time, as the uses carry none."""
+    if search.peek or search.agent is None or not search.query:
+        return None
+    return QueryRecorded(
+        agent=search.agent,
+        query=search.query,
+        namespace=search.namespace,
+        event_id=event_id,
+        memory_ids=tuple(hit.memory_id for hit in hits),
+        encoder=encoder,
+        vector=tuple(vector),
+    )
 
 
 def read_flag(field: str, value: str | None) -> bool:

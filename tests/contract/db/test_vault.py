@@ -128,6 +128,17 @@ def test_a_namespaces_old_keys_are_destroyed(vault: Vault, again: Callable[[], V
     assert vault.create([(a, "!intake", "s")]) == {}
 
 
+def test_a_subjects_keys_are_destroyed_and_those_of_all_that_begin_so(vault: Vault, again: Callable[[], Vault]) -> None:
+    a, b, c, d = ids(4)
+    vault.create([(a, "!asked", "n/ann"), (b, "!asked", "n/anna"), (c, "!asked", "n_/ann"), (d, "n", "n/ann")])
+    assert vault.destroy_of("!asked", "n/ann") == 1
+    assert set(again().open([a, b, c, d])) == {b, c, d}
+    assert vault.destroy_of("!asked", "n/ann") == 0
+    assert vault.destroy_of("!asked", "n/", begins=True) == 1
+    assert set(again().open([a, b, c, d])) == {c, d}
+    assert vault.create([(a, "!asked", "n/ann")]) == {}
+
+
 def test_a_destroyed_key_is_never_made_again(vault: Vault, again: Callable[[], Vault]) -> None:
     a, b = ids(2)
     vault.create([(a, "n", "s"), (b, "n", "s")])

@@ -210,14 +210,17 @@ def _vault(made: Settings, process: str, role: str) -> PostgresVault:
     return PostgresVault(logins.of(made, process).vault_dsn, MASTER, role)
 
 
-def test_intake_makes_keys_and_destroys_those_of_its_letters_alone(installed: Settings) -> None:
+def test_intake_makes_keys_and_destroys_those_of_letters_and_queries_alone(installed: Settings) -> None:
     other = "1b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a12"
     with closing(_vault(installed, "intake", KEYMAKER)) as vault:
-        assert set(vault.create([*KEYED, (other, "!intake", "letters")])) == {ID, other}
+        query = "2b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a12"
+        wanted = [*KEYED, (other, "!intake", "letters"), (query, "!asked", "n/ann")]
+        assert set(vault.create(wanted)) == {ID, other, query}
         assert vault.destroy([ID]) == 0
         assert vault.destroy_older("n", 0) == 0
         assert vault.destroy_older("!intake", 0) == 1
-        assert set(vault.open([ID, other])) == {ID}
+        assert vault.destroy_older("!asked", 0) == 1
+        assert set(vault.open([ID, other, query])) == {ID}
         with pytest.raises(errors.InsufficientPrivilege):
             vault.follow({0: (0, 1)})
 

@@ -22,7 +22,7 @@ import pytest
 from numpy.typing import NDArray
 
 from db import sweeping
-from infra import genesis, settings, supervisor
+from infra import genesis, roles, settings, supervisor
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import topics
@@ -32,7 +32,9 @@ from memquorum.core.records import ClockRequested, EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
 from tests.support.waiting import until
+from workers.audit import auditor
 from workers.kafka import loop
+from workers.upkeep import asked
 
 pytestmark = pytest.mark.slow
 START = 1_750_000_000_000
@@ -101,6 +103,12 @@ def told(memory: Memory, ids: dict[str, str]) -> str:
     return repr(said)
 
 
+def queries(line: Settings) -> dict[str, str | None]:
+    """What each agent asked, as far as it can be opened."""
+    found = asked.read(line.bootstrap, genesis.read(line).shards, load_codec(), genesis.service_stamps(line))
+    return {one.agent: text for one, text in asked.texts(roles.vault(line), found)}
+
+
 def telling(vector: NDArray[np.float32], kind: str) -> bytes:
     """A part of a vector's bytes by which it is known: from its third number that is not 0 to its tenth."""
     first, last = np.flatnonzero(vector)[[2, 9]]
@@ -146,6 +154,9 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
     with Memory(namespace=NAMESPACE, agent="planner", kafka=line.bootstrap, url=line.retrieval_url) as memory:
         ids = put_in(line, memory)
         memory.search(TEXTS["json"])
+        asking = {"namespace": NAMESPACE, "query": TEXTS["json"], "agent": SUBJECT}
+        httpx.post(f"{line.retrieval_url}/search", json=asking).raise_for_status()
+        until(lambda: queries(line) == {"planner": TEXTS["json"], SUBJECT: TEXTS["json"]})
         tick(line, START + 120_000)  # old enough to be voted on
         warm = {"namespace": NAMESPACE, "query": TEXTS["json"], "peek": True}
         until(lambda: httpx.post(f"{line.retrieval_url}/search", json=warm).json()["served_from"] == "cache")
@@ -164,6 +175,9 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
 
         after = told(memory, ids)
         assert not any(text in after for text in TEXTS.values())
+        assert queries(line) == {"planner": TEXTS["json"], SUBJECT: None}
+        report = auditor.verify(line.bootstrap, made, load_codec(), line.memory_dsn, vault=roles.vault(line))
+        assert report.ok and report.counts.queries == 2
     assert rebuilt(line, "rebuilt", keep=True)["equal"]
     with psycopg.connect(line.memory_dsn.replace("dbname=memory", "dbname=rebuilt")) as connection:
         assert connection.execute("SELECT count(*) FROM content").fetchone() == (0,)

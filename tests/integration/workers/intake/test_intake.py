@@ -15,13 +15,14 @@ import psycopg
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from msgspec.structs import replace
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from db.vault import PostgresVault
 from infra.embedded.kafka import Kafka
 from memquorum import topics
-from memquorum.core import authorship, ids, letters, sealing
+from memquorum.core import asked, authorship, ids, letters, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity import signatures
 from memquorum.core.identity.stamps import HEADER, Writer
@@ -36,6 +37,8 @@ from memquorum.core.records import (
     EpisodeRecorded,
     IntakeRefused,
     OrderAccepted,
+    QueryAsked,
+    QueryRecorded,
 )
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
@@ -60,7 +63,9 @@ class Line:
         self.bootstrap, self.codec, self.vault = bootstrap, codec, vault
         self.producer = loop.producer(bootstrap)
         self.reader = loop.consumer(bootstrap)
-        loop.assign(self.reader, {(t, p): None for t in (topics.ACCEPTED, topics.REFUSED) for p in range(SHARDS)})
+        loop.assign(
+            self.reader, {(t, p): None for t in (topics.ACCEPTED, topics.REFUSED, topics.ASKED) for p in range(SHARDS)}
+        )
         self.messages: list[Message] = []
 
     def publish(self, topic: str, *values: Any, headers: Any = None, partition: int = 0) -> None:
@@ -83,7 +88,12 @@ class Line:
 
     @contextmanager
     def intake(
-        self, clock: Clock = "driven", tick_ms: int = 1000, stamps: Writer | None = None, limits: Plan | None = None
+        self,
+        clock: Clock = "driven",
+        tick_ms: int = 1000,
+        stamps: Writer | None = None,
+        limits: Plan | None = None,
+        queries_ms: int = 3_600_000,
     ) -> Iterator[None]:
         stop, failed = loop.Stop(), []
 
@@ -99,6 +109,7 @@ class Line:
                     stamps=stamps,
                     stop=stop,
                     limits=limits,
+                    queries_ms=queries_ms,
                 )
             except BaseException as error:
                 failed.append(error)
@@ -123,6 +134,39 @@ def line(fresh_kafka: str, databases: tuple[str, str], codec: Codec) -> Iterator
     found = Line(fresh_kafka, codec, PostgresVault(databases[1], MASTER))
     yield found
     found.close()
+
+
+def test_queries_are_sealed_in_a_topic_of_their_own_and_not_after_their_askers_erasure(
+    line: Line, codec: Codec
+) -> None:
+    said = QueryRecorded("planner", f"where is the key, {CANARY}?", "garden", "q1", START, (), "minilm", (0.6, -0.8))
+    line.publish(topics.QUERIES, codec.encode(said), {"agent": "planner", "query": " "})
+    line.publish(topics.QUERIES, {"agent": "eve", "query": "?", "namespace": "garden", "asked_at": START}, partition=1)
+    line.publish(topics.CLOCK, codec.encode(ClockRequested(START)))
+    with line.intake():
+        line.until(lambda: len(line.of(QueryAsked)) == 2 and len(line.of(IntakeRefused)) == 1)
+    found, other = sorted(line.of(QueryAsked), key=lambda one: one.agent, reverse=True)
+    assert CANARY.encode() not in b"".join(m.value() or b"" for m in line.messages)
+    keys = line.vault.open([found.key_id, other.key_id])
+    text, vector = asked.opened(found, keys[found.key_id])
+    assert text == said.query and vector is not None and vector.tolist() == pytest.approx([0.6, -0.8], abs=1e-3)
+    assert [(r.reason, r.field) for r in line.of(IntakeRefused)] == [("empty_value", "query")]
+
+    assert line.vault.destroy_of(asked.KEYS, asked.owner("garden", "planner")) == 1
+    line.publish(topics.QUERIES, codec.encode(replace(said, event_id="q2")))
+    line.publish(topics.QUERIES, codec.encode(replace(said, event_id="q3", agent="eve")))
+    with line.intake():
+        line.until(lambda: len(line.of(QueryAsked)) == 3)
+    assert [(one.agent, one.event_id) for one in line.of(QueryAsked)][-1] == ("eve", "q3")
+
+
+def test_where_queries_are_not_logged_they_are_passed_over(line: Line, codec: Codec) -> None:
+    line.publish(topics.QUERIES, codec.encode(QueryRecorded("planner", "where?", "garden", "q1", START)), {"query": 7})
+    line.publish(topics.CLOCK, codec.encode(ClockRequested(START)))
+    with line.intake(queries_ms=0):
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS)
+    assert not line.of(QueryAsked) and not line.of(IntakeRefused)
+    assert line.vault.open([asked.key_id("garden", "planner", START)]) == {}
 
 
 def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, codec: Codec) -> None:

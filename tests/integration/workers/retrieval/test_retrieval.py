@@ -18,7 +18,7 @@ from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
-from memquorum.core.records import AccessRecorded
+from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import erasures, protections, votes
 from tests.builders.published import GENESIS
@@ -109,6 +109,33 @@ def test_what_was_forgotten_is_never_served_and_what_was_promoted_is(client: Tes
     assert told["account"]["votes"][0]["outcome"] == "forgotten"
     assert any("4 of 4 members are for it" in line for line in told["lines"])
     assert "lid" not in str(told)
+
+
+def test_what_is_asked_is_told_to_intake_and_a_peek_is_not(
+    world: World, databases: tuple[str, str], kafka: str, codec: Codec
+) -> None:
+    reader = loop.consumer(kafka)
+    places = [(topics.QUERIES, p) for p in range(GENESIS.shards)]
+    loop.assign(reader, dict(loop.ends(reader, iter(places))))
+    made = {"memory_dsn": databases[0], "bootstrap": kafka, "genesis": GENESIS, "codec": codec}
+    for queries in (False, True):
+        built = app(**made, encoder=world.encoder, queries=queries)  # type: ignore[arg-type]
+        with TestClient(built, base_url="http://127.0.0.1") as client:
+            search(client, peek=True, query="a peek")
+            search(client, query=f"tank {queries}", k=1)
+            search(client, query="nothing at all", namespace="elsewhere")
+            asked = {"namespace": NAMESPACE, "query": "pump", "agent": "planner"}
+            assert client.post("/retrieve", json=asked).status_code == 200
+    found: list[QueryRecorded] = []
+    deadline = time.monotonic() + 10
+    while len(found) < 3 and time.monotonic() < deadline:
+        found += [codec.decode_as(QueryRecorded, m.value() or b"") for m in loop.records(reader, 10, 0.2)]
+    reader.close()
+    assert {(one.query, one.agent, one.namespace) for one in found} == {
+        ("tank True", "planner", NAMESPACE), ("nothing at all", "planner", "elsewhere"), ("pump", "planner", NAMESPACE)
+    }  # fmt: skip
+    given = {one.query: one.memory_ids for one in found}
+    assert given["tank True"] == (memory_id("tank"),) and given["nothing at all"] == () and len(given["pump"]) > 0
 
 
 def test_hits_count_as_used_and_a_peek_does_not(client: TestClient, kafka: str, codec: Codec) -> None:

@@ -76,8 +76,9 @@ class Cluster:
         self.destroyed: list[str] = []
         self.effects: list[Any] = []
         self.erasing = Erasing(
-            self.line.rules, self.store, lambda ids, _: self.destroyed.extend(ids), lambda *_: b"head", 1_000
-        )  # type: ignore[arg-type]
+            self.line.rules, self.store, lambda ids, _: self.destroyed.extend(ids), lambda _: 0,  # type: ignore[arg-type]
+            head=lambda *_: b"head", residue_ms=1_000,
+        )  # fmt: skip
         self.view = View(Path(":memory:"), GENESIS.cluster, 1)
         self.walk = Walk(codec, self.view, GENESIS, me=1, shard=0)
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
-from memquorum.core.records import AccessRecorded
+from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS
 from memquorum.core.retrieval.query import BadRequest, Search
@@ -70,6 +71,15 @@ def test_hits_are_uses_unless_peeked_at() -> None:
     search = read(GOOD)
     assert query.uses(search, [HIT], ["e"]) == [AccessRecorded("planner", HIT.memory_id, "default", "e")]
     assert query.uses(read(GOOD | {"peek": True}), [HIT], ["e"]) == []
+
+
+def test_a_query_is_logged_unless_it_peeks_or_says_nothing() -> None:
+    search = read(GOOD)
+    told = query.asked(search, [HIT], "q", "minilm", [0.5])
+    wanted = QueryRecorded("planner", search.query, "default", "q", None, (HIT.memory_id,), "minilm", (0.5,))
+    assert told == wanted
+    assert query.asked(read(GOOD | {"peek": True}), [HIT], "q") is None
+    assert query.asked(replace(search, query=""), [HIT], "q") is None
 
 
 @pytest.mark.parametrize(("distance", "score"), [(0.0, 1.0), (-1e-9, 1.0), (2.0000001, -1.0), (0.25, 0.75)])

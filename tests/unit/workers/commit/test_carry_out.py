@@ -13,7 +13,7 @@ from memquorum.core.commit.spine import Item
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.records import Erased, OrderAccepted
+from memquorum.core.records import Erased, ErasureOrdered, OrderAccepted
 from tests.builders import genesis, protections
 from tests.builders.erasures import NAMESPACE, accepted, entitled, ordered, signed
 from tests.builders.shard import Shard, memory_id
@@ -55,17 +55,23 @@ def order(codec: Codec) -> OrderAccepted:
 
 
 def carry_out(
-    store: InMemoryStore, codec: Codec, destroy: Callable[[list[str], Mapping[int, int]], object]
+    store: InMemoryStore,
+    codec: Codec,
+    destroy: Callable[[list[str], Mapping[int, int]], object],
+    asked: Callable[[ErasureOrdered], int] = lambda _: 0,
 ) -> tuple[Line, Batch]:
     line, record = line_of(store, codec), order(codec)
     batch = Batch(None, [Item(4, record)])
-    erasing = Erasing(Rules(codec, GENESIS), store, destroy, lambda state, _: b"head" + state.hash, 1_000)  # type: ignore[arg-type]
+    erasing = Erasing(
+        Rules(codec, GENESIS), store, destroy, asked,  # type: ignore[arg-type]
+        head=lambda state, _: b"head" + state.hash, residue_ms=1_000,
+    )  # fmt: skip
     line.applied(batch, erasing.carry_out(line, batch, 4, record))
     return line, batch
 
 
 def test_the_keys_go_first(store: InMemoryStore, vault: InMemoryVault, codec: Codec) -> None:
-    seen = list[tuple[str, bool]]()
+    seen, orders = list[tuple[str, bool]](), list[ErasureOrdered]()
 
     def destroy(ids: list[str], through: Mapping[int, int]) -> None:
         seen.extend((one, one in store.erased) for one in ids)
@@ -73,7 +79,14 @@ def test_the_keys_go_first(store: InMemoryStore, vault: InMemoryVault, codec: Co
         told.update(through)
 
     before, told = store.states[0].seq, dict[int, int]()
-    line, batch = carry_out(store, codec, destroy)
+
+    def asked(order: ErasureOrdered) -> int:
+        assert not store.erased, "what was asked loses its keys before the journal tells of it"
+        orders.append(order)
+        return 0
+
+    line, batch = carry_out(store, codec, destroy, asked)
+    assert [(one.selector, one.value) for one in orders] == [("subject", "ada")]
     assert told == {0: before + 1} and line.state.seq == before + 1
     assert sorted(seen) == sorted([(A, False), (FAINT, False)])
     assert set(vault.open([A, B, FAINT])) == {B}
@@ -100,9 +113,8 @@ def test_without_the_keys_gone_nothing_is_journalled(store: InMemoryStore, codec
 
 def test_the_same_order_again_destroys_nothing(store: InMemoryStore, vault: InMemoryVault, codec: Codec) -> None:
     carry_out(store, codec, lambda ids, _: vault.destroy(ids))
-    asked = list[str]()
-    _, batch = carry_out(store, codec, lambda ids, _: asked.extend(ids))
-    assert [change.entry.effect for change, _ in batch.changes] == ["repeated"] and asked == []
+    _, batch = carry_out(store, codec, lambda ids, _: pytest.fail("again"), lambda _: pytest.fail("again"))
+    assert [change.entry.effect for change, _ in batch.changes] == ["repeated"]
 
 
 def test_what_is_held_is_not_erased_nor_anything_else_of_the_order(
@@ -114,7 +126,7 @@ def test_what_is_held_is_not_erased_nor_anything_else_of_the_order(
     with store.transaction({line.state: batch.keys(codec, line.tombstones, line.since)}) as transaction:
         net = batch.apply(line.rules, transaction.rows[0], {}, {}, line.tombstones)
         transaction.write([net], {}, {})
-    line, batch = carry_out(store, codec, lambda ids, _: vault.destroy(ids))
+    line, batch = carry_out(store, codec, lambda ids, _: vault.destroy(ids), lambda _: pytest.fail("withheld"))
     ((change, _),) = batch.changes
     assert (change.entry.effect, codec.decode(change.entry.detail).held) == ("withheld", (A,))
     assert set(vault.open([A, B, FAINT])) == {A, B, FAINT} and not store.erasures

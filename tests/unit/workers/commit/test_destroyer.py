@@ -9,8 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from db.inmemory_vault import InMemoryVault
+from memquorum.core import asked
 from memquorum.core.avro import Codec
 from memquorum.core.journal import links
+from memquorum.core.records import ErasureOrdered
 from memquorum.ports import VaultBehind, VaultUnavailable
 from tests.builders.shard import NAMESPACE, memory_id
 from workers.commit import destroyer
@@ -25,10 +27,13 @@ class _Journal:
 
     def __init__(self, entries: dict[int, list[str]]) -> None:
         self.entries, self.asked = entries, 0
+        self.orders: dict[int, ErasureOrdered] = {}
 
-    def destroyed(self, _codec: object, _shard: int, after: int, limit: int) -> list[tuple[int, list[str]]]:
+    def destroyed(
+        self, _codec: object, _shard: int, after: int, limit: int
+    ) -> list[tuple[int, list[str], ErasureOrdered | None]]:
         self.asked += 1
-        return [(seq, ids) for seq, ids in sorted(self.entries.items()) if seq > after][:limit]
+        return [(seq, ids, self.orders.get(seq)) for seq, ids in sorted(self.entries.items()) if seq > after][:limit]
 
 
 @pytest.fixture
@@ -61,6 +66,36 @@ def test_a_vault_that_is_put_back_is_followed_from_its_own_note(
     # Another journal, or an older one: from its beginning.
     assert over(codec, journal, vault).begin([replace(STATE, seq=15)]) == 1
     assert set(vault.open(NAMES)) == {NAMES[5]} and vault.followed() == {1: 15}
+
+
+def order(selector: str, value: str) -> ErasureOrdered:
+    return ErasureOrdered(bytes(32), "o", NAMESPACE, selector, value, "operator", 1)
+
+
+@pytest.mark.parametrize(
+    ("selector", "value", "left"),
+    [
+        ("subject", "ada", {"bob", "elsewhere"}), ("agent", "ada", {"bob", "elsewhere"}),
+        ("namespace", "", {"elsewhere"}),
+        ("source", "ada", {"ada", "bob", "elsewhere"}), ("memory", NAMES[0], {"ada", "bob", "elsewhere"}),
+    ],
+)  # fmt: skip
+def test_an_erasure_takes_what_its_subject_had_asked_also_from_a_vault_that_was_put_back(
+    codec: Codec, vault: InMemoryVault, selector: str, value: str, left: set[str]
+) -> None:
+    def keys(made: InMemoryVault) -> InMemoryVault:
+        made.create([(one, asked.KEYS, asked.owner(NAMESPACE, one)) for one in ("ada", "bob")])
+        made.create([("elsewhere", asked.KEYS, asked.owner(f"{NAMESPACE}2", "ada"))])
+        return made
+
+    everything = ["ada", "bob", "elsewhere"]
+    journal = _Journal({9: []})
+    assert over(codec, journal, keys(vault)).forget_asked(order(selector, value)) == 3 - len(left)
+    assert set(vault.open(everything)) == left
+    behind = keys(InMemoryVault())
+    journal.orders[9] = order(selector, value)
+    assert over(codec, journal, behind).begin([STATE]) == 3 - len(left)
+    assert set(behind.open(everything)) == left
 
 
 def test_the_note_moves_with_the_keys(codec: Codec, journal: _Journal, vault: InMemoryVault) -> None:

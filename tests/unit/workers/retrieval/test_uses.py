@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.records import AccessRecorded
+from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.tracing import NOTHING
 from workers.retrieval.uses import Uses
@@ -26,13 +26,15 @@ class Broker:
         self._codec, self._pending = codec, list[Callable[[KafkaError | None, object], None]]()
         self._awake, self._error = threading.Event(), list[KafkaError]()
         self._awake.set()
-        self.taken: list[AccessRecorded] = []
+        self.taken: list[AccessRecorded | QueryRecorded] = []
         self.came = asyncio.Event()
 
     def produce(self, topic: str, *, value: bytes, key: bytes, headers: Any, on_delivery: Any) -> None:
-        access = self._codec.decode_as(AccessRecorded, value)
-        assert (topic, key) == (topics.ACCESSES, (access.namespace or "").encode())
-        self.taken.append(access)
+        record = self._codec.decode(value)
+        assert isinstance(record, AccessRecorded | QueryRecorded)
+        assert topic == (topics.ACCESSES if isinstance(record, AccessRecorded) else topics.QUERIES)
+        assert key == (record.namespace or "").encode()
+        self.taken.append(record)
         self._pending.append(on_delivery)
         self.came.set()
 
@@ -61,7 +63,7 @@ def accesses(*events: str) -> list[AccessRecorded]:
 
 @asynccontextmanager
 async def running(codec: Codec, bounds: Bounds = DEFAULTS) -> AsyncIterator[tuple[Uses, Broker, dict[str, int]]]:
-    sent = {topics.ACCESSES: 0}
+    sent = {topics.ACCESSES: 0, topics.QUERIES: 0}
 
     def told(topic: str, count: int) -> None:
         sent[topic] += count
@@ -129,7 +131,7 @@ async def test_what_kafka_refuses_is_said_to_be_lost_and_the_next_is_published(c
         assert (await asked)[0] == 0
         while not made.fails:
             await asyncio.sleep(0)
-        assert made.fails.startswith("1 of 1 accesses may not count: ")
+        assert made.fails.startswith("1 of 1 accesses and queries may not count: ")
         assert await count(made, ["b"], confirm=True) == (1, None)
         assert sent[topics.ACCESSES] == 1
 
@@ -147,9 +149,23 @@ async def test_what_cannot_even_be_handed_to_kafka_takes_nothing_with_it(
 
         monkeypatch.setattr(broker, "produce", full)
         assert (await count(made, ["a", "b"], confirm=True))[0] == 0
-        assert made.fails == "1 of 2 accesses may not count: no room"
+        assert made.fails == "1 of 2 accesses and queries may not count: no room"
         assert await count(made, ["c"], confirm=True) == (1, None)
         assert (made.fails, sent[topics.ACCESSES], broker.taken) == ("", 2, accesses("b", "c"))
+
+
+async def test_a_query_goes_with_the_uses_and_by_itself_and_nobody_is_told_where_it_is_lost(codec: Codec) -> None:
+    asked = QueryRecorded("ann", "Where is the key?", "n", "q")
+    async with running(codec) as (made, broker, sent):
+        assert await made.count(accesses("a"), NOTHING, confirm=True, asked=asked) == (1, None)
+        assert await made.count([], NOTHING, confirm=False, asked=asked) == (0, None)
+        assert await count(made, ["b"], confirm=True) == (1, None)
+        assert broker.taken == [*accesses("a"), asked, asked, *accesses("b")]
+        assert (sent[topics.ACCESSES], sent[topics.QUERIES]) == (2, 2)
+        broker.sleep()
+        waiting = asyncio.create_task(made.count([], NOTHING, confirm=True, asked=asked))
+        assert await asyncio.wait_for(waiting, 5) == (0, None)
+        broker.wake(KafkaError(KafkaError._MSG_TIMED_OUT))
 
 
 async def test_there_is_no_more_room_than_there_is(codec: Codec) -> None:
