@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memquorum.core.consensus.certificate import Checked
 from memquorum.core.vote.kinds import DEMOTE, KINDS, PROMOTE
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
@@ -64,6 +65,8 @@ class Met:
     outcomes: Counter[str] = field(default_factory=Counter)
     """Of proposals, how many ended how."""
     entries: int = 0
+    sides: set[tuple[int, int]] = field(default_factory=set)
+    """Of pairs of claims that contradict each other, which sides honest members were for."""
     agreed: int = 0
     swayed: int = 0
     delayed: int = 0
@@ -104,6 +107,9 @@ def decisions(
         if len(checked.ballots) < met.members - faulty:
             met.problems.append(f"{(shard, seq)}: {len(checked.ballots)} ballots")
         shown = {ballot.member for ballot in checked.ballots}
+        if epoch.rivals:
+            met.problems += [f"{(shard, seq)}: {one}" for one in _rivals(met, checked, honest)]
+            continue
         for ballot in checked.ballots:
             said = [opinion.yes for opinion in ballot.opinions]
             if ballot.member in honest and said != epoch.thinks(ballot.member):
@@ -118,6 +124,22 @@ def decisions(
             if behind in (0, len(honest)):
                 wrong = _agreed(met, outcome, kind.outcome, wanted=behind > 0, whole=set(honest) <= shown)
                 met.problems += [f"{(shard, seq)}: {one}" for one in wrong]
+
+
+def _rivals(met: Met, checked: Checked, honest: Collection[int]) -> Iterable[str]:
+    """Of two claims that contradict each other an honest member is for one at most, so one at most is decided."""
+    for ballot in checked.ballots:
+        said = [opinion.yes for opinion in ballot.opinions]
+        for pair, both in enumerate(zip(said[::2], said[1::2], strict=True)):
+            if ballot.member in honest:
+                met.sides.update((pair, side) for side in range(2) if both[side])
+                if all(both):
+                    yield f"honest member {ballot.member} is for both of pair {pair}"
+    decided = [outcome.outcome == PROMOTE.outcome for outcome in checked.outcomes]
+    for pair, both in enumerate(zip(decided[::2], decided[1::2], strict=True)):
+        met.outcomes.update("promoted" if one else "kept" for one in both)
+        if all(both):
+            yield f"both claims of pair {pair} were promoted"
 
 
 def _agreed(met: Met, outcome: Any, decided: str, *, wanted: bool, whole: bool) -> list[str]:

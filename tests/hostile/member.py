@@ -70,6 +70,20 @@ class Contrary(Behaviour):
         return (Said(said.message, self.signed(self.contrary(body, nomination))),)
 
 
+class Agrees(Behaviour):
+    """Says yes to everything, to claims that contradict each other too."""
+
+    name = "agrees"
+
+    def says(self, said: Said) -> Iterable[Said]:
+        body = self.body(said.data)
+        nomination = self.world.nominations.get(getattr(body, "nomination", b""))
+        if not isinstance(body, BallotCast) or nomination is None:
+            return (said,)
+        yes = [self.world.opinion(proposal, True, nomination) for proposal in nomination.proposals]
+        return (Said(said.message, self.signed(replace(body, terms=votes.terms(nomination.proposals, yes)))),)
+
+
 class Picks(Contrary):
     """Votes contrary, and as primary shows N - f ballots only: its own, and those of the others who help it most."""
 
@@ -107,7 +121,7 @@ class Picks(Contrary):
 _ONLY_FORKING = ("whispers",)  # without a broker that helps it is an honest member
 BEHAVIOURS: Mapping[str, type[Behaviour]] = {
     name: kind
-    for name, kind in {**LIBRARY, **{one.name: one for one in (Floods, Contrary, Picks)}}.items()
+    for name, kind in {**LIBRARY, **{one.name: one for one in (Floods, Contrary, Agrees, Picks)}}.items()
     if name not in _ONLY_FORKING
 }
 EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "two-proposals", "twins"})

@@ -43,6 +43,7 @@ _SETS = 16
 _SPOKEN = 3
 _WORDS, _OWN_WORDS = 11, 2
 _MATTERS, _SHARED = 14, 5
+_PAIRS = 8
 START = 1_700_000_000_000
 EARLY = START + 120_000
 """Two minutes later: a memory is old enough to be promoted, and fresh enough not to be demoted at once."""
@@ -60,6 +61,9 @@ class Epoch:
     memories: tuple[str, ...]
     wanted_by: tuple[int, ...]
     kind: str = FORGET.name
+    rivals: bool = False
+    """Whether the memories are pairs of claims that contradict each other: then what an honest member says follows from
+    what it heard, and to one of a pair at most it says yes (SPEC B, P40)."""
 
     def thinks(self, member: int) -> list[bool]:
         """Whether an honest member says yes, of each."""
@@ -114,18 +118,20 @@ class Line:
             namespace = next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
             members = self.genesis.n
             plan = [planned(number, proposals, members) for number in range(epochs)]
-            said = [*_old(plan, members), *_talk(members), *_spoken(members)]
+            rivals = list(_rivals(members))
+            said = [*_old(plan, members), *_talk(members), *_spoken(members), *rivals, *_sides(members)]
             accepted = [self._accepted(namespace, event, *one) for event, one in said]
             ticks = [ClockTicked(f"tick-{shard}-{at}", at) for at in (EARLY, LATE)]
             for record in (*accepted, *ticks):
                 self._write(topics.ACCEPTED, shard, self.codec.encode(record))
             for value in self._scored(shard, accepted):
                 self._write(topics.SCORED, shard, value)
-            ids = iter(record.memory_id for record in accepted)
+            ids, named = iter(record.memory_id for record in accepted), {r.event_id: r.memory_id for r in accepted}
+            claims = Epoch(tuple(named[event] for event, _ in rivals), (0,) * len(rivals), PROMOTE.name, rivals=True)
             voted = [
                 Epoch(tuple(next(ids) for _ in sets), tuple(sets), _kind(number)) for number, sets in enumerate(plan)
             ]
-            self.made[shard] = Made(namespace, (*_promoting(voted), *voted), len(accepted))
+            self.made[shard] = Made(namespace, (claims, *_promoting(voted), *voted), len(accepted))
         assert self._producer.flush(30) == 0, "the broker did not take the memories within 30 s"
 
     def nominate(self, shard: int, epoch: int) -> None:
@@ -244,6 +250,24 @@ def _talk(members: int) -> Iterable[Told]:
                 name = f"talk-{member}-{matter}-{again}"
                 words = _random_words(f"matter-{member}-{matter}", _SHARED) + _random_words(name, _WORDS - _SHARED)
                 yield name, (f"agent-{member}", " ".join(words) + ".")
+
+
+def _rivals(members: int) -> Iterable[Told]:
+    """Pairs of claims of which one holds at most, of two agents."""
+    for pair in range(_PAIRS):
+        room = _random_words(f"room-{pair}", 1)[0]
+        for side in range(2):
+            yield f"claim-{pair}-{side}", (f"agent-{(pair + side) % members}", f"The {room} code is {1000 + side}.")
+
+
+def _sides(members: int) -> Iterable[Told]:
+    """And who bears out which of them: the members' agents are split over each pair, another way each time."""
+    for pair in range(_PAIRS):
+        room = _random_words(f"room-{pair}", 1)[0]
+        for member in range(members):
+            side = pair >> member & 1
+            text = f"The {room} code is {1000 + side}, says the note at door {member}."
+            yield f"note-{pair}-{member}", (f"agent-{member}", text)
 
 
 def _text(subject: str, once: str) -> str:

@@ -67,6 +67,28 @@ def test_to_demote_takes_one_honest_member_and_to_promote_most_of_them() -> None
     assert "m was kept" in judged(found("kept", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems[0]
 
 
+def rivals(*yes: tuple[bool, bool], decided: tuple[str, str]) -> Met:
+    """A pair of claims that contradict each other: what members 0, 1 and so on say of both, and what is decided."""
+    ballots = tuple(
+        SimpleNamespace(member=m, opinions=tuple(SimpleNamespace(yes=one) for one in both))
+        for m, both in enumerate(yes)
+    )
+    outcomes = tuple(SimpleNamespace(memory_ids=(name,), outcome=one) for name, one in zip("ab", decided, strict=True))
+    checked = SimpleNamespace(ballots=ballots, outcomes=outcomes, nomination=SimpleNamespace(epoch=1))
+    met = Met("some")
+    epoch = Epoch(("a", "b"), (0, 0), "promote", rivals=True)
+    judge.decisions(met, {(0, 1): Decision(checked, 0.0)}, {0: (epoch,)}, HONEST)  # type: ignore[arg-type]
+    return met
+
+
+def test_of_two_claims_that_contradict_each_other_an_honest_member_is_for_one_and_one_is_decided() -> None:
+    sound = rivals((True, False), (True, True), (True, False), (False, True), decided=("promoted", "kept"))
+    assert (sound.problems, sound.sides) == ([], {(0, 0), (0, 1)})
+    both = rivals((True, True), (True, True), (True, False), (True, False), decided=("promoted", "kept"))
+    assert "honest member 0 is for both" in both.problems[0]
+    assert "both claims" in rivals(*((True, False),) * 4, decided=("promoted", "promoted")).problems[0]
+
+
 def test_who_leaves_an_honest_ballot_out_delays_and_is_counted() -> None:
     met = judged(found("kept", NOBODY, 0, 1, 2, lies=LIAR), NOBODY)
     assert (met.problems, met.delayed, met.agreed) == ([], 1, 1)

@@ -22,7 +22,8 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
         Met("mixed"), EPOCHS, place, Met("none"), liars=drive.liars_of("mixed"), disturb=drive.disturbed("mixed")
     )
     assert met.problems == []
-    assert len(met.took_s) == 4 * (1 + EPOCHS)
+    assert len(met.took_s) == 4 * (2 + EPOCHS)
+    assert len(met.sides) > 8, "of no pair of claims honest members were for both sides"
     assert met.outcomes.keys() == {"promoted", "demoted", "forgotten", "kept"}
     assert met.entries > 0, "verify has judged nothing"
     assert {"gone", "short-term", "long-term"} == set(met.tiers.values())
