@@ -46,6 +46,10 @@ def file_of(settings: Settings) -> Path:
         "-r", "--right", action="append", choices=RIGHTS, metavar="RIGHT",
         help=f"one of {', '.join(RIGHTS)} (default: read); several times for several",
     ),
+    option(
+        "--slot", action="append", metavar="KEY",
+        help="with the right publish: a slot that it takes from other agents without a vote; user/* is a beginning",
+    ),
     option("--days", type=int, help="how long it opens (default: until it is revoked)"),
     failed=_FAILED,
     failing=(OSError,),
@@ -65,6 +69,7 @@ def _add(settings: Settings, parsed: Namespace) -> int:
         rights=parsed.right or [access.READ],
         now_ms=now,
         expires_at=None if parsed.days is None else now + parsed.days * _DAY_MS,
+        slots=parsed.slot or (),
     )
     first = not file.exists()
     _change(file, lambda keys: keys.with_key(key))
@@ -85,6 +90,7 @@ def _list(settings: Settings, parsed: Namespace) -> int:
         for key in keys:
             fault = key.fault(now)
             told = {"id": key.id, "name": key.name, "namespaces": key.namespaces, "rights": key.rights}
+            told |= {"slots": key.slots}
             times = {"created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
             print(json.dumps(told | times | {"opens": fault is None}))
         return 0
@@ -94,11 +100,12 @@ def _list(settings: Settings, parsed: Namespace) -> int:
             "no keys: whoever reaches the retrieval service, which then is on this machine, may do everything"
         )
         return 0
-    table = Table("id", "name", "namespaces", "rights", "made", "until", box=None, pad_edge=False)
+    table = Table("id", "name", "namespaces", "rights", "slots", "made", "until", box=None, pad_edge=False)
     for key in keys:
         until = "" if key.expires_at is None else _moment(key.expires_at)
         until = until if key.revoked_at is None else f"revoked {_moment(key.revoked_at)}"
-        table.add_row(key.id, key.name, " ".join(key.namespaces), " ".join(key.rights), _moment(key.created_at), until)
+        bound = (" ".join(some) for some in (key.namespaces, key.rights, key.slots))
+        table.add_row(key.id, key.name, *bound, _moment(key.created_at), until)
     console.print(table)
     return 0
 

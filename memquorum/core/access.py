@@ -3,8 +3,9 @@
 A key reads `mq_<id>_<secret>`. The secret is 32 random bytes, and what is stored is the SHA-256 of the whole key. A
 slow hash is for passwords, which people choose out of few; nobody guesses one of 2^256 secrets, however fast the hash.
 
-A key stands for a set of namespaces, exact names or prefixes (`team-*`), and for a set of rights in all of them. What a
-request may look at is a `Sight`, which only a caller gives: the store answers nothing without one.
+A key stands for a set of namespaces, exact names or prefixes (`team-*`), and for a set of rights in all of them. Who
+may publish may also have slots (`user/*`), which it takes there from other agents without a vote. What a request may
+look at is a `Sight`, which only a caller gives: the store answers nothing without one.
 """
 
 from __future__ import annotations
@@ -69,11 +70,12 @@ NOWHERE = Sight(())
 
 
 class Caller(Struct, frozen=True):
-    """Who asks: a key's id, None where no key is wanted, and what it may do."""
+    """Who asks: a key's id, None where no key is wanted, and what it may do. `slots`: what it takes from others."""
 
     id: str | None
     namespaces: tuple[str, ...]
     rights: frozenset[str]
+    slots: tuple[str, ...] = ()
 
     def sight(self, *rights: str) -> Sight:
         """All that the caller may see by any of the rights. Raises Denied where it has none of them."""
@@ -112,6 +114,7 @@ class ApiKey(Struct, frozen=True):
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
+    slots: tuple[str, ...] = ()
 
     def fault(self, now_ms: int) -> NoEntry | None:
         """Why it opens nothing any more; None where it does."""
@@ -150,7 +153,7 @@ class Keys:
         fault = found.fault(now_ms)
         if fault is not None:
             raise fault
-        return Caller(found.id, found.namespaces, frozenset(found.rights))
+        return Caller(found.id, found.namespaces, frozenset(found.rights), found.slots)
 
     def with_key(self, key: ApiKey) -> Keys:
         """These and one more. Raises AccessError where its id is taken."""
@@ -182,10 +185,11 @@ def make(
     rights: Iterable[str],
     now_ms: int,
     expires_at: int | None = None,
+    slots: Iterable[str] = (),
 ) -> tuple[str, ApiKey]:
     """A new key, as its holder gets it and as it is stored. `id_bytes`, `secret`: 6 and 32 random bytes.
 
-    Raises AccessError for a namespace or a right that is none.
+    Raises AccessError for a namespace, a right or a slot that is none.
     """
     if (len(id_bytes), len(secret)) != (ID_BYTES, SECRET_BYTES):
         raise ValueError(f"{ID_BYTES} and {SECRET_BYTES} random bytes make a key")
@@ -200,12 +204,13 @@ def make(
         _rights(rights),
         created_at=now_ms,
         expires_at=expires_at,
+        slots=_slots(slots, rights),
     )
     return told, key
 
 
 def covers(patterns: Iterable[str], namespace: str) -> bool:
-    """Whether one of the names and prefixes is the namespace's."""
+    """Whether one of the names and prefixes is the namespace's, or the slot's."""
     return any(namespace.startswith(p[:-1]) if p.endswith("*") else namespace == p for p in patterns)
 
 
@@ -238,7 +243,8 @@ def _stored(value: Mapping[str, Any]) -> ApiKey:
     times = (value["created_at"], value["expires_at"], value["revoked_at"])
     if not all(isinstance(t, int) or (t is None and at > 0) for at, t in enumerate(times)):
         raise AccessError(f"key {key_id}: a time is in milliseconds since the epoch")
-    return ApiKey(key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), _rights(value["rights"]), *times)
+    rights, slots = _rights(value["rights"]), _slots(value["slots"], value["rights"])
+    return ApiKey(key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), rights, *times, slots)
 
 
 def _patterns(given: Iterable[str]) -> tuple[str, ...]:
@@ -256,3 +262,13 @@ def _rights(given: Iterable[str]) -> tuple[str, ...]:
     if not found or not set(found) <= set(RIGHTS):
         raise AccessError(f"rights: one or more of {', '.join(RIGHTS)}, not {given!r}")
     return tuple(right for right in RIGHTS if right in found)
+
+
+def _slots(given: Iterable[str], rights: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys((given,) if isinstance(given, str) else given))
+    for slot in found:
+        if not isinstance(slot, str) or (slot != "*" and names.name_fault(slot.removesuffix("*")) is not None):
+            raise AccessError(f"slots: {slot!r} is neither a slot nor the beginning of one and `*`")
+    if found and PUBLISH not in rights:
+        raise AccessError(f"slots: they are for a key with the right {PUBLISH!r}")
+    return found

@@ -35,7 +35,7 @@ from memquorum import topics
 from memquorum.core import asked, facets, ids, jsontext, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.identity import signatures
+from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders import table
 from memquorum.core.orders.envelope import BadOrder
@@ -129,6 +129,7 @@ def accept(
     *,
     genesis: Genesis | None = None,
     signature: bytes | None = None,
+    granted: bytes | None = None,
     refused: Collection[str] = (),
 ) -> Intent | Refusal:
     """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
@@ -136,7 +137,8 @@ def accept(
     `now_ms` is the time: the wall clock, or, where the clock is `driven`, the last tick (0 before the first). A record
     without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
-    genesis nobody must. `refused`: whose orders stay outside, whatever the genesis says.
+    genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: whose orders stay outside,
+    whatever the genesis says.
     """
     clock = _Clock(now_ms, driven, origin.timestamp_ms)
     try:
@@ -156,6 +158,8 @@ def accept(
             _check_signature(genesis, origin.topic, intent, data, signature)
             if signature is not None and isinstance(intent, EpisodeIntent):
                 intent = replace(intent, signed=signature + data)
+            if granted is not None and isinstance(intent, EpisodeIntent):
+                intent = replace(intent, granted=_granted(genesis, intent, data, granted))
         return intent
     except _Refused as stays_out:
         return stays_out.refusal
@@ -349,6 +353,15 @@ def _check_signature(
     fault = signatures.fault(genesis, topic, intent.namespace, intent.agent, value=data, signature=signature)
     if fault is not None:
         raise _Refused(Reason(fault.code), signatures.HEADER, fault.detail)
+
+
+def _granted(genesis: Genesis, intent: EpisodeIntent, data: bytes, header: bytes) -> str | None:
+    """The API key by whose right it takes its slot: none where the agent itself has to sign for that."""
+    key_id = grants.granted(genesis, data, header)
+    if key_id is None:
+        told = "the retrieval service did not sign this; publish what needs an API key's right over POST /memories"
+        raise _Refused(Reason.BAD_SIGNATURE, grants.HEADER, told)
+    return key_id if intent.key is not None and intent.namespace not in genesis.signed else None
 
 
 class _Clock(Struct, frozen=True):

@@ -210,12 +210,14 @@ class Served(Service):
     """Its store is the one above, and what it publishes it keeps."""
 
     published: list[tuple[EpisodeIntent, bytes]]
+    granted: list[bytes | None]
     sent: list[tuple[str, str, bytes]]
     carries_out = True
     withholds = False
 
-    async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
+    async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> None:
         self.published.append((episode, data))
+        self.granted.append(granted)
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         self.sent.append((topic, namespace, data))
@@ -268,7 +270,7 @@ def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service
         encoder=HashingEncoder(), before=None, door=door, shown=telemetry, erasure_seed=seed,
     )  # fmt: skip
     made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
-    made.uses, made.published, made.sent = Uses(codec, telemetry.sent), [], []
+    made.uses, made.published, made.sent, made.granted = Uses(codec, telemetry.sent), [], [], []
     return made
 
 

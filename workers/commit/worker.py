@@ -459,6 +459,9 @@ class _Session:
 
 
 def _meant(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, key: bytes) -> bool:
+    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign."""
+    if record.granted is not None and record.namespace in genesis.signed:
+        return False
     return meant(
         codec, genesis, memory_id=record.memory_id, namespace=record.namespace, agent=record.agent, text=text,
         sealed=record.sealed_signed, key=key, marks=marks(record),

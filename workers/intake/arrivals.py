@@ -10,7 +10,7 @@ from confluent_kafka import Message
 
 from memquorum.core import asked, intake, letters, sealing
 from memquorum.core.asked import QueryIntent
-from memquorum.core.identity import signatures
+from memquorum.core.identity import grants, signatures
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.records import EpisodeAccepted, QueryAsked
 from workers.kafka import loop
@@ -48,9 +48,14 @@ def sealed(
     return None if key is None else asked.seal(answer, key, nonces)
 
 
-def signature(message: Message) -> bytes | None:
-    """The signature header. Two of them are none that could hold, nor is a header without a value."""
-    found = [value for name, value in loop.header_items(message) if name == signatures.HEADER]
+def proofs(message: Message) -> dict[str, bytes | None]:
+    """The headers that prove something, as `core.intake.accept` takes them."""
+    return {"signature": proof(message), "granted": proof(message, grants.HEADER)}
+
+
+def proof(message: Message, header: str = signatures.HEADER) -> bytes | None:
+    """The header that proves something. Two of them are none that could hold, nor is a header without a value."""
+    found = [value for name, value in loop.header_items(message) if name == header]
     if not found:
         return None
     return bytes(found[0]) if len(found) == 1 and isinstance(found[0], bytes) else b""

@@ -39,7 +39,7 @@ from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused, 
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
-from workers.intake.arrivals import at, kept, origin_of, sealed, signature, wanted
+from workers.intake.arrivals import at, kept, origin_of, proof, proofs, sealed, wanted
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
 from workers.intake.old_keys import OldKeys
@@ -289,7 +289,7 @@ class Intake:
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
         answer = intake.accept(
             self._codec, message.value(), origin, now_ms, self._driven,
-            genesis=self._genesis, signature=signature(message), refused=self._refused,
+            genesis=self._genesis, refused=self._refused, **proofs(message),
         )  # fmt: skip
         return self._gate.passed(answer, len(message.value() or b""), _forward_ms())
 
@@ -363,7 +363,7 @@ class Intake:
         record = IntakeRefused(
             origin_topic=origin.topic, origin_partition=origin.partition, origin_offset=origin.offset,
             reason=refusal.reason, detail=refusal.detail, refused_at=_wall_ms(), key_id=letter, sealed_payload=closed,
-            field=refusal.field, signature=signature(message) if closed else None,
+            field=refusal.field, signature=proof(message) if closed else None,
         )  # fmt: skip
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards

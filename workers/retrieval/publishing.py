@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from memquorum import topics
 from memquorum.core import intake
-from memquorum.core.access import PUBLISH, Caller
+from memquorum.core.access import PUBLISH, Caller, covers
 from memquorum.core.api.answers import Published
+from memquorum.core.identity import grants
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.query import BadRequest
@@ -27,9 +28,16 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
     caller.at(intent.namespace, PUBLISH)
     if intent.namespace in service.genesis.signed:
         raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
-    await service.publish(intent, data)
+    await service.publish(intent, data, _granted(service, intent, data, caller))
     token = f"{intent.namespace}/{intent.event_id}"
     return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
+
+
+def _granted(service: Service, intent: EpisodeIntent, data: bytes, caller: Caller) -> bytes | None:
+    """What proves that the key takes the episode's slot from other agents; None where it does not."""
+    if intent.key is None or caller.id is None or service.erasure_seed is None or not covers(caller.slots, intent.key):
+        return None
+    return grants.grant(service.genesis.cluster, service.erasure_seed, caller.id, data)
 
 
 def _checked(service: Service, data: bytes) -> tuple[bytes, EpisodeIntent]:

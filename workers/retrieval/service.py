@@ -20,6 +20,7 @@ from db.reads import Reads
 from memquorum import cloudevents, kafka, topics
 from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
+from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import QueryRecorded
@@ -149,14 +150,16 @@ class Service:
         told = (None, ()) if vector is None else (self.encoder.name, vector.tolist())
         return query.asked(search, hits, str(uuid.uuid4()), *told)
 
-    async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
-        """Publishes the JSON of an episode that was checked. Raises KafkaUnavailable."""
+    async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> None:
+        """Publishes the JSON of an episode that was checked. `granted`: see `core.identity.grants`. Raises
+        KafkaUnavailable."""
         tracing = self._shown.tracing
         hop = tracing.publish(trace_of_memory(episode.memory_id)) if tracing.on else NOTHING
         parent = hop.send(topics.EPISODES, None, episode.event_id)
         told = cloudevents.headers("EpisodeRecorded", SOURCE, episode.event_id, parent, content=cloudevents.JSON)
         again = f"send it with event_id {episode.event_id}, so that it counts once"
-        await self._confirmed(topics.EPISODES, episode.namespace, data, told, again)
+        proof = [] if granted is None else [(grants.HEADER, granted)]
+        await self._confirmed(topics.EPISODES, episode.namespace, data, [*told, *proof], again)
         hop.end()
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:

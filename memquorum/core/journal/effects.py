@@ -205,11 +205,13 @@ def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped]
     return ((Dropped, ids.memory_id(entry.namespace or "", entry.event_id)),) if detail.retry else ()
 
 
-def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
     if not all(slots.gives_way(rows, rows.memories.get(i), entry.namespace, detail) for i in detail.superseded):
         raise KeyError("a memory that gives way without a vote")
+    if detail.superseded and detail.granted is not None and entry.namespace in rules.genesis.signed:
+        raise KeyError("a slot that the agent itself has signed for")
     # Rows of other namespaces may be at hand, and are not of this shard's history.
     known = (rows.memories.get(parent) for parent in detail.derives_from)
     holds = facets(detail, [source for source in known if source is not None and source.namespace == entry.namespace])

@@ -1,7 +1,8 @@
 """What an explicit write takes the place of: what fills its slot, and what it names (infra/decisions/0070, 0072).
 
 A later explicit write with the same key supersedes the earlier one without a vote where both are the same agent's, and
-the earlier one is in short-term memory and nothing keeps it. What it may not supersede so, and what it names by id, it
+the earlier one is in short-term memory and nothing keeps it; another agent's too, where an API key grants that
+(infra/decisions/0075). What it may not supersede so, and what it names by id, it
 contradicts: members vote on that. Whoever commits says which memories are which, and the entry names them; here it is
 asked once more, of the shard's own rows, by whoever applies the entry, rebuilds or audits.
 """
@@ -38,7 +39,7 @@ def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> 
         memory is not None
         and memory.explicit
         and (memory.namespace, memory.key) == slot(namespace, said)
-        and memory.agent == said.agent
+        and (memory.agent == said.agent or said.granted is not None)
         and memory.tier == SHORT_TERM
         and memory.created <= said.occurred_at
         and not pins(rows.protected, memory.id)

@@ -65,6 +65,8 @@ class Said(Carried, frozen=True, kw_only=True):
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
+    granted: str | None = None
+    """The API key by whose right it takes its slot from other agents too (`core.identity.grants`)."""
 
 
 def taken(kind: type[Struct], record: Struct) -> dict[str, Any]:

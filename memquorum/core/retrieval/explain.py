@@ -131,7 +131,8 @@ class Signal(Struct, frozen=True):
 class Birth(Carried, frozen=True):
     """Where the memory came from, and what salience said of it. `retry`: after it had failed before. `worth_ppm`: of
     its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind.
-    `superseded`: the memories whose place it took in its slot. `names`: those that it says are to give way to it;
+    `superseded`: the memories whose place it took in its slot; `granted`: by the right
+    of which API key, if by one. `names`: those that it says are to give way to it;
     `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign."""
 
     journal_seq: int
@@ -154,6 +155,7 @@ class Birth(Carried, frozen=True):
     rank_ppm: int | None = None
     like: str = ""
     superseded: tuple[str, ...] = ()
+    granted: str | None = None
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -353,6 +355,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         rank_ppm=told.rank_ppm,
         like=worth.like(told.type, told.role),
         superseded=told.superseded,
+        granted=told.granted,
         names=told.supersedes,
         unknown=tuple(i for i in told.supersedes if i not in told.contradicts and i not in told.superseded),
         **taken(Carried, told),

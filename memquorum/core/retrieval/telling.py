@@ -137,7 +137,8 @@ def _made(born: Birth) -> Iterator[str]:
         yield f"  It was made of {', '.join(born.derives_from)}."
     if born.key is not None:
         took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
-        yield f"  It fills the slot {born.key}{took}."
+        by = f", which the API key {born.granted} may take from others" if born.granted is not None else ""
+        yield f"  It fills the slot {born.key}{by}{took}."
     if voted := [i for i in born.names if i not in born.unknown and i not in born.superseded]:
         yield f"  Its agent wants it to take the place of {', '.join(voted)}: members vote on that."
     if born.unknown and born.outcome == "stored":

@@ -153,3 +153,12 @@ def test_an_id_occurs_once() -> None:
     value["keys"] *= 2
     with pytest.raises(AccessError, match="twice"):
         access.load(json.dumps(value).encode())
+
+
+def test_who_may_publish_may_have_slots_and_nobody_else() -> None:
+    told, key = made(rights=["publish"], slots=["ada/*", "door"])
+    (read,) = access.load(access.dump(Keys([key])))
+    assert read == key and Keys([read]).caller(f"Bearer {told}", NOW).slots == ("ada/*", "door")
+    for wrong in ({"slots": ["door"]}, {"rights": ["publish"], "slots": [" door"]}):
+        with pytest.raises(AccessError, match="slots"):
+            made(**wrong)

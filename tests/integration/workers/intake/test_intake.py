@@ -24,7 +24,7 @@ from infra.embedded.kafka import Kafka
 from memquorum import topics
 from memquorum.core import asked, authorship, ids, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.identity import signatures
+from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.quota import Limits, Plan
@@ -53,7 +53,11 @@ START = 1_750_000_000_000
 MASTER = bytes(range(32))
 SHARDS = 4
 EACH = 40  # episodes of a partition
-GENESIS = genesis.make(shards=SHARDS, agent_keys={"planner": genesis.public_key("agent:planner")})
+GENESIS = genesis.make(
+    shards=SHARDS,
+    agent_keys={"planner": genesis.public_key("agent:planner")},
+    services=erasures.entitled()["services"],
+)
 
 
 class Line:
@@ -488,6 +492,20 @@ def test_what_is_delivered_again_comes_in_under_the_same_ids(line: Line) -> None
         sealing.open_text(
             line.vault.open([record.memory_id])[record.memory_id], record.sealed_content, record.memory_id
         )
+
+
+def test_an_api_keys_slot_comes_in_where_the_retrieval_service_signed_for_it(line: Line) -> None:
+    value = json.dumps({"agent": "a", "content": "c", "event_id": "e1", "explicit": True, "key": "door"}).encode()
+    proof = grants.grant(GENESIS.cluster, genesis.seed_of("service:erasure"), "9fd12932bb0c", value)
+    forged = grants.grant(GENESIS.cluster, genesis.seed_of("service:journal"), "9fd12932bb0c", value)
+    with line.intake():
+        line.publish(topics.EPISODES, value, headers=[(grants.HEADER, proof)])
+        line.publish(topics.EPISODES, value, headers=[(grants.HEADER, forged)])
+        line.publish(topics.EPISODES, value.replace(b"e1", b"e2"), headers=[(grants.HEADER, proof)])
+        line.publish(topics.EPISODES, value.replace(b"e1", b"e3"))
+        line.until(lambda: len(line.of(EpisodeAccepted)) == len(line.of(IntakeRefused)) == 2)
+    assert [(one.event_id, one.granted) for one in line.of(EpisodeAccepted)] == [("e1", "9fd12932bb0c"), ("e3", None)]
+    assert {(one.reason, one.field) for one in line.of(IntakeRefused)} == {("bad_signature", "granted")}
 
 
 def test_what_was_signed_lies_sealed_beside_the_content(line: Line) -> None:

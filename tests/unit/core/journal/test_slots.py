@@ -11,6 +11,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.journal.effects import needs
+from memquorum.core.journal.links import BrokenChain
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.journal.rows import Change, Conflict
 from memquorum.core.records import Decided, Proposal, Restored, Stored
@@ -131,6 +132,26 @@ def test_an_audit_notices_what_should_have_given_way(shard: Shard) -> None:
     public = publish(shard)
     public.forge(2, replace(public.detail(2), superseded=(), contradicts=(A,)))
     assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
+GRANTED: dict[str, Any] = SLOT | {"agent": "reviewer", "granted": "9fd12932bb0c"}
+
+
+def test_an_api_key_takes_its_slot_from_another_agent_and_nothing_more(shard: Shard) -> None:
+    change = shard.episode("b", 600, **GRANTED)
+    assert (detail(shard, change).superseded, detail(shard, change).granted) == ((A,), "9fd12932bb0c")
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+    for said in ({"key": "ada/allergies"}, {"at": 400}, {"namespace": "acme"}):
+        assert detail(shard, shard.episode(str(said), **({"at": 700} | GRANTED | said))).superseded == ()
+    shard.protect(protections.accepted(shard.rules.codec, "pin", B, cluster=GENESIS.cluster))
+    assert B not in detail(shard, shard.episode("c", 800, **GRANTED)).superseded and B in shard.rows.strengths
+
+
+def test_where_agents_have_to_sign_no_api_key_takes_a_slot(codec: Codec) -> None:
+    shard = Shard(codec, genesis.make(policy=POLICY, **erasures.entitled()))
+    shard.episode("a", 500, **SLOT)
+    with pytest.raises(BrokenChain, match="signed for"):
+        shard.episode("b", 600, **GRANTED)
 
 
 NAMES: dict[str, Any] = {"explicit": True, "agent": "reviewer", "supersedes": (A,)}

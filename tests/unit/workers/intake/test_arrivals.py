@@ -78,7 +78,7 @@ def test_a_place_that_is_none_says_nothing(value: bytes | None) -> None:
     ],
 )
 def test_the_signature_header(headers: list[tuple[str, Any]] | None, signature: bytes | None) -> None:
-    assert arrivals.signature(Message(headers)) == signature  # type: ignore[arg-type]
+    assert arrivals.proof(Message(headers)) == signature  # type: ignore[arg-type]
 
 
 def test_what_waits_unread_at_intake_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

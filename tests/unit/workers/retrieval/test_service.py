@@ -21,6 +21,7 @@ from memquorum.core.access import EVERYONE, Caller
 from memquorum.core.api.answers import Explained, Found, Hit, Shown
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint, Parameter
 from memquorum.core.avro import Codec
+from memquorum.core.identity import grants
 from memquorum.core.retrieval import packing, working
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import Filters
@@ -310,6 +311,27 @@ def test_nobody_publishes_with_a_key_that_may_only_read_or_elsewhere(codec: Code
     assert client.post("/memories", json=EPISODE).status_code == 401
     assert not service.published
     assert client.post("/memories", json=EPISODE, headers=bearer(3)).status_code == 202
+
+
+def test_a_key_that_has_a_slot_takes_it_from_other_agents_and_no_other_key_does(codec: Codec, tmp_path: Path) -> None:
+    file = tmp_path / "api-keys.json"
+    stored(file, (1, ("publish",), ("greenhouse",)), slots=("ada/*", "door"))
+    service = make(codec, Door(file))
+    client = client_of(service)
+    slots = ("ada/dietary", "door", "doors", "bob/dietary", None)
+    for slot in slots:
+        said = EPISODE | ({} if slot is None else {"explicit": True, "key": slot})
+        assert client.post("/memories", json=said, headers=bearer(1)).status_code == 202
+    values = [data for _, data in service.published]
+    found = [
+        None if header is None else grants.granted(service.genesis, value, header)
+        for value, header in zip(values, service.granted, strict=True)
+    ]
+    assert found == ["010101010101", "010101010101", None, None, None]
+    assert grants.granted(service.genesis, values[1], service.granted[0] or b"") is None, "for another record"
+    everyone = make(codec, Door(None))
+    client_of(everyone).post("/memories", json=EPISODE | {"explicit": True, "key": "door"})
+    assert everyone.granted == [None], "where there are no keys none has slots"
 
 
 class Deaf:

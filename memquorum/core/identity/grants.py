@@ -1,0 +1,41 @@
+"""What an API key lets a publisher do beyond its agent: the retrieval service signs for it, in the header `granted`.
+
+A key may name slots that its holder takes from other agents without a vote (infra/decisions/0075). Records in Kafka
+bear no API key, so the service that saw the key signs the record that it publishes, with the key's id before it. It
+signs as it signs orders, by `service:erasure`, the one key that it has.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from memquorum.core.identity.membership import Genesis
+
+HEADER = "granted"
+SIGNER = "erasure"
+
+_DOMAIN = b"memquorum/granted/1\0"
+_ID = re.compile(rb"[0-9a-f]{12}\Z")
+_ID_BYTES = 12
+
+
+def grant(cluster: bytes, seed: bytes, key_id: str, value: bytes) -> bytes:
+    """The header of a published record: the API key's id, and 64 bytes of signature. `seed`: of service:erasure."""
+    told = key_id.encode()
+    return told + SigningKey(seed).sign(_DOMAIN + cluster + told + value).signature
+
+
+def granted(genesis: Genesis, value: bytes, header: bytes) -> str | None:
+    """The id of the API key by whose right the record was published; None where the header does not prove that."""
+    told, signature = header[:_ID_BYTES], header[_ID_BYTES:]
+    service = genesis.services.get(SIGNER)
+    if service is None or _ID.match(told) is None:
+        return None
+    try:
+        VerifyKey(service).verify(_DOMAIN + genesis.cluster + told + value, signature)
+    except (BadSignatureError, ValueError):
+        return None
+    return told.decode()
