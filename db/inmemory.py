@@ -367,16 +367,17 @@ class InMemorySchedule:
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories that are salient and old enough and rest no longer; see the port."""
+        again = {i for made in self._store.provenance.values() if made.echo for i in (made.child, made.parent)}
         found = [
-            self._candidate(s)
+            (s.memory_id in again or s.accesses + s.reinforced > 0, self._candidate(s))
             for s in self._alive(shard)
             if s.tier == SHORT_TERM
             and s.salience_ppm >= salience_ppm
             and s.created < created_before
             and self._rested(s, RAISES)
         ]
-        found.sort(key=lambda c: (not c.early, -c.salience_ppm, c.memory_id))
-        return found[:limit]
+        found.sort(key=lambda one: (not one[0], not one[1].early, -one[1].salience_ppm, one[1].memory_id))
+        return [candidate for _, candidate in found[:limit]]
 
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """What says otherwise than what is alive, with that; see the port."""

@@ -705,7 +705,13 @@ ORDER BY due.last_access, due.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_promotable
--- What is salient and old enough to be put to the vote.
+-- What is salient and old enough to be put to the vote: first what was read or said again, since nothing is promoted on its
+-- own word.
+WITH again AS (
+    SELECT child AS id FROM provenance WHERE shard = %(shard)s AND echo
+    UNION ALL
+    SELECT parent FROM provenance WHERE shard = %(shard)s AND echo
+)
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
@@ -713,7 +719,8 @@ WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(sali
   AND s.created < %(created_before)s
   AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
       <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
-ORDER BY m.early DESC, s.salience_ppm DESC, s.memory_id
+ORDER BY (s.accesses + s.reinforced > 0 OR s.memory_id IN (SELECT id FROM again)) DESC,
+    m.early DESC, s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_contested

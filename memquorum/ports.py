@@ -221,7 +221,7 @@ class Schedule(Protocol):
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories at or above the salience, made before the time, that rest no longer.
 
-        Early nominations first, then the most salient, ties by id.
+        First what was read, or said again by whoever; then early nominations, then the most salient, ties by id.
         """
         ...
 

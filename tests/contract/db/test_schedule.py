@@ -136,6 +136,21 @@ def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Sh
     assert world.schedule.promotable(0, 550_000, 3_001, 10) == [wanted[2]]  # C is promoted, B rests
 
 
+def test_what_was_read_or_said_again_is_promotable_first(world: World, shard: Shard) -> None:
+    """Nothing is promoted on its own word, however salient it was."""
+    for event, salience in zip("abcd", (600_000, 610_000, 900_000, 620_000), strict=True):
+        shard.episode(event, 1_000, salience=salience, early=event == "c")
+    world.flush(shard)
+    assert [one.memory_id for one in world.schedule.promotable(0, 550_000, LATE, 10)] == [C, D, B, A]
+    shard.access(A, 1_001)
+    shard.episode("more", 1_002, "reinforced", reinforces=B)
+    # Of two subjects they stay two memories, and each bears out the other.
+    shard.episode("e", 1_003, "reinforced", reinforces=D, salience=700_000, subject="somebody", agent="somebody")
+    world.flush(shard)
+    found = [one.memory_id for one in world.schedule.promotable(0, 550_000, LATE, 10)]
+    assert found == [memory_id("e"), D, B, A, C]
+
+
 def test_candidates_are_the_living_in_the_order_asked_for(world: World, shard: Shard) -> None:
     for event in "abc":
         shard.episode(event, 1_000)

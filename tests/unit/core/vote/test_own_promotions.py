@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from memquorum.core.records import BallotCast, NominationProposed, Proposal
@@ -53,6 +54,28 @@ def promoted(case: dict[str, Any], grounds: Grounds = RULES) -> bool:
         cast = BallotCast(GENESIS.cluster, GENESIS.config, 0, 1, member.id, b"", packed(terms, places_of(asked)))
         ballots.append(read(cast, asked, places_of(asked), GENESIS.policy))
     return tally(GENESIS, asked, ballots)[0].decided
+
+
+@pytest.mark.parametrize(
+    ("case", "promote"),
+    [
+        ({}, False),
+        ({"read": ["ann"] * 5}, False),
+        ({"again": ["ann"]}, False),
+        ({"again": ["ann"], "read": ["ann"]}, True),
+        ({"confidence": 100}, False),
+        ({"confidence": 74, "read": ["ann"] * 5}, False),
+        ({"confidence": 75, "read": ["ann"] * 2}, True),
+        ({"confidence": 75, "again": ["ann"]}, True),
+        ({"after": {"ann": ["The door code is 4821, by the way.", "I told Tom that the door code is 4821."]}}, False),
+    ],
+    ids=["said", "read", "said again", "said again and read", "sure", "less sure and read", "sure and read twice",
+         "sure and said again", "said in other words"],
+)  # fmt: skip
+def test_what_a_fleet_of_one_agent_promotes(case: dict[str, Any], promote: bool) -> None:
+    """docs/forgetting.md tells it: three of four members have no agent there, and know what the streams tell."""
+    assert promoted({"text": "The door code is 4821."} | case) is promote
+    assert not promoted({"text": "Thanks a lot!"} | case)
 
 
 def test_own_cases_are_promoted_or_not() -> None:

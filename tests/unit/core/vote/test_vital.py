@@ -62,6 +62,41 @@ def test_vital_facts_of_one_agent_live_and_small_talk_goes(speaks: bool) -> None
     assert left(list(dict.fromkeys(mixed)), 30, speaks=speaks) == set(VITAL)
 
 
+def test_vital_facts_live_for_as_long_as_anybody_looked() -> None:
+    assert left([*VITAL, *TALK], 300) == left([*VITAL, *TALK], 300, speaks=False) == set(VITAL)
+
+
+def test_of_facts_of_equal_worth_some_third_is_left_if_nobody_ever_reads_one() -> None:
+    """A rank has to have a lowest. The caps, which are not asked here, make it slow; what is read does not come up."""
+    alike = [f"Locker {1000 + number} is empty." for number in range(60)]
+    for speaks in (True, False):
+        soon, late = left(alike, 30, speaks=speaks), left(alike, 300, speaks=speaks)
+        assert late <= soon and len(late) * 4 >= len(alike)
+
+
+def test_among_a_hundred_thousand_that_were_accepted_the_vital_facts_live() -> None:
+    """Ranks are among all that was ever accepted: here pleasantries, and facts that are said over and over."""
+    common = [*TALK, *(f"Pump {number} runs." for number in range(8))]
+    counts, ranks = Counts(), Ranks()
+    said = [content(text) for text in common]
+    for number in range(100_000):
+        one = said[number % len(said)]
+        ranks.add(worth_ppm(one, counts.tell(one)))
+        counts.take(one.stems)
+    worths = {text: worth_ppm(content(text), counts.tell(content(text))) for text in (*VITAL, *TALK)}
+    for worth in worths.values():
+        ranks.add(worth)
+    vectors = dict(zip(worths, HashingEncoder().encode(list(worths)), strict=True))
+    candidates = [Candidate(text, "n", "short-term", BEGAN, BEGAN, 600_000, False) for text in worths]
+    context = MemberContext.of("n", [(text, vectors[text], None) for text in worths])
+    for contexts in ({}, {0: context}):
+        found = votes(
+            GENESIS, POLICY, candidates, as_of=BEGAN + 30 * DAY, vectors=vectors,
+            ranks={text: ranks.rank_ppm(worth) for text, worth in worths.items()}, contexts=contexts,
+        )  # fmt: skip
+        assert {text for text, one in found.items() if not one.let_go} == set(VITAL)
+
+
 @pytest.mark.parametrize("text", VITAL)
 def test_a_namespace_of_one_fact_keeps_it(text: str) -> None:
     assert left([text], 30) == {text}
