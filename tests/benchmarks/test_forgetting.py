@@ -17,7 +17,7 @@ from tests.benchmarks import __main__ as bench
 from tests.benchmarks import plot
 from tests.benchmarks.forgetting import command, footprint, measures, meetings, page, talks
 from tests.benchmarks.forgetting.centred import Centred
-from tests.benchmarks.forgetting.fleet import Fleet, genesis, turning
+from tests.benchmarks.forgetting.fleet import Fleet, Worths, genesis, turning
 from tests.benchmarks.forgetting.nearest import Nearest
 from tests.benchmarks.forgetting.rarity import rarities, words
 from tests.benchmarks.forgetting.said import RULES, UNCAPPED, Said
@@ -95,9 +95,8 @@ def unit(*values: float) -> np.ndarray:
 
 
 def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
-    fleet = Fleet(
-        genesis(["a", "b", "c", "d"], by_the_paper(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)), 8, gate=False
-    )
+    policy = by_the_paper(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)
+    fleet = Fleet(genesis(["a", "b", "c", "d"], policy), 8, gate=False, rule=Nearest)
     for at in range(4):
         fleet.episode(f"like-{at}", "abcd"[at], "", unit(1, 0, 0.01 * at), HOUR)
     fleet.episode("alone", "a", "", unit(0, 1), HOUR)
@@ -111,9 +110,27 @@ def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
     assert fleet.tick(2 * HOUR + 1) is None  # they rest
 
 
+def test_the_line_lets_small_talk_go_and_keeps_what_says_something_though_nobody_needs_either() -> None:
+    policy = by_the_paper(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)
+    fleet = Fleet(genesis(["a"], policy), 8, gate=False)
+    fleet.episode("talk", "a", "Okay, thanks.", unit(1), HOUR)
+    fleet.episode("says", "a", "The harbour pump 7 leaks oil at the north valve since Tuesday.", unit(1), HOUR)
+    fleet.access(["gone"], 2 * HOUR)
+    epoch = fleet.tick(2 * HOUR)
+    assert epoch is not None and epoch.proposed == 2 and epoch.forgotten == ("talk",)
+
+
+def test_worths_are_those_of_what_was_said_before() -> None:
+    worths = Worths()
+    first, again = worths.hear("The pump leaks."), worths.hear("The pump leaks.")
+    assert first > again > worths.hear("Okay.") == 0
+    ranks = worths.ranks([first, again, 0])
+    assert ranks[0] >= ranks[1] > ranks[2]
+
+
 def test_the_fleet_keeps_to_the_caps() -> None:
     capped = by_the_paper(epoch=EpochPolicy(interactions=1), caps=CapsPolicy(floor=2))
-    fleet = Fleet(genesis(["a"], capped), 8, gate=False)
+    fleet = Fleet(genesis(["a"], capped), 8, gate=False, rule=Nearest)
     for at in range(8):
         fleet.episode(str(at), "a", "", unit(*(float(at == n) for n in range(8))), HOUR)
     first, second = fleet.tick(2 * HOUR), fleet.tick(3 * HOUR)
@@ -188,9 +205,12 @@ def test_a_single_vote_knows_only_what_was_said_by_then(tmp_path: Path) -> None:
     (meeting,) = meetings.read(tmp_path)
     same = np.stack([unit(1, 0.6 * at) for at in range(4)])
     said = Said(meeting, same, Policy())
-    near, turns = said.due([0, 3], RULES["as it is"])
-    assert near.shape == (4, 2) and (near[2:] == 0).all()  # two members have no speaker here
-    assert turns.tolist() == said.turn(near, decay.span_ms(Policy())).tolist()
+    due = said.due([0, 3], RULES["before"])
+    assert due.relevances.shape == (4, 2) and (due.relevances[2:] == 0).all()  # two members have no speaker here
+    assert due.turns.tolist() == said.turn(due, decay.span_ms(Policy())).tolist()
+    due = said.due([0, 3], RULES["as it is"])
+    assert (due.halves[0] == due.ranks).all()
+    assert (due.halves[1][2:] == due.ranks).all()  # to whom nobody speaks, the rank stands for both halves
     assert said.lived["as it is"].own.shape == (4,)
 
 
@@ -225,7 +245,7 @@ def test_a_footprint_and_a_rival_as_small() -> None:
     script = footprint.Script.of(1, 3)
     random = np.random.default_rng(1)
     said = [(f"agent-{at % 4}", row) for at, row in enumerate(random.normal(size=(1_000 + sum(script.new), 8)))]
-    course = footprint.run(script, [(a, v.astype(np.float32)) for a, v in said], "as it is", 30)
+    course = footprint.run(script, [(a, "the pump", v.astype(np.float32)) for a, v in said], "as it is", 30)
     before = 1_000
     for alive, gone, new in zip(course.alive, course.forgotten, script.new, strict=True):
         assert alive == before + new - gone

@@ -54,6 +54,13 @@ class Centred:
         np.fill_diagonal(among, -np.inf)
         self._homes = np.sort(_nearest(among))
 
+    def halves(
+        self, memory_ids: Sequence[str], vectors: NDArray[np.float32], _: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """R is one thing here, and stands for both halves."""
+        found = self.relevances(memory_ids, vectors)
+        return found, found
+
     def relevances(self, memory_ids: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
         """R of memories in millionths; 0 where there are not two episodes to compare with."""
         if self._centre is None or not memory_ids:

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from memquorum.core.policy import Policy
 from tests.benchmarks import kept
 from tests.benchmarks.forgetting import footprint, items, meetings, page, talks, whole
 from tests.benchmarks.forgetting.said import BY_THE_PAPER, Said
@@ -47,9 +48,13 @@ class Material:
 
     @cached_property
     def said(self) -> dict[str, Said]:
+        return self.heard(BY_THE_PAPER)
+
+    def heard(self, policy: Policy) -> dict[str, Said]:
+        """The meetings by name."""
         self.vectors.of([act.text for meeting in self.meetings for act in meeting.acts])  # all at once
         return {
-            meeting.name: Said(meeting, self.vectors.of([act.text for act in meeting.acts]), BY_THE_PAPER)
+            meeting.name: Said(meeting, self.vectors.of([act.text for act in meeting.acts]), policy)
             for meeting in self.meetings
         }
 

@@ -11,6 +11,7 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -22,11 +23,13 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
 from memquorum.core.salience import REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
+from memquorum.core.text.content import Content, content
 from memquorum.core.vote import columns, nomination
+from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm, tally
+from memquorum.core.worth import Counts, Ranks, worth_ppm
 from memquorum.ports import Candidate, DueMemory, Vector
-from tests.benchmarks.forgetting.nearest import Nearest
 
 WEIGHTS = (1_500, 1_500, 1_000, 1_000)
 """Two planning members, two others (SPEC A, decision 0)."""
@@ -35,9 +38,9 @@ _CLUSTER = hashlib.sha256(b"tests.benchmarks.forgetting").digest()
 
 
 def genesis(agents: Sequence[str], policy: Policy | None = None) -> Genesis:
-    """Four members; the agents, four at most, have a member each."""
+    """Four members; the agents have a member each, and a fifth shares the first's."""
     members = tuple(Member(id, f"member-{id}", "", b"", weight) for id, weight in enumerate(WEIGHTS))
-    speaks = {agent: id for id, agent in enumerate(agents)}
+    speaks = {agent: at % len(members) for at, agent in enumerate(agents)}
     return Genesis(_CLUSTER, 1, members, {}, speaks, policy or Policy())
 
 
@@ -52,6 +55,7 @@ class Held:
     salience_ppm: int
     early: bool
     vector: Vector
+    worth: int
     kept: int = 0
     rest: int = 0
 
@@ -73,11 +77,16 @@ class Epoch:
     forgotten: tuple[str, ...]
 
 
+Numbers = NDArray[np.int64]
+
+
 class Context(Protocol):
     """What a member votes by."""
 
-    def relevances(self, memory_ids: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
-        """R of memories by their embeddings, in millionths."""
+    def halves(
+        self, memory_ids: Sequence[str], vectors: NDArray[np.float32], ranks: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """The two halves of R of memories, by their embeddings and how their worths rank, in millionths."""
         ...
 
 
@@ -86,10 +95,49 @@ Late = Sequence[tuple[str, Vector, bool]]
 Rule = Callable[[Late], Context]
 
 
+class Shipped:
+    """What the line votes by: the rank of worth and the member's own centred share."""
+
+    def __init__(self, episodes: Late) -> None:
+        """`episodes`: those of the member's own agents."""
+        recent = [(memory_id, vector, None) for memory_id, vector, _ in episodes]
+        self._context = MemberContext.of(SPACE, recent, repeats=[one for one, _, repeats in episodes if repeats])
+
+    def halves(
+        self, memory_ids: Sequence[str], vectors: NDArray[np.float32], ranks: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """As a replica has them."""
+        return ranks, self._context.shares(memory_ids, vectors, ranks)
+
+
+class Worths:
+    """What texts are worth by the words that a namespace heard before them, and how that ranks among all so far."""
+
+    def __init__(self) -> None:
+        self._counts, self._ranks = Counts(), Ranks()
+
+    def hear(self, text: str) -> int:
+        """The worth of a text that is said now."""
+        said = _content(text)
+        worth = worth_ppm(said, self._counts.tell(said))
+        self._counts.take(said.stems)
+        self._ranks.add(worth)
+        return worth
+
+    def ranks(self, worths: Sequence[int]) -> Numbers:
+        """How they rank among what was said until now."""
+        return np.array([self._ranks.rank_ppm(worth) for worth in worths], np.int64)
+
+
+@lru_cache(maxsize=100_000)
+def _content(text: str) -> Content:
+    return content(text)
+
+
 class Fleet:
     """One shard with one namespace. Times in milliseconds, never backwards."""
 
-    def __init__(self, genesis: Genesis, dimensions: int, *, gate: bool = True, rule: Rule = Nearest) -> None:
+    def __init__(self, genesis: Genesis, dimensions: int, *, gate: bool = True, rule: Rule = Shipped) -> None:
         """`gate`: whether salience decides what is stored; else everything is. `rule`: how relevance is judged."""
         self._rule = rule
         self.genesis, self.policy = genesis, genesis.policy
@@ -99,13 +147,14 @@ class Fleet:
         self.epochs = 0
         self._last_epoch_at = self._interactions = 0
         self._around = Surroundings(self.policy.salience, dimensions) if gate else None
+        self._worths = Worths()
         self._gone = caps.NOTHING.gone
         self._late: dict[str, deque[tuple[str, Vector, bool]]] = {}
 
     def episode(self, memory_id: str, agent: str, text: str, vector: Vector, at: int) -> str | None:
         """An episode comes. The memory that holds it from now on: itself, the one it repeats, or None."""
         self._interactions += 1
-        salience, early, repeats, held = 0, False, None, as_kept(vector)
+        salience, early, repeats, held, worth = 0, False, None, as_kept(vector), self._worths.hear(text)
         if self._around is not None:
             judgement = self._around.judge(Episode(memory_id, agent, text, vector, Signals(), Marks(agent)))
             salience, early, repeats = judgement.salience_ppm, judgement.early, judgement.reinforces
@@ -118,7 +167,7 @@ class Fleet:
         if repeats is not None and repeats in self.alive:
             self._touch(self.alive[repeats], at)
             return repeats
-        self.alive[memory_id] = Held(memory_id, agent, at, at, salience, early, held)
+        self.alive[memory_id] = Held(memory_id, agent, at, at, salience, early, held, worth)
         return memory_id
 
     def access(self, memory_ids: Iterable[str], at: int) -> None:
@@ -170,6 +219,21 @@ class Fleet:
             of[self.genesis.member_of(agent)] += list(late)[-most:]
         return [self._rule(of[member.id]) for member in self.genesis.members]
 
+    def scores(self, memories: Sequence[Held], as_of: int) -> Numbers:
+        """C of each memory by each member, shape (members, memories)."""
+        return np.stack(
+            [np.asarray(FORGET.score(each, self.policy), np.int64) for each in self._judged(memories, as_of)]
+        )
+
+    def _judged(self, memories: Sequence[Held], as_of: int) -> list[Numbers]:
+        """Each member's terms of the memories, by its context."""
+        assert FORGET.fade is not None
+        ids, vectors = [memory.memory_id for memory in memories], np.stack([memory.vector for memory in memories])
+        accessed = np.array([memory.last_access for memory in memories], np.int64)
+        ranks = self._worths.ranks([memory.worth for memory in memories])
+        halves = [context.halves(ids, vectors, ranks) for context in self.contexts()]
+        return [FORGET.fade(accessed, *both, as_of, self.policy) for both in halves]
+
     def _touch(self, memory: Held, at: int) -> None:
         memory.last_access = max(memory.last_access, at)
         memory.kept = memory.rest = 0
@@ -200,9 +264,7 @@ class Fleet:
         memories = [self.alive[proposal.memory_ids[0]] for proposal in proposed.proposals]
         places, digest = columns.places_of(proposed), hashlib.sha256(str(proposed.epoch).encode()).digest()
         found = []
-        for member, terms in zip(
-            self.genesis.members, judged(self.contexts(), memories, proposed.as_of, self.policy), strict=True
-        ):
+        for member, terms in zip(self.genesis.members, self._judged(memories, proposed.as_of), strict=True):
             cast = BallotCast(
                 cluster=self.genesis.cluster,
                 config=0,
@@ -214,25 +276,6 @@ class Fleet:
             )
             found.append(columns.read(cast, proposed, places, self.policy))
         return found
-
-
-def judged(
-    contexts: Sequence[Context], memories: Sequence[Held], as_of: int, policy: Policy
-) -> list[NDArray[np.int64]]:
-    """Each member's terms (decay, relevance, last access) of the memories, by its context."""
-    assert FORGET.fade is not None
-    ids = [memory.memory_id for memory in memories]
-    vectors = np.stack([memory.vector for memory in memories])
-    accessed = np.array([memory.last_access for memory in memories], np.int64)
-    near = [context.relevances(ids, vectors) for context in contexts]
-    # A rule gives R as a whole: it stands for both halves.
-    return [FORGET.fade(accessed, one, one, as_of, policy) for one in near]
-
-
-def scores(contexts: Sequence[Context], memories: Sequence[Held], as_of: int, policy: Policy) -> NDArray[np.int64]:
-    """C of each memory by each member, shape (members, memories)."""
-    terms = judged(contexts, memories, as_of, policy)
-    return np.stack([np.asarray(FORGET.score(each, policy), np.int64) for each in terms])
 
 
 def turning(genesis: Genesis, of_members: NDArray[np.int64]) -> NDArray[np.int64]:

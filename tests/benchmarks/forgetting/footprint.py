@@ -41,8 +41,8 @@ _HISTORY_MS, _CACHE, _WORDS = 3_600_000, 100, 5
 EARLY, LATE = 20, 100
 """The first and the last epochs that a rate of deletion is the mean of."""
 
-Texts = Sequence[tuple[str, NDArray[np.float32]]]
-"""(agent, vector) of each memory, in the order in which they are made."""
+Texts = Sequence[tuple[str, str, NDArray[np.float32]]]
+"""(agent, text, vector) of each memory, in the order in which they are made."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def texts(meetings: Sequence[Meeting], vectors: Vectors, seed: int, count: int) 
     if len(found) < count:
         raise ValueError(f"{len(found)} acts of {_WORDS} words or more, {count} are needed")
     encoded = vectors.of([text for _, text in found[:count]])
-    return list(zip([agent for agent, _ in found[:count]], encoded, strict=True))
+    return [(agent, text, vector) for (agent, text), vector in zip(found[:count], encoded, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class Course:
 
 def run(script: Script, said: Texts, rule: str, pace_s: float, policy: Policy = UNCAPPED) -> Course:
     """The line's votes, by one of the rules."""
-    fleet = Fleet(genesis([f"agent-{n}" for n in range(4)], policy), len(said[0][1]), gate=False, rule=RULES[rule])
+    fleet = Fleet(genesis([f"agent-{n}" for n in range(4)], policy), len(said[0][2]), gate=False, rule=RULES[rule])
     for at in np.argsort(-script.history, kind="stable").tolist():
-        fleet.episode(str(at), said[at][0], "", said[at][1], BEGAN - int(script.history[at]))
+        fleet.episode(str(at), *said[at], BEGAN - int(script.history[at]))
     now, made, rows = BEGAN, FIRST, []
     for count, asked in zip(script.new, script.asked, strict=True):
         # Evenly among the reads.
@@ -126,7 +126,7 @@ def run(script: Script, said: Texts, rule: str, pace_s: float, policy: Policy = 
         for step in range(INTERACTIONS):
             now += round(1_000 * pace_s)
             if step in fresh:
-                fleet.episode(str(made), said[made][0], "", said[made][1], now)
+                fleet.episode(str(made), *said[made], now)
                 made += 1
                 continue
             at = str(next(reads))
@@ -170,7 +170,7 @@ def measure(
     said = [texts(meetings, vectors, seed, FIRST + sum(s.new)) for seed, s in enumerate(scripts)]
     runs = {
         f"{rule}, {pace} s": [run(s, t, rule, pace) for s, t in zip(scripts, said, strict=True)]
-        for rule, paces in (("as it is", PACES_S), ("centred", PACES_S[:1]))
+        for rule, paces in (("as it is", PACES_S), *((other, PACES_S[:1]) for other in RULES if other != "as it is"))
         for pace in paces
     }
     for pace in PACES_S[:2]:

@@ -44,7 +44,7 @@ def measure(said: Mapping[str, Said], wanted: Sequence[tuple[str, int, bool]]) -
     }
     signals = {f"vote, {name}": _column(found, f"turns, {name}") for name in RULES}
     signals |= {"salience: novelty when said": _column(found, "salience"), "length in words": words}
-    signals |= {"rare words": _column(found, "rare")}
+    signals |= {"rare words": _column(found, "rare"), "rank of worth": _column(found, "rank")}
     return {
         "items": len(found),
         "meetings": len(by_meeting),
@@ -61,11 +61,12 @@ def _of_meeting(said: Said, acts: Sequence[int]) -> list[dict[str, Any]]:
         for at in acts
     ]  # fmt: skip
     for name, rule in RULES.items():
-        near, turns = said.due(acts, rule)
-        later = said.turn(near, _LATER)
+        due = said.due(acts, rule)
+        near, later = due.relevances, said.turn(due, _LATER)
         for at, row in enumerate(rows):
+            row["rank"] = int(due.ranks[at])
             row[f"relevance, {name}"] = near[:, at].tolist()
-            row[f"turns, {name}"], row[f"later, {name}"] = int(turns[at]), int(later[at])
+            row[f"turns, {name}"], row[f"later, {name}"] = int(due.turns[at]), int(later[at])
     return rows
 
 

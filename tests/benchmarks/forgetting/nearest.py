@@ -1,6 +1,6 @@
 """The relevance that members voted by before they ranked worth: the mean of the three highest cosines to late episodes.
 
-It stays as a row beside what followed it ("as it is" in kept results): worse than a coin on whole meetings.
+It stays as a row beside what followed it: worse than a coin on whole meetings.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ class Nearest:
         self._units = np.stack([vector for _, vector, _ in episodes]).astype(np.float64) if episodes else None
         if self._units is not None:
             self._units /= np.linalg.norm(self._units, axis=1, keepdims=True)
+
+    def halves(
+        self, memory_ids: Sequence[str], vectors: NDArray[np.float32], _: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """R is one thing here, and stands for both halves."""
+        found = self.relevances(memory_ids, vectors)
+        return found, found
 
     def relevances(self, memory_ids: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
         """R of memories in millionths; 0 without an episode. None is near to itself."""

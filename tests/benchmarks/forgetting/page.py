@@ -187,7 +187,7 @@ def _drawn(part: Mapping[str, Any]) -> plot.Chart:
     whole = dict(made)
     curves["the paper"] = [(at, (1 - PAPER[at]) * whole[at]) for at in AT if at in whole]
     shown = [f"as it is, {pace} s" for pace in PACES_S]
-    for name in (*shown, f"centred, {PACES_S[0]} s", f"as it is, {PACES_S[0]} s, with caps"):
+    for name in (*shown, f"before, {PACES_S[0]} s", f"as it is, {PACES_S[0]} s, with caps"):
         curves[name] = mean([row["alive"] for row in part["rows"] if row["system"] == name])
     return plot.lines("Memories alive", "epochs", "memories", curves)
 

@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import decay
+from memquorum.core.merging import Marks
 from memquorum.core.policy import NO_CAPS, PAPER_SCALES_S, DecayPolicy, Policy
-from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Judgement, as_kept
+from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
 from memquorum.core.vote.kinds import FORGET
 from tests.benchmarks.forgetting.centred import Centred
-from tests.benchmarks.forgetting.fleet import Context, Fleet, Late, Rule, genesis, turning
+from tests.benchmarks.forgetting.fleet import Context, Fleet, Numbers, Rule, Shipped, Worths, genesis, turning
 from tests.benchmarks.forgetting.measures import Flags
 from tests.benchmarks.forgetting.meetings import Meeting
 from tests.benchmarks.forgetting.nearest import Nearest
 from tests.benchmarks.forgetting.rarity import rarities, words
 
-RULES: Mapping[str, Rule] = {"as it is": Nearest, "centred": Centred}
-"""How relevance is judged: as the line did before it ranked worth, and by the centred share alone."""
+RULES: Mapping[str, Rule] = {"as it is": Shipped, "centred alone": Centred, "before": Nearest}
+"""How relevance is judged: as the line does it, by the centred share alone, and as the line did it before."""
 BY_THE_PAPER = Policy(decay=DecayPolicy(scales_s=PAPER_SCALES_S))
 """What this page measures: the paper's scales, an epoch in minutes. tests/benchmarks/right measures what is shipped."""
 UNCAPPED = Policy(decay=BY_THE_PAPER.decay, caps=NO_CAPS)
@@ -33,22 +34,20 @@ LINES: Mapping[str, tuple[Rule, Policy]] = {
 }
 """The line with each of them, without its caps and with them."""
 PARTS: Mapping[str, Rule] = {
-    "centred, the mean left in": partial(Centred, centre=False),
-    "centred, repetitions count as near": partial(Centred, repetitions=True),
-    "centred, the cosine itself and no share": partial(Centred, shares=False),
+    "centred alone, the mean left in": partial(Centred, centre=False),
+    "centred alone, repetitions count as near": partial(Centred, repetitions=True),
+    "centred alone, the cosine itself and no share": partial(Centred, shares=False),
 }
-"""What is proposed, one of its three changes left out."""
+"""The centred share, one of its three steps left out."""
 _HOUR, _HOURS = 3_600_000, 24
 
 
 @dataclass(frozen=True)
 class Lived:
-    """What is left a day after a meeting: which acts live on as memories of their own, and which in whatever memory;
-    what salience made of each act."""
+    """What is left a day after a meeting: which acts live on as memories of their own, and which in whatever memory."""
 
     own: Flags
     held: Flags
-    judged: tuple[Judgement, ...]
 
 
 def live(meeting: Meeting, vectors: NDArray[np.float32], policy: Policy, rule: Rule) -> Lived:
@@ -63,8 +62,23 @@ def live(meeting: Meeting, vectors: NDArray[np.float32], policy: Policy, rule: R
     return Lived(
         np.array([str(at) in fleet.alive for at in range(len(holders))]),
         np.array([holder in fleet.alive for holder in holders]),
-        tuple(fleet.judged[str(at)] for at in range(len(holders))),
     )
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What is thought of some acts, each at the moment it is due: the rank of its worth, the halves of R by each
+    member, shape (members, acts), C by each, and θ at which the vote turns."""
+
+    ranks: Numbers
+    halves: tuple[Numbers, Numbers]
+    scores: Numbers
+    turns: Numbers
+
+    @property
+    def relevances(self) -> Numbers:
+        """R by each member."""
+        return (self.halves[0] + self.halves[1]) // 2
 
 
 class Said:
@@ -75,7 +89,7 @@ class Said:
         self.vectors = np.stack([as_kept(vector) for vector in vectors])
         self.genesis = genesis(meeting.speakers, policy)
         self._starts = np.array([act.at for act in meeting.acts], np.int64)
-        self._span = decay.span_ms(policy)
+        self.span = decay.span_ms(policy)
 
     @cached_property
     def lived(self) -> dict[str, Lived]:
@@ -83,49 +97,67 @@ class Said:
         return {name: live(self.meeting, self.vectors, policy, rule) for name, (rule, policy) in LINES.items()}
 
     @cached_property
+    def judged(self) -> list[Judgement]:
+        """What salience makes of each act, nothing being forgotten meanwhile."""
+        around = Surroundings(self.policy.salience, self.vectors.shape[1])
+        return [
+            around.judge(Episode(str(at), act.speaker, act.text, vector, Signals(), Marks(act.speaker)))
+            for at, (act, vector) in enumerate(zip(self.meeting.acts, self.vectors, strict=True))
+        ]
+
+    @cached_property
     def salience(self) -> NDArray[np.int64]:
-        """Of each act when it was said: of an act without reward and confidence it is the novelty."""
-        return np.array([one.salience_ppm for one in self.lived["as it is"].judged], np.int64)
+        """Of each act when it was said: by its novelty and its worth, without reward and confidence."""
+        return np.array([one.salience_ppm for one in self.judged], np.int64)
 
     @cached_property
     def rarity(self) -> NDArray[np.float64]:
         """Of each act how rare its words are in the meeting."""
         return rarities([words(act.text) for act in self.meeting.acts])
 
-    def due(self, acts: Sequence[int], rule: Rule) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """R by each member, shape (4, acts), and θ at which the vote turns, of each act at the moment it is due."""
-        near = np.zeros((4, len(acts)), np.int64)
-        whens = self._starts[list(acts)] + self._span
-        heard = np.searchsorted(self._starts, whens, side="right")
+    def due(self, acts: Sequence[int], rule: Rule) -> Opinions:
+        """Of each act at the moment it is due, by what was said until then."""
+        ranks, first, second = (np.zeros((4, len(acts)), np.int64) for _ in range(3))
+        heard = np.searchsorted(self._starts, self._starts[list(acts)] + self.span, side="right")
+        worths = Worths()
+        told: list[int] = []
         for count in sorted(set(heard.tolist())):
+            told += [worths.hear(act.text) for act in self.meeting.acts[len(told) : count]]
             rows = np.flatnonzero(heard == count)
             chosen = [acts[row] for row in rows.tolist()]
+            ranks[:, rows] = worths.ranks([told[at] for at in chosen])
             for member, context in enumerate(self._recent(count, rule)):
-                near[member, rows] = context.relevances([str(at) for at in chosen], self.vectors[chosen])
-        return near, self.turn(near, self._span)
+                names = [str(at) for at in chosen]
+                first[member, rows], second[member, rows] = context.halves(names, self.vectors[chosen], ranks[0, rows])
+        scores = self._scores(first, second, self.span)
+        return Opinions(ranks[0], (first, second), scores, turning(self.genesis, scores))
 
-    def turn(self, near: NDArray[np.int64], age: int) -> NDArray[np.int64]:
-        """θ at which the vote on acts turns that nobody read for so long."""
+    def turn(self, opinions: Opinions, age: int) -> NDArray[np.int64]:
+        """θ at which the vote turns where nobody read the acts for so long, all else being as it was."""
+        return turning(self.genesis, self._scores(*opinions.halves, age))
+
+    def _scores(self, first: Numbers, second: Numbers, age: int) -> Numbers:
         assert FORGET.fade is not None
-        read = np.zeros(near.shape[1], np.int64)
-        scores = [FORGET.score(FORGET.fade(read, row, row, age, self.policy), self.policy) for row in near]
-        return turning(self.genesis, np.stack(scores))
+        read = np.zeros(first.shape[1], np.int64)
+        rows = zip(first, second, strict=True)
+        return np.stack([FORGET.score(FORGET.fade(read, *row, age, self.policy), self.policy) for row in rows])
 
     @cached_property
-    def _late(self) -> list[list[tuple[int, tuple[str, NDArray[np.float32], bool]]]]:
+    def _late(self) -> Mapping[str, list[tuple[int, tuple[str, NDArray[np.float32], bool]]]]:
         """Of each speaker what its member reads: what salience let pass, and whether it repeats."""
-        judged = self.lived["as it is"].judged
-        return [
-            [
-                (at, (str(at), self.vectors[at], judged[at].outcome == REINFORCED))
+        return {
+            speaker: [
+                (at, (str(at), self.vectors[at], self.judged[at].outcome == REINFORCED))
                 for at, act in enumerate(self.meeting.acts)
-                if act.speaker == speaker and judged[at].outcome != BELOW_THRESHOLD
+                if act.speaker == speaker and self.judged[at].outcome != BELOW_THRESHOLD
             ]
             for speaker in self.meeting.speakers
-        ]
+        }
 
     def _recent(self, heard: int, rule: Rule) -> list[Context]:
-        """Each member's: the last 64 of its own speaker among the first acts of the meeting."""
+        """Each member's: of each of its own speakers the last 64 among the first acts of the meeting."""
         most = self.policy.salience.buffer_size
-        found: list[Late] = [[late for at, late in own if at < heard][-most:] for own in self._late]
-        return [rule(late) for late in found]
+        own: list[list[tuple[str, NDArray[np.float32], bool]]] = [[] for _ in self.genesis.members]
+        for speaker, said in self._late.items():
+            own[self.genesis.member_of(speaker)] += [late for at, late in said if at < heard][-most:]
+        return [rule(late) for late in own]

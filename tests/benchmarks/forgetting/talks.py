@@ -26,7 +26,7 @@ from memquorum.core.policy import NO_CAPS, DecayPolicy, Policy
 from memquorum.core.salience import as_kept
 from tests.benchmarks.conversations import locomo
 from tests.benchmarks.forgetting import measures
-from tests.benchmarks.forgetting.fleet import Fleet, Held, Rule, genesis, scores, turning
+from tests.benchmarks.forgetting.fleet import Fleet, Held, Rule, genesis, turning
 from tests.benchmarks.forgetting.rarity import rarities, words
 from tests.benchmarks.forgetting.said import RULES, UNCAPPED
 from tests.benchmarks.forgetting.vectors import Vectors
@@ -91,7 +91,7 @@ Order = Callable[[Fleet, Sequence[Held], int], NDArray[Any]]
 
 def by_vote(fleet: Fleet, memories: Sequence[Held], now: int) -> NDArray[Any]:
     """θ at which the members' vote turns; of equals the longest unused goes first."""
-    turns = turning(fleet.genesis, scores(fleet.contexts(), memories, now, fleet.policy))
+    turns = turning(fleet.genesis, fleet.scores(memories, now))
     return turns * len(memories) + np.argsort(np.argsort([m.last_access for m in memories], kind="stable"))
 
 

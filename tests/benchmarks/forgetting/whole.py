@@ -21,6 +21,8 @@ from tests.benchmarks.forgetting.meetings import Meeting
 from tests.benchmarks.forgetting.said import PARTS, RULES, Said
 
 SHARES = (0.5, 0.3, 0.2)
+ALIVE = (*(f"vote, {rule}" for rule in RULES), "line, as it is")
+"""What is kept of a run act by act."""
 _DRAWS = 20
 _LONG, _LENGTHS = 8, (3, 5, 8, 13, 10_000)
 
@@ -72,7 +74,8 @@ def _lengths(rows: Sequence[Mapping[str, Any]], wanted: Flags) -> dict[str, dict
 def _of_meeting(said: Said) -> dict[str, Any]:
     meeting, theta = said.meeting, said.policy.forget.theta_ppm
     wanted, words, length = meeting.wanted, meeting.words, len(meeting.acts)
-    turns = {name: said.due(range(length), rule)[1] for name, rule in {**RULES, **PARTS}.items()}
+    due = {name: said.due(range(length), rule) for name, rule in {**RULES, **PARTS}.items()}
+    turns = {name: one.turns for name, one in due.items()}
     kept: dict[str, Flags] = {}
     for name, lived in said.lived.items():
         kept[f"line, {name}"] = lived.own
@@ -90,6 +93,7 @@ def _of_meeting(said: Said) -> dict[str, Any]:
         "salience: novelty when said": said.salience,
         "length in words": words,
         "rare words": said.rarity,
+        "rank of worth": due["as it is"].ranks,
         "latest kept (FIFO, LRU)": np.arange(length),
     }
     budgets: dict[str, Any] = {}
@@ -102,7 +106,7 @@ def _of_meeting(said: Said) -> dict[str, Any]:
         "voted": {f"vote, {name}": kept[f"vote, {name}"] for name in RULES},
         "counts": {name: measures.count(own, wanted) for name, own in kept.items()},
         "survives": {name: survivors(meeting, own) for name, own in held.items()},
-        "alive": {name: measures.hexed(kept[name]) for name in ("vote, as it is", "vote, centred", "line, as it is")},
+        "alive": {name: measures.hexed(kept[name]) for name in ALIVE},
     }  # fmt: skip
 
 
