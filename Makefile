@@ -12,6 +12,9 @@ PEERS_READY := $(PEERS)/.ready
 # matplotlib, for the charts of the pages alone: some 130 MB.
 CHARTS       := .tools/charts
 CHARTS_READY := $(CHARTS)/.ready
+# scikit-learn, for rows of `bench WHAT=right` alone: some 210 MB.
+TREES       := .tools/trees
+TREES_READY := $(TREES)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
@@ -26,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside charts
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,6 +104,9 @@ bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, re
 ifeq ($(WHAT),peers)
 	@$(MAKE) --no-print-directory $(PEERS_READY) || echo "bench: mem0 and LangGraph are not installed; their rows will say so" >&2
 endif
+ifeq ($(WHAT),right)
+	@$(MAKE) --no-print-directory trees || echo "bench: scikit-learn is not installed; what needs it will say so" >&2
+endif
 ifeq ($(WHAT),pages)
 	@$(MAKE) --no-print-directory charts
 endif
@@ -120,6 +126,14 @@ $(CHARTS_READY): $(READY) requirements-charts.lock
 	@echo "charts: the packages of requirements-charts.lock"
 	@test -x $(CHARTS)/bin/python || $(PYTHON) -m venv --without-pip $(CHARTS)
 	@$(UV) pip sync --quiet --python $(CHARTS)/bin/python --require-hashes requirements-charts.lock
+	@touch $@
+
+trees: $(TREES_READY)  ## an environment with scikit-learn in .tools/trees, which `bench WHAT=right` fits trees with
+
+$(TREES_READY): $(READY) requirements-trees.lock
+	@echo "trees: the packages of requirements-trees.lock"
+	@test -x $(TREES)/bin/python || $(PYTHON) -m venv --without-pip $(TREES)
+	@$(UV) pip sync --quiet --python $(TREES)/bin/python --require-hashes requirements-trees.lock
 	@touch $@
 
 torch: $(TORCH_READY)  ## an environment with torch in .venv-torch, for any Hugging Face encoder; downloads 3 GB
@@ -168,7 +182,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in and -charts.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -178,6 +192,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --no-header --quiet --output-file requirements-peers.lock requirements-peers.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-trees.lock requirements-trees.in
 
 clean: setup  ## stop everything and remove the installation's data in .memquorum
 	@$(INFRA) down

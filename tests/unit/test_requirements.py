@@ -62,6 +62,7 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         "requirements-torch.lock",
         "requirements-peers.lock",
         "requirements-charts.lock",
+        "requirements-trees.lock",
         "infra/bootstrap.lock",
     ):
         text = (ROOT / file).read_text()

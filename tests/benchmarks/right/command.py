@@ -13,7 +13,7 @@ from pathlib import Path
 from tests import ROOT
 from tests.benchmarks import kept
 from tests.benchmarks.kept import Outcome, Row
-from tests.benchmarks.right import conflicts, door, footprint, own, page
+from tests.benchmarks.right import conflicts, door, footprint, own, page, tokens, votes
 from tests.benchmarks.right.frame import Material, Measure
 from tests.benchmarks.sets import Absent
 
@@ -22,6 +22,8 @@ ROWS: Mapping[str, Measure] = {
     **own.ROWS,
     **door.ROWS,
     **conflicts.ROWS,
+    **votes.ROWS,
+    **tokens.ROWS,
     **footprint.ROWS,
 }
 ONLY = tuple(ROWS)
