@@ -1,7 +1,8 @@
 """What texts say, without a model.
 
 1. `agreement`: whether two say the same. `statement`: what a sentence says, word for word, by the closed lists of
-   `variants`; `wording`: the words that `agreement` judges by; `fillers`: what says nothing by itself;
+   `variants`; `wording`: the words that `agreement` judges by; `fillers`: what says nothing by itself,
+   `lightwords`: the words that talk is made of;
 2. `conflict`: whether two contradict each other, by their `claims`; `claiming`: the words that both judge by;
 3. `content`: the words that say what a text is about; `ordinary`: texts of any day, to weigh them against;
 4. for people: `plurals`, and `escaping` of what a terminal would obey.

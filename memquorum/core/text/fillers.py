@@ -1,8 +1,9 @@
 """What says nothing by itself: thanks, greetings, acknowledgements and noises, in five languages (SPEC B, novelty).
 
 A text says nothing where only fillers, phrases of this list and few function words of one language are in it: "ok
-thanks!", "Yeah, sure.", "so it's". A number, a name, a code or any word that is not listed is content: "ok, the door
-code is 4821". A list of another version judges other texts; raise `VERSION` with every change.
+thanks!", "Yeah, sure.", "so it's"; or where each sentence is talk, which has words of `text.lightwords` alone: "Could
+you have another look at this?". A number, a name, a code or any word that is not listed is content: "ok, the door code
+is 4821". A list of another version judges other texts; raise `VERSION` with every change.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import product
 
-from memquorum.core.text import wording
+from memquorum.core.text import lightwords, wording
 
-VERSION = 3
+VERSION = 4
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -142,7 +143,7 @@ _FILLERS = {
         everyone/all/team/folks/there | happy monday/tuesday/wednesday/thursday/friday/weekend/holidays/easter |
         warm/best/kind regards | all the best | best wishes | sleep well/tight | sweet dreams | well deserved | keep
         going | coffee anyone | time for coffee/lunch/tea | ready when you are | you too | same to you | likewise | my
-        goodness | thank goodness
+        goodness | thank goodness | made/makes/make me laugh/smile/cry/happy | made my day | same to you and your family
         """,
     ),
     "de": (
@@ -401,15 +402,42 @@ _AGREED = re.compile(r"\bd['’](?=accord)", re.IGNORECASE)
 _ELIDED = re.compile(r"\b[^\W\d_]['’]|['’][^\W\d_]\b")
 # A longer text says something, whatever its words are; so do more function words ("they would have been there").
 _LONG, _FUNCTION_MOST = 200, 3
+# A longer sentence says something, even of light words alone; so does a single word that is no filler.
+_TALK_MOST = 10
+_CANNOT = re.compile(r"\bcan['’]t\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?…;:]+(?=\s|$)|\n")
+
+
+class _Words:
+    """Words, and beginnings of words, which end in ~."""
+
+    def __init__(self, words: str) -> None:
+        self._whole = frozenset(word for word in words.split() if not word.endswith("~"))
+        self._beginnings = tuple(word[:-1] for word in words.split() if word.endswith("~"))
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._whole or word.startswith(self._beginnings)
+
+
+_NOT, _MAY_BE_DENIED = _Words(lightwords.NOT), _Words(lightwords.MAY_BE_DENIED)
 
 
 class _Language:
     """The words and phrases of one language."""
 
-    def __init__(self, fillers: str, function: str, phrases: str) -> None:
+    def __init__(self, fillers: str, function: str, phrases: str, light: str) -> None:
         self.fillers = frozenset((*_EVERYWHERE.split(), *fillers.split()))
         self.function = frozenset(function.split()) - self.fillers
         self.phrases = frozenset(spelled for phrase in phrases.split("|") for spelled in _spelled(phrase))
+        self._light = _Words(light)
+
+    def talks(self, words: list[str]) -> bool:
+        """Whether every word of a sentence is light, and denied is at most what talk denies."""
+        if not 1 < len(words) <= _TALK_MOST:
+            return False
+        if not all(word in self.fillers or word in self._light or word in _NOT for word in words):
+            return False
+        return not any(word in _NOT for word in words) or any(word in _MAY_BE_DENIED for word in words)
 
     def covers(self, words: list[str], functions: int) -> bool:
         """Whether every word is a filler or belongs to a phrase, but for so many function words."""
@@ -438,10 +466,11 @@ def _small(word: str) -> bool:
     return len(word) == 1 and word.isascii() and word.islower()
 
 
-# "Everyone agreed" is a statement, and so is "I'm not": what is negated is said of something.
-_ENGLISH = " ".join(wording.FUNCTION - {"all", "every", "each", "both", "everyone", "everybody", "not", "never"})
+# "Everyone agreed" and "he is fine" are statements, and so is "I'm not": what is negated is said of something.
+_OF_SOMETHING = "all every each both everyone everybody not never he she they him her them his their"
+_ENGLISH = " ".join(wording.FUNCTION - set(_OF_SOMETHING.split()))
 _LANGUAGES = tuple(
-    _Language(fillers, f"{function} {_ENGLISH if name == 'en' else ''}", phrases)
+    _Language(fillers, f"{function} {_ENGLISH if name == 'en' else ''}", phrases, lightwords.LIGHT[name])
     for name, (fillers, function, phrases) in _FILLERS.items()
 )
 
@@ -454,12 +483,26 @@ def says_nothing(text: str) -> bool:
     # One word before it may be the answer: "Yes, Alice."
     if called and len(text[: called.start()].split()) > 1 and all(map(_may_be_called, called[1].split())):
         return _all_fillers(text[: called.start()])
-    return _all_fillers(text)
+    return _all_fillers(text) or _all_talk(text)
+
+
+def _all_talk(text: str) -> bool:
+    """Whether each sentence is talk or fillers, all in one language."""
+    text = _CANNOT.sub("cannot", text)
+    sentences = [[word.casefold() for word in _words(sentence)] for sentence in _SENTENCE.split(text)]
+    return any(
+        all(language.covers(words, _FUNCTION_MOST) or language.talks(words) for words in sentences)
+        for language in _LANGUAGES
+    )
+
+
+def _words(text: str) -> list[str]:
+    text = _ELIDED.sub(" ", _AGREED.sub("d", unicodedata.normalize("NFKC", text)))
+    return [word for word in _WORDS.findall(text) if not _small(word)]
 
 
 def _all_fillers(text: str) -> bool:
-    text = _ELIDED.sub(" ", _AGREED.sub("d", unicodedata.normalize("NFKC", text)))
-    words = [word for word in _WORDS.findall(text) if not _small(word)]
+    words = _words(text)
     folded = [word.casefold() for word in words]
     if any(language.covers(folded, _FUNCTION_MOST) for language in _LANGUAGES):
         return True

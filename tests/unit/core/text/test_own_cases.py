@@ -11,11 +11,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.text import fillers
+from memquorum.core.text import fillers, lightwords
 from memquorum.core.text.agreement import agree
 from memquorum.core.text.fillers import says_nothing
 
 CASES: dict[str, dict[str, list[Any]]] = yaml.safe_load((Path(__file__).parent / "own_cases.yaml").read_text())
+TALK: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "small_talk.yaml").read_text())
 LANGUAGES = list(CASES)
 # The time word of these stands in the middle, and the rules move only what stands first or last.
 MISSED = {
@@ -34,6 +35,23 @@ def test_there_are_enough(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_small_talk_says_nothing(language: str) -> None:
     assert [text for text in CASES[language]["nothing"] if not says_nothing(text)] == []
+
+
+def looked_at(text: str) -> bool:
+    """Whether developers may see what becomes of it; of the other half they see how much is stored, and no more."""
+    return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
+
+
+@pytest.mark.parametrize(("half", "stored_most"), [(True, 0.05), (False, 0.2)])
+def test_fresh_small_talk_says_nothing(half: bool, stored_most: float) -> None:
+    said = [says_nothing(text) for one in TALK.values() for text in one["talk"] if looked_at(text) is half]
+    assert len(said) > 70
+    assert said.count(False) / len(said) <= stored_most
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_short_fact_says_something(language: str) -> None:
+    assert [text for text in TALK[language]["facts"] if says_nothing(text)] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -83,6 +101,14 @@ def test_one_statement_is_one(language: str) -> None:
         ("Danke, Tür zu.", False),
         ("好的", False),
         ("Yes. " * 100, False),
+        ("He is fine.", False),
+        ("They agreed.", False),
+        ("I can't do it.", False),
+        ("Could you have another look at this, please?", True),
+        ("Could you have another look at valve 3, please?", False),
+        ("I didn't catch that.", True),
+        ("I'll get back to you. It is so cold outside!", True),
+        ("I'll get back to you. The pump is cold.", False),
     ],
 )
 def test_what_says_nothing(text: str, nothing: bool) -> None:
@@ -98,5 +124,5 @@ def test_another_list_has_another_version() -> None:
     """Who changes the list raises `VERSION`, and writes down here what it is then."""
     said = "\n".join(
         f"{sorted(one.fillers)}{sorted(one.function)}{sorted(one.phrases)}" for one in fillers._LANGUAGES
-    ) + str(sorted(fillers._TO_SOMEBODY.split()))
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (3, "66e64d4b8299b9b9")
+    ) + str((sorted(fillers._TO_SOMEBODY.split()), lightwords.LIGHT, lightwords.NOT, lightwords.MAY_BE_DENIED))
+    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (4, "a23eeea9882bb7a8")
