@@ -55,5 +55,5 @@ def waits_for_use(until: int) -> bool:
 
 
 def _contradicted(name: str) -> str:
-    """By which name `Strength.kept` has how often half of all weight found a memory contradicted."""
+    """It names, in `Strength.kept`, how often half of all weight found a memory contradicted."""
     return f"{name}/{CONTRADICTED}"
