@@ -114,7 +114,7 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         "reinforced": "said what another memory said, which was gone or has other limits, subject or source: stored",
         "below_threshold": f"did not open the gates or reach {number(limit)}, so it was dropped",
     }.get(outcome, f"could not be stored: {born.outcome}")
-    early = ", and salient enough to be proposed first for promotion" if born.early and born.outcome == "stored" else ""
+    early = ", and salient enough to be proposed early for promotion" if born.early and born.outcome == "stored" else ""
     yield f"  Salience {share(born.salience_ppm)}{_sum(born)} {verdict}{early}."
     if born.worth_ppm is not None and born.rank_ppm is not None:
         kind, _, author = born.like.partition("/")
