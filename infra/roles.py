@@ -24,7 +24,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.vote.evidence import NAMED
 from memquorum.encoders import EncoderUnavailable
-from memquorum.ports import Encoder, Follows, SignConflict, StoreLost
+from memquorum.ports import Contradiction, Encoder, Follows, SignConflict, StoreLost
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
 from workers.kafka.journals import Journals
@@ -138,8 +138,24 @@ def encoder_before(settings: Settings) -> Encoder | None:
     return _encoder(settings, settings.encoder_before, settings.encoder_before_path)
 
 
+def contradiction(settings: Settings) -> Contradiction | None:
+    """The model of contradictions that the settings name; None where they name none. Raises SettingsError."""
+    if not settings.contradiction_digest:
+        return None
+    from memquorum.encoders.contradiction import OnnxContradiction
+
+    with _named("contradiction"):
+        return OnnxContradiction(settings.contradiction_path, settings.contradiction_digest)
+
+
 def check_encoders(settings: Settings) -> None:
-    """Raises SettingsError where an encoder lacks its folder or its packages; loads none."""
+    """Raises SettingsError where an encoder lacks its folder or its packages, or the model of contradictions is not the
+    one that the settings name; loads none."""
+    if settings.contradiction_digest:
+        from memquorum.encoders.contradiction import files
+
+        with _named("contradiction"):
+            files(settings.contradiction_path, settings.contradiction_digest)
     wanted = ((settings.encoder, settings.encoder_path), (settings.encoder_before, settings.encoder_before_path))
     for kind, path in wanted:
         if kind == "torch":
@@ -170,7 +186,7 @@ def _named(kind: str) -> Iterator[None]:
     try:
         yield
     except EncoderUnavailable as error:
-        raise SettingsError(f"encoder {kind!r}: {error}") from None
+        raise SettingsError(f"{kind}: {error}" if kind == "contradiction" else f"encoder {kind!r}: {error}") from None
 
 
 def residue_ms(settings: Settings) -> int:
@@ -230,6 +246,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
         schedule=PostgresSchedule(settings.memory_dsn),
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
+        contradiction=contradiction(settings),
         orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,
         nomination_seed=genesis.service_seed(settings, made, "nomination"),
         further=lambda: genesis.further_seeds(settings, "service-nomination"),
@@ -265,6 +282,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
         grounds=NAMED[settings.grounds],
+        contradiction=contradiction(settings),
         score_alarm_ms=settings.score_alarm_ms,
         own_clock=_own_clock(settings),
         stamps=stamps,

@@ -138,6 +138,10 @@ class Settings(_Bounds):
     # What counts when members vote to promote (docs/forgetting.md): rules, or others, by which what a memory's own
     # agent says again counts for nothing. Each replica reads its own, so give all the same.
     grounds: Literal["rules", "others"] = "rules"
+    # A model of contradictions for what the rules leave open: its folder, and the SHA-256 of its three files, without
+    # which none is asked. At the door it is asked where it is; members vote by it where the policy names it.
+    contradiction_path: Path = Path("contradiction")
+    contradiction_digest: str = ""
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: Count = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face

@@ -39,6 +39,17 @@ class Encoder(Protocol):
         ...
 
 
+class Contradiction(Protocol):
+    """Says how likely one text contradicts another, where rules do not know."""
+
+    digest: str
+    """SHA-256 of the model: by this a policy names it."""
+
+    def contradicts_ppm(self, earlier: str, later: str) -> int:
+        """How likely the later text contradicts the earlier one, in millionths; does not raise."""
+        ...
+
+
 class VaultUnavailable(RuntimeError):
     """The vault cannot be reached; the caller retries, nothing was lost."""
 

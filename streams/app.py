@@ -21,7 +21,7 @@ from memquorum import kafka
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.ports import Encoder, Neighbourhoods, Orders, Past, Schedule, Vault
+from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Orders, Past, Schedule, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
@@ -110,6 +110,7 @@ def run(
     neighbourhoods: Neighbourhoods,
     schedule: Schedule,
     past: Past | None = None,
+    contradiction: Contradiction | None = None,
     orders: Orders | None = None,
     nomination_seed: bytes,
     further: Callable[[], Sequence[bytes]] = tuple,
@@ -137,6 +138,7 @@ def run(
         neighbourhoods=neighbourhoods,
         past=past,
         crashes=Crashes(data_dir),
+        contradiction=contradiction,
         stamps=stamps,
         telemetry=shown,
     )

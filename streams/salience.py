@@ -17,6 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import faust
 from msgspec.structs import replace
@@ -39,7 +40,8 @@ from memquorum.core.salience import (
     Surroundings,
     Vector,
 )
-from memquorum.ports import Encoder, Neighbourhoods, Past, StoreUnavailable, Vault
+from memquorum.core.vote.doubting import doubting
+from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Past, StoreUnavailable, Vault
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
 from streams.assignments import Assignments, by_shard
@@ -92,15 +94,18 @@ class Salience:
         neighbourhoods: Neighbourhoods,
         past: Past | None = None,
         crashes: Crashes | None = None,
+        contradiction: Contradiction | None = None,
         vectors_max: int = _VECTORS_MAX,
         clock: Callable[[], int] = now_ms,
     ) -> None:
         """It begins: without a `past` the episodic buffers begin empty, and without `crashes` no text is under
-        suspicion: for tests. `clock`: milliseconds since 1970."""
+        suspicion: for tests. `contradiction`: asked where the rules do not know. `clock`: milliseconds since 1970."""
         self._codec = codec
         self._policy = policy.salience
         self._encoder = encoder
         self._encoding = Encoding(encoder, crashes)
+        doubts = None if contradiction is None else doubting(contradiction, policy)
+        self._around = partial(Surroundings, policy.salience, encoder.dimensions, doubts=doubts)
         self._clock = clock
         self.assignments = Assignments(codec, past, clock)
         self._vault = vault
@@ -166,7 +171,7 @@ class Salience:
             for one in self._recall.before(shard, first):
                 key = shard, one.namespace
                 if key not in self._surroundings:
-                    self._surroundings[key] = Surroundings(self._policy, self._encoder.dimensions)
+                    self._surroundings[key] = self._around()
                 self._surroundings[key].recall(one.memory_id, one.agent, one.vector, one.text, one.signals)
             self._begun.discard(shard)
 
@@ -209,8 +214,7 @@ class Salience:
 
     def _refresh(self, shard: int, namespace: str) -> None:
         """Brings the picture of a namespace up to the journal. As with the vault, every failure means: wait."""
-        known = self._surroundings.get((shard, namespace))
-        surroundings = known or Surroundings(self._policy, self._encoder.dimensions)
+        surroundings = self._surroundings.get((shard, namespace)) or self._around()
         try:
             change = self._neighbourhoods.changes(shard, namespace, surroundings.seq, surroundings.memories)
         except Exception as error:
@@ -340,13 +344,16 @@ def attach(
     neighbourhoods: Neighbourhoods,
     past: Past | None = None,
     crashes: Crashes | None = None,
+    contradiction: Contradiction | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
     processor = Salience(
-        codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes
-    )
+        codec, policy,
+        encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes,
+        contradiction=contradiction,
+    )  # fmt: skip
     stage.attach(
         app,
         processor,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
@@ -102,10 +103,14 @@ class PromotePolicy(Struct, frozen=True):
 
 
 class SupersedePolicy(Struct, frozen=True):
-    """The vote to let a newer memory take the place of a promoted one (SPEC B, 8.3)."""
+    """The vote to let a newer memory take another's place (SPEC B, 8.3)."""
 
-    # So many times the incumbent's share the challenger has to have: κ/(1+κ) of all weight.
+    # So many times the incumbent's share the challenger of a promoted one has to have: κ/(1+κ) of all weight.
     kappa: Fraction = Fraction(6, 5)
+    # The SHA-256 of the model that members may ask where the rules leave open whether two texts contradict each other,
+    # and from where on it says so; none: the rules alone (infra/decisions/0078).
+    model: str = ""
+    model_ppm: int = 900_000
 
 
 class EpochPolicy(Struct, frozen=True):
@@ -280,6 +285,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "promote.certainty_ppm": _SHARE,
         "promote.yes_ppm": _SHARE,
         "promote.validity_ppm": _SHARE,
+        "supersede.model_ppm": _SHARE,
         "promote.retries_max": _COUNT,
         "epoch.interactions": _COUNT,
         "epoch.interval_ms": _SPAN,
@@ -320,6 +326,10 @@ def _check(policy: Policy) -> None:
         (Fraction(1, 2) < promote.tau <= 1, "promote.tau must lie in (1/2, 1]"),
         (promote.tau <= promote.high_tau <= 1, "promote.high_tau must lie in [promote.tau, 1]"),
         # Below one the incumbent would be easier to overrule than to keep; beyond nine no yes of 0.9 would do.
+        (
+            re.fullmatch(r"([0-9a-f]{64})?", policy.supersede.model) is not None,
+            "supersede.model must be a SHA-256 in hexadecimal, or empty",
+        ),
         (1 <= policy.supersede.kappa <= 9, "supersede.kappa must lie in [1, 9]"),
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),

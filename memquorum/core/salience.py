@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import Said, gist
-from memquorum.core.text.conflict import Claims, Finding, between, read
+from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
 from memquorum.core.text.fillers import says_nothing
 
 Vector = NDArray[np.float32]
@@ -36,6 +36,8 @@ UNREADABLE, FAILED = "unreadable", "failed"
 _SLACK = 1e-5
 # From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
 _RELATED, _HEARD_MAX = 0.5, 16
+# So many of them, the nearest, a model is asked about where no rule finds anything.
+_DOUBTED_MAX = 4
 # So many of what is nearest to an episode are asked whether they say the same, of its buffer and of each tier.
 _ASKED_MAX = 32
 
@@ -283,10 +285,17 @@ class Surroundings:
     """
 
     def __init__(
-        self, policy: SaliencePolicy, dimensions: int, *, memories_max: int = 10_000, agents_max: int = 256
+        self,
+        policy: SaliencePolicy,
+        dimensions: int,
+        *,
+        memories_max: int = 10_000,
+        agents_max: int = 256,
+        doubts: Doubts | None = None,
     ) -> None:
-        """`dimensions`: the encoder's. Beyond so many, the oldest memory goes, and the agent least lately active."""
-        self._policy = policy
+        """`dimensions`: the encoder's. Beyond so many, the oldest memory goes, and the agent least lately active.
+        `doubts`: a model, asked where the rules leave open whether an episode contradicts a memory."""
+        self._policy, self._doubts = policy, doubts
         self._dimensions = dimensions
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
@@ -366,8 +375,21 @@ class Surroundings:
                 finding = between(claims, said, same_agent=other.agent == episode.agent)
                 if finding is not None:
                     found[memory_id] = finding
+        if said is not None and not found and self._doubts is not None:
+            return self._doubted(episode, said, related, self._doubts)
         exact = any(one.exact for one in found.values())
         return tuple(memory_id for memory_id, one in found.items() if one.exact or not exact)
+
+    def _doubted(
+        self, episode: Episode, said: Claims, related: list[tuple[float, str, Seen]], doubts: Doubts
+    ) -> tuple[str, ...]:
+        """The nearest that the episode contradicts by a model, of those that the rules leave open."""
+        left = [
+            (-cosine, memory_id, other.gist)
+            for cosine, memory_id, other in related
+            if comparable(self._claimed(memory_id, other.gist), said, same_agent=other.agent == episode.agent)
+        ]
+        return tuple(memory_id for _, memory_id, text in sorted(left)[:_DOUBTED_MAX] if doubts(text, episode.text))
 
     def _claimed(self, memory_id: str, text: str) -> Claims:
         """What a memory claims, read once while it is here."""

@@ -1,7 +1,8 @@
 """Encoders: texts to unit vectors, behind the port `memquorum.ports.Encoder`.
 
 `onnx` is the default, `hashing` needs no model, `torch` runs any Hugging Face encoder out of a folder, which
-`folder` reads. `each` takes many texts through any of them.
+`folder` reads. `each` takes many texts through any of them. `contradiction` is no encoder: an operator's model that
+says whether one text contradicts another, behind the port `memquorum.ports.Contradiction`.
 """
 
 import os

@@ -20,12 +20,13 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.text.content import content
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
+from memquorum.core.vote.doubting import agreed
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, Heard, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 from memquorum.core.worth import Ranks
-from memquorum.ports import Vault, Vector
+from memquorum.ports import Contradiction, Vault, Vector
 
 _LOG = logging.getLogger("memquorum.replica")
 
@@ -73,9 +74,14 @@ class Judge:
     where only age and relevance are judged: what a forger put in would else never be forgotten.
     """
 
-    def __init__(self, codec: Codec, view: View, vault: Vault, genesis: Genesis, grounds: Grounds = RULES) -> None:
+    def __init__(
+        self, codec: Codec, view: View, vault: Vault, genesis: Genesis, grounds: Grounds = RULES, *,
+        contradiction: Contradiction | None = None,
+    ) -> None:  # fmt: skip
+        """`contradiction`: asked where a policy names just this model, and rules do not know."""
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
+        self._contradiction = contradiction
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
         self._heard: dict[str, Heard] = {}
@@ -101,7 +107,9 @@ class Judge:
         # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
         wanted = known.keys() | {r.memory_id for rows in recent.values() for r in rows}
         keys = self._vault.open(wanted.union(row.memory_id for rows in fading.values() for row in rows))
+        doubts = agreed(self._contradiction, policy)
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
+        seen = {namespace: (replace(context, doubts=doubts), name) for namespace, (context, name) in seen.items()}
         asked = _Asked(
             nomination, policy, keys, seen, {namespace: self._view.worths.ranks(namespace) for namespace in spaces}
         )

@@ -31,7 +31,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds
-from memquorum.ports import SignState, Vault
+from memquorum.ports import Contradiction, SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import Hop
@@ -75,6 +75,7 @@ def run(
     ballot_grace_ms: int,
     stop: loop.Stop,
     grounds: Grounds = RULES,
+    contradiction: Contradiction | None = None,
     ready: Callable[[], None] = lambda: None,
     stamps: Reader | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -101,7 +102,7 @@ def run(
         SqliteSignState(folder / "signed.db", genesis.cluster, member_id) as signed,
         closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
     ):
-        judge = Judge(codec, view, vault, genesis, grounds)
+        judge = Judge(codec, view, vault, genesis, grounds, contradiction=contradiction)
         shown = (telemetry or Telemetry()).stage("replica")
         with view.batch():
             seats = [

@@ -18,6 +18,8 @@ passes to another ("Actually, Carol approves releases") only where words before 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from memquorum.core.text import claiming
@@ -43,14 +45,23 @@ class Finding(Struct, frozen=True):
     that of the back door, if there is one of just that name."""
 
 
+Doubts = Callable[[str, str], bool]
+"""Whether a later text contradicts an earlier one by a model, where the rules leave that open: (earlier, later)."""
+
+
+def comparable(older: Claims, newer: Claims, *, same_agent: bool) -> bool:
+    """Whether both texts state something of which one could deny the other: "I" of two agents are two."""
+    if not older.statements or not newer.statements:
+        return False
+    return same_agent or not (older.personal or newer.personal)
+
+
 def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None:
     """What the later text says otherwise than the earlier one; None where both may hold.
 
     `same_agent`: whether one agent said both, for "I" of two agents are two.
     """
-    if not older.statements or not newer.statements:
-        return None
-    if (older.personal or newer.personal) and not same_agent:
+    if not comparable(older, newer, same_agent=same_agent):
         return None
     for new in newer.statements:
         for old in older.statements:

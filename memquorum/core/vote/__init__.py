@@ -5,7 +5,7 @@
    `configuring` (another membership or policy), `asking` (an erasure to attest, a request to restore or forget);
 3. `columns`: how a ballot is written and read;
 4. `grounds`: what a member knows when it votes; `centred`: how near a memory is to its own agents' episodes;
-   `evidence`: what of it counts when it votes to promote;
+   `evidence`: what of it counts when it votes to promote; `doubting`: which model it may ask where rules do not know;
 5. `judging`: one member's opinions on proposals;
 6. `tally`: what ballots decide;
 7. `preview`: what a policy would do to what is alive now.

@@ -112,6 +112,8 @@ class MemberContext(Struct, frozen=True, eq=False):
     """Those of the episodes that only repeat a memory."""
     centred: list[Centred] = field(default_factory=list)
     """The same, centred; made when first asked for."""
+    doubts: conflict.Doubts | None = None
+    """The model that the policy names, where the member has it."""
 
     @staticmethod
     def of(

@@ -407,3 +407,28 @@ def test_what_is_dropped_contradicts_nothing() -> None:
     around.judge(episode("code", 0, "The door code is 4821.", reward_ppm=PPM))
     dropped = around.judge(episode("newer", 1, "The door code was changed to 9930.", confidence_ppm=0))
     assert (dropped.outcome, dropped.contradicts) == (BELOW_THRESHOLD, ())
+
+
+def test_a_model_is_asked_of_what_is_near_and_what_the_rules_leave_open() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def doubts(earlier: str, later: str) -> bool:
+        asked.append((earlier, later))
+        return "locked" in earlier
+
+    around = Surroundings(POLICY, 8, doubts=doubts)
+    around.judge(episode("shed", 0, "The shed is locked.", reward_ppm=PPM))
+    around.judge(episode("far", 120, "The garage is locked.", reward_ppm=PPM))
+    asked.clear()
+    open_ = around.judge(episode("later", 30, "Anybody can walk into the shed.", reward_ppm=PPM))
+    assert (open_.contradicts, asked) == (("shed",), [("The shed is locked.", "Anybody can walk into the shed.")])
+    asked.clear()
+    around.judge(episode("code", 200, "The door code is 4821.", reward_ppm=PPM))
+    found = around.judge(episode("changed", 210, "The door code was changed to 9930.", reward_ppm=PPM))
+    assert (found.contradicts, asked) == (("code",), []), "the rules know"
+
+
+def test_a_model_is_not_asked_of_what_two_agents_say_of_themselves() -> None:
+    around = Surroundings(POLICY, 8, doubts=lambda earlier, later: True)
+    around.judge(episode("mine", 0, "I prefer tea.", reward_ppm=PPM, agent="ann"))
+    assert around.judge(episode("theirs", 30, "I drink no tea at all.", reward_ppm=PPM, agent="bob")).contradicts == ()

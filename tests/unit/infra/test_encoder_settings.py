@@ -13,6 +13,7 @@ from infra import commands, reencode, roles, supervisor
 from infra.settings import Settings, SettingsError, load
 from memquorum.encoders import torch
 from memquorum.encoders.hashing import HashingEncoder
+from tests.builders import contradicting
 from tests.builders.models import folder
 
 
@@ -76,3 +77,16 @@ def test_a_fleet_that_encodes_otherwise_is_not_worked_against(tmp_path: Path, mo
         SettingsError, match=r"the fleet encodes with minilm-l6-v2-int8/1, and the settings name hashing-384/1"
     ):
         reencode.run(settings, as_json=False)
+
+
+def test_the_model_of_contradictions_is_the_one_that_the_settings_name(tmp_path: Path) -> None:
+    digest = contradicting.written(tmp_path / "contradiction")
+    assert roles.contradiction(given(tmp_path)) is None, "none is asked unless somebody names its digest"
+    named = given(tmp_path, contradiction_digest=digest)
+    roles.check_encoders(named)
+    found = roles.contradiction(named)
+    assert found is not None and found.digest == digest
+    for wrong in ({"contradiction_digest": "0" * 64}, {"contradiction_digest": digest, "contradiction_path": "none"}):
+        for ask in (roles.check_encoders, roles.contradiction):
+            with pytest.raises(SettingsError, match=r"^contradiction: "):
+                ask(given(tmp_path, **wrong))

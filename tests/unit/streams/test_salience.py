@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from memquorum.core.records import (
     OrderAccepted,
 )
 from memquorum.core.worth import ln_ppm
+from memquorum.encoders.contradiction import OnnxContradiction
 from memquorum.ports import (
     EncoderUnavailable,
     JournalChange,
@@ -34,6 +36,7 @@ from memquorum.ports import (
 from streams.assignments import Displaced
 from streams.salience import DESTROYED
 from streams.stage import Arrival
+from tests.builders import contradicting
 from tests.builders.salience import ANN, NOW, SHARD, Line, Stream
 
 
@@ -438,3 +441,12 @@ def test_ticks_between_the_episodes_hide_none_of_them(codec: Codec) -> None:
     successor.stage.assigned(frozenset({SHARD}))
     assert [s.novelty_ppm for s in successor.process(last)] == [expected]
     assert expected == 0
+
+
+def test_the_operators_model_is_asked_what_the_rules_leave_open(codec: Codec, tmp_path: Path) -> None:
+    model = OnnxContradiction(tmp_path, contradicting.written(tmp_path))
+    said = ("Valve 3 leaks at 4 bar.", "Some say that valve 3 not leaks at 4 bar at all.")
+    for asked, expected in ((None, ()), (model, (mid("a"),))):
+        line = Line(codec, contradiction=asked)
+        older, newer = (line.episode(text, event, reward_ppm=PPM) for event, text in zip("ab", said, strict=True))
+        assert [one.contradicts for one in line.process(older, newer)] == [(), expected]

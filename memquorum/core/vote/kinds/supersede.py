@@ -20,9 +20,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.text.agreement import agree
-from memquorum.core.text.conflict import between
+from memquorum.core.text.conflict import between, comparable
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines, names, refills
 from memquorum.core.vote.kinds.forget import absent
@@ -80,16 +82,27 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
     same_agent = newer.agent == older.agent
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
     refilled, named = refills(newer, older), names(newer, older)
-    if finding is None and not refilled and not named:
+    if finding is None and not refilled and not named and not _doubted(newer, older, context):
         return None
     # Who names its own memory knows what it meant. Of another's, which no rule finds to be contradicted and which fills
-    # another slot, naming it is a claim alone: somebody else has to have said the same.
+    # another slot, naming it is a claim alone, and so is what a model says: somebody else has to have said the same.
     vouched = finding is not None or refilled or same_agent
     cue = refilled or (finding is not None and finding.cue) or (named and same_agent)
     own = vouched and (same_agent or (newer.source is not None and newer.source == older.source))
     challenger = _SAID + _LATER * vouched + _CUE * cue + _OWN * own + _support(newer, older, context)
     incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
     return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent)
+
+
+def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> bool:
+    """Whether the model that the policy names finds a contradiction of texts that lie near each other."""
+    if context.doubts is None or newer.vector is None or older.vector is None:
+        return False
+    if not comparable(context.claims(older), context.claims(newer), same_agent=newer.agent == older.agent):
+        return False
+    a, b = newer.vector.astype(np.float64), older.vector.astype(np.float64)
+    near = len(a) == len(b) and a @ b >= NEAR * np.linalg.norm(a) * np.linalg.norm(b)
+    return bool(near) and context.doubts(older.text or "", newer.text or "")
 
 
 def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> int:

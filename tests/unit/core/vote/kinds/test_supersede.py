@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from memquorum.core.policy import PPM, Policy, PolicyError, from_json
 from memquorum.core.records import Decided, NominationProposed, Proposal, Restored
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote.doubting import agreed
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import KINDS, OVERRULE, PROMOTE, SUPERSEDE
@@ -89,6 +91,40 @@ def test_naming_another_agents_memory_is_a_claim_that_somebody_has_to_bear_out()
         judge(replace(CHANGED, agent="other", supersedes=("a",)), CODE).score_ppm
         == judge(replace(CHANGED, agent="other"), CODE).score_ppm
     ), "where the rules find a contradiction, naming adds nothing"
+
+
+def test_what_a_model_finds_is_a_correction_by_the_same_agent_and_a_claim_by_another() -> None:
+    older, newer = said("a", "The shed is locked.", 1), said("b", "Anybody can walk into the shed.", 2)
+    doubting = replace(EMPTY, doubts=lambda earlier, later: (earlier, later) == (older.text, newer.text))
+    assert not judge(newer, older).yes, "who has no model votes by the rules"
+    found = judge(newer, older, context=doubting)
+    assert (found.yes, found.score_ppm, found.terms[1]) == (True, 750_000, 0)
+    assert not judge(newer, older, kind=OVERRULE, context=doubting).score_ppm * 11 >= 6 * PPM, "too little to overrule"
+    assert not judge(replace(newer, agent="other"), older, context=doubting).yes
+    assert not judge(older, newer, context=doubting).yes
+    far = replace(newer, vector=np.array([1, -1, 1, -1], np.float32))
+    assert not judge(far, older, context=doubting).yes, "they lie far from each other"
+
+
+@pytest.mark.parametrize(("policy", "votes"), [("digest", True), ("another", False), ("", False)])
+def test_a_member_asks_the_model_that_the_policy_names_and_no_other(policy: str, votes: bool) -> None:
+    class Model:
+        digest = hashlib.sha256(b"digest").hexdigest()
+
+        def contradicts_ppm(self, earlier: str, later: str) -> int:
+            return 900_000
+
+    named = hashlib.sha256(policy.encode()).hexdigest() if policy else ""
+    doubts = agreed(Model(), from_json({"supersede": {"model": named}}))
+    assert (doubts is not None) is votes
+    assert agreed(None, from_json({"supersede": {"model": named}})) is None
+    stricter = agreed(Model(), from_json({"supersede": {"model": named, "model_ppm": 900_001}}))
+    assert (doubts is None or doubts("a", "b"), stricter is not None and stricter("a", "b")) == (True, False)
+
+
+def test_a_policy_names_a_model_by_its_digest() -> None:
+    with pytest.raises(PolicyError, match=r"supersede\.model"):
+        from_json({"supersede": {"model": "deberta"}})
 
 
 def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
