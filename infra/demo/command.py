@@ -20,7 +20,7 @@ from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
 from infra.checks import UNPROVEN, rebuilt
 from infra.command import command
-from infra.demo import cluster, erasure, inputs, report, stories, sums
+from infra.demo import cluster, correction, erasure, inputs, report, stories, sums
 from infra.demo.cluster import Survey
 from infra.demo.driver import Driver, Stalled
 from infra.demo.inputs import InputError, Record, Tally
@@ -215,10 +215,15 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
         told = list(_stories(console, connection, log, now, made))
         stored = _stored(connection)
     counted = sums.checks(log.tally, driver.published, ledger, stored)
+    corrected = []
+    if log.path == SCENARIO:  # into a log of somebody's own nothing is written
+        report.heading(console, "One correction")
+        namespace = log.survey.namespace or log.namespace
+        corrected = list(correction.carry_out(console, driver, now, made, _watch(now), namespace=namespace))
     report.heading(console, "One erasure")
     erased = list(erasure.carry_out(console, driver, now, made, _watch(now)))
     report.heading(console, "Checks")
-    checked = [*counted, *told, *erased, *_proofs(now, made)]
+    checked = [*counted, *told, *corrected, *erased, *_proofs(now, made)]
     report.show_checks(console, checked)
     return all(s.holds for s in found) and all(c.holds for c in checked)
 
