@@ -1,0 +1,50 @@
+"""The whole line with an operator's model of contradictions: what the rules leave open is marked and voted on by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+
+from infra import genesis, settings, supervisor
+from infra.settings import Settings
+from memquorum import topics
+from memquorum.client import Memory
+from memquorum.core.policy import UNCAPPED
+from memquorum.core.records import ClockRequested
+from memquorum.schema_files import load_codec
+from tests.builders import contradicting
+from tests.support.waiting import until
+from workers.kafka import loop
+
+START, HOUR = 1_750_000_000_000, 3_600_000
+OLDER, NEWER = "Valve 3 leaks at 4 bar.", "Some say that valve 3 not leaks at 4 bar at all."
+
+
+def tick(line: Settings, as_of: int) -> None:
+    producer = loop.producer(line.bootstrap)
+    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
+    assert producer.flush(10) == 0
+    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
+
+
+def test_members_vote_by_the_model_that_their_policy_names(tmp_path: Path) -> None:
+    digest = contradicting.written(tmp_path / "model")
+    configured = replace(
+        settings.load({}, tmp_path / "line"), clock="driven", encoder="hashing", throwaway=True,
+        contradiction_path=tmp_path / "model", contradiction_digest=digest,
+    )  # fmt: skip
+    genesis.create(configured, policy={"supersede": {"model": digest}, "caps": UNCAPPED})
+    with supervisor.started(configured) as line:
+        tick(line, START)
+        with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="plant", agent="planner") as memory:
+            older = memory.add(OLDER, wait=True, reward=0.9)
+            newer = memory.add(NEWER, wait=True, reward=0.9)
+            found = {hit.memory_id: hit.conflicts_with for hit in memory.search("valve 3", peek=True)}
+            assert found[newer.memory_id] == (older.memory_id,)
+            tick(line, START + 2 * HOUR)
+            until(lambda: memory.get(older.memory_id).tier == "superseded")
+            vote = memory.explain(older.memory_id).account["votes"][-1]
+    assert {one["score_ppm"] for one in vote["opinions"]} == {750_000}
