@@ -120,8 +120,9 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         kind, _, author = born.like.partition("/")
         by = "an agent" if author == "agent" else f"a {author}"
         yield (
-            f"  Its words were worth {share(born.worth_ppm)}: more than {share(born.rank_ppm)} of all that had been "
-            f"accepted before as {kind} from {by}, ordinary texts among it."
+            f"  Its words were worth {share(born.worth_ppm)}, which gives rank {share(born.rank_ppm)}: about "
+            f"{born.rank_ppm * 100 // PPM} of 100 texts accepted before as {kind} from {by}, ordinary ones among them, "
+            "were worth less."
         )
     if born.uncertainty_ppm is not None:
         yield f"  Its publisher's uncertainty was {share(born.uncertainty_ppm)}."

@@ -148,7 +148,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
         return "does not know both, or finds no contradiction, or the other is the later one: both stay"
     told = f"evidence {share(terms['challenger'])} for it, {share(terms['incumbent'])} against"
     told += ", and its own agent or source corrects it" if terms["corrects"] else ""
-    return f"{told}: score {share(score_ppm)} {'> 0.5: it holds' if yes else '≤ 0.5: both stay'}"
+    return f"{told}: score {share(score_ppm)} {'> 0.5: the newer takes its place' if yes else '≤ 0.5: both stay'}"
 
 
 SUPERSEDE = Kind(
