@@ -62,6 +62,7 @@ def load(
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     standing = protections(connection, [memory_id])
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
+    filled = connection.execute(QUERIES["explain_filled_by"], wanted).fetchone()
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
     as_of = time[0] if time else 0
     judged = policy(shard)
@@ -92,6 +93,7 @@ def load(
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
         conflicts=tuple(Contradiction(*row) for row in conflicts),
+        filled_by=filled[0] if filled else None,
     )
 
 

@@ -896,6 +896,13 @@ UNION ALL
  LIMIT %(limit)s)
 ORDER BY seq
 
+-- :name explain_filled_by
+-- What took a memory's place in its slot: the entry that changed it last stored another.
+SELECT j.memory_id::text
+FROM memory m
+JOIN journal j ON j.shard = m.shard AND j.seq = m.seq
+WHERE m.id = %(id)s::uuid AND m.tier = 'superseded' AND j.effect = 'stored' AND j.memory_id <> m.id
+
 -- :name explain_repetitions
 -- How often a record came whose event was there already.
 SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeated'

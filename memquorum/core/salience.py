@@ -377,8 +377,8 @@ class Surroundings:
                     found[memory_id] = finding
         if said is not None and not found and self._doubts is not None:
             return self._doubted(episode, said, related, self._doubts)
-        exact = any(one.exact for one in found.values())
-        return tuple(memory_id for memory_id, one in found.items() if one.exact or not exact)
+        # Of what is not about just the same, the nearest alone.
+        return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
 
     def _doubted(
         self, episode: Episode, said: Claims, related: list[tuple[float, str, Seen]], doubts: Doubts

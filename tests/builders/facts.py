@@ -23,7 +23,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
             notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
         if isinstance(detail, Decided):
             for at, result in enumerate(detail.results):
-                if result.memory_ids == (wanted,):
+                if wanted in result.memory_ids:
                     decisions.append(
                         DecisionFacts(
                             entry.shard, detail.epoch, at, result.outcome, result.reason, entry.seq,
@@ -31,6 +31,8 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
                         )
                     )  # fmt: skip
     rows = shard.rows
+    seq = rows.memories[wanted].seq if wanted in rows.memories else 0
+    filled = (c.entry.memory_id for c in shard.changes if (c.entry.seq, c.entry.effect) == (seq, "stored"))
     return Facts(
         memory_id=wanted,
         shard=rows.state.shard,
@@ -43,4 +45,5 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         as_of=rows.state.as_of,
         last_epoch=rows.state.last_epoch,
         quota=shard.quotas.get(NAMESPACE, NOTHING),
+        filled_by=next((one for one in filled if one != wanted), None),
     )

@@ -42,7 +42,10 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
         return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
     genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts)
     account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
-    return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, genesis)})
+    by = account.superseded_by
+    found = None if by is None else await service.reads.memory(caller.sight(READ), by, gates)
+    winner = found["text"] if found else None
+    return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, genesis, winner)})
 
 
 async def event(service: Service, request: Request, caller: Caller) -> Response:

@@ -27,7 +27,7 @@ from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
-from memquorum.core.tiers import ALIVE
+from memquorum.core.tiers import ALIVE, SUPERSEDED
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS
@@ -105,6 +105,8 @@ class Facts(Struct, frozen=True):
     waiting: tuple[Waiting, ...] = ()
     quota: Quota = NOTHING
     conflicts: tuple[Contradiction, ...] = ()
+    filled_by: str | None = None
+    """What took its place in its slot, without a vote."""
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -225,6 +227,8 @@ class Vote(Struct, frozen=True):
     complaint: str | None = None
     asked_by: str | None = None
     config: int = 0
+    spared: tuple[str, ...] = ()
+    """What the vote was about as well, and what stays however it ended: of a supersession, what takes its place."""
 
 
 class Account(Struct, frozen=True):
@@ -263,6 +267,8 @@ class Account(Struct, frozen=True):
     stopped_until: int | None = None
     holds: Holds | None = None
     conflicts: tuple[Contradiction, ...] = ()
+    superseded_by: str | None = None
+    """What took its place, where it is superseded."""
 
 
 def configured(codec: Codec, genesis: Genesis, facts: Facts) -> Genesis:
@@ -281,6 +287,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     # What failed may have been tried again: the last try counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
+    votes = tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions)
     return Account(
         memory_id=facts.memory_id,
         shard=facts.shard,
@@ -295,7 +302,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         last_access=alive.last_access if alive else max((u.at for u in uses), default=None),
         uses=uses,
         encodings=tuple(Encoding(n.seq, n.detail.encoder) for n in facts.notes if isinstance(n.detail, Reencoded)),
-        votes=tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions),
+        votes=votes,
         last_epoch=facts.last_epoch,
         policy_version=genesis.policy_version,
         confidence_ppm=memory.confidence_ppm if memory else None,
@@ -309,7 +316,14 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
         holds=holds(memory, birth.detail if birth else None) if memory else None,
         conflicts=facts.conflicts,
+        superseded_by=_winner(facts, votes) if memory is not None and memory.tier == SUPERSEDED else None,
     )
+
+
+def _winner(facts: Facts, votes: Sequence[Vote]) -> str | None:
+    """What took a memory's place: by its slot, else by the latest vote."""
+    voted = (one.spared[0] for one in reversed(votes) if one.spared and one.outcome == KINDS[one.kind].outcome)
+    return facts.filled_by or next(voted, None)
 
 
 def plain(value: Any) -> Any:
@@ -413,6 +427,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
             commits=commits,
             digest=checked.digest.hex(),
         ),
+        spared=tuple(i for i in proposal.memory_ids[: KINDS[proposal.kind].spares] if i != memory_id),
         asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.kind_of(nomination) else None,
     )
 

@@ -38,13 +38,13 @@ WHY = {
 """Why a proposal ended so, by the codes of reasons."""
 
 
-def lines(account: Account, genesis: Genesis) -> list[str]:
+def lines(account: Account, genesis: Genesis, winner: str | None = None) -> list[str]:
     """The account, a sentence or two a line; lines of detail are indented by two or four blanks. `genesis`: the
-    configuration that the account was made with."""
-    return list(_lines(account, genesis))
+    configuration that the account was made with. `winner`: the text of what took its place, for whom may read it."""
+    return list(_lines(account, genesis, winner))
 
 
-def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
+def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[str]:
     yield f"Memory {account.memory_id} in {account.namespace!r}: {_headline(account)}"
     if account.born is not None:
         yield ""
@@ -70,7 +70,7 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
     yield f"Now, {moment(account.as_of)} by the clock of shard {account.shard}, which its ticks move"
     if account.policy_version:
         yield f"  The members judge by policy {account.policy_version}, which they agreed on; see `infra policy show`."
-    yield from _now(account, genesis.policy)
+    yield from _now(account, genesis.policy, winner)
 
 
 def _headline(account: Account) -> str:
@@ -252,7 +252,7 @@ def _disagreement(profile: Profile) -> str:
     return f"; the scales disagree (σ² {share(profile.variance_ppm)})" if profile.ambiguous else ""
 
 
-def _now(account: Account, policy: Policy) -> Iterator[str]:
+def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     for by in account.protected:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
         how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
@@ -269,7 +269,10 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
     elif account.tier == "sealed":
         yield from _sealed(account)
     elif account.tier == SUPERSEDED:
-        yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it."
+        winning = f" by {account.superseded_by}" if account.superseded_by else ""
+        yield f"  Superseded since {moment(account.changed or 0)}{winning}: kept for audit, and a vote can restore it."
+        if winner is not None:
+            yield f"  That says: {winner}"
     elif account.profile is None or account.due_at is None:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."

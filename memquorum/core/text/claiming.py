@@ -99,3 +99,73 @@ IRREGULAR = {
     "put": "put", "killed": "kill", "sent": "send", "tried": "try", "set": "set", "got": "get", "lived": "live",
     "preferred": "prefer", "prefers": "prefer", "cancelled": "cancel", "canceled": "cancel",
 }  # fmt: skip
+
+STREETS = _set(
+    "street st road rd lane ln avenue ave drive square court row terrace way place boulevard quay close hill"
+)
+"""What ends the name of a street."""
+RHYTHMS = {
+    "hour": "hourly", "day": "daily", "week": "weekly", "fortnight": "fortnightly", "month": "monthly",
+    "quarter": "quarterly", "year": "yearly",
+}  # fmt: skip
+CORRECTS = (
+    "now", "these days", "after all", "from now on", "as of", "no longer", "any ?more", "instead", "actually",
+    "turns out", "correction", "in fact", "used to", "has moved", "have moved", "moved(?: out)?", "relocated",
+    "slipped", "pushed", "bumped", "went (?:up|down)", "(?:is|are|was) (?:up|down) to", "(?:got|has|have) (?:a|an) new",
+    "new", "swapped?", "took over", "takes over", "handed", "change of", "chang(?:ed|es)", "switched", "renamed",
+    "replaced", "rais(?:ed|es)", "lowered", "reduced", "increased", "extended", "shortened", "upgraded", "put up",
+    "turned (?:on|off)", "cut", "decided", "negotiated", "since (?:the|last|january|february|march|april|may|june|july|"
+    "august|september|october|november|december|[a-z]+day)", "that's wrong", "stopped", "rather", "make (?:that|it)",
+    "scratch that", "strike that", "(?:is|are) off", "called off", "again", "replaces", "swap(?:ped|s)",
+    "shrank", "grew", "rose", "fell", "dropped", "climbed", "set (?:[a-z]+ ){1,5}to",
+)  # fmt: skip
+"""Patterns of what says: it is otherwise than was said."""
+WRONG = (
+    "mistaken", "mistake", "wrong", "typo", "misread", "misheard", "mistyped", "mixed up", "oops", "meant", "i said",
+    "i wrote", "i told you", "misspoke",
+)  # fmt: skip
+"""Patterns of what says: what I said was never so. Values beside them hold no more."""
+DENIES = _set("no not never cannot nobody nothing without stopped quit")
+DENIES_TWO = frozenset(
+    {("no", "longer"), ("no", "more"), ("instead", "of"), ("rather", "than"), ("used", "to"), ("gave", "up")}
+)
+LEAVES = _set("stepped left leaves quit resigned retired out gone swapped replaced departed closed died dropped")
+"""What makes room for another."""
+PASSING = _set(
+    "shrank grew rose fell dropped climbed set went got slipped put became left handed decided said meant swapped "
+    "negotiated had moves"
+)
+"""Verbs in the past that tell how it is now."""
+REPORTING = _set("says said told tells writes wrote asked thinks mentioned reports heard according")
+ANYWAY = _set(
+    "go goes went going gone come comes came get gets got take takes took make makes made put puts slip slipped push "
+    "pushed need wrong mistake mistaken error typo meant mean actual new change done turn turns turned up down left "
+    "out leave leaves moved gets sit sits stand stands stay call called find found see set today currently exact least "
+    "already due ready one time thing rather decided swap swapped hand handed over negotiated closed "
+    "size number count amount total price cost fee date address duration length location venue name"
+)
+"""Words of corrections that name no matter of their own."""
+EVENTS = frozenset({"trip", "meet", "appointment", "visit", "call", "event", "plan", "flight", "book", "journey"})
+"""Stems of names for whatever was planned."""
+TITLES = _set("mr ms mrs miss dr prof professor")
+SINCE = _set("since during after starting")
+"""What begins a phrase that says from when on."""
+BROKEN = (
+    ("broken faulty jammed order down offline unavailable stuck leaking", "working works fixed repaired running up "
+     "online available operational"),
+    ("pending review waiting draft unresolved unpaid undecided unsigned", "merged approved done finished resolved paid "
+     "decided signed delivered shipped completed rejected"),
+    ("free vacant empty", "busy occupied taken full booked"),
+    ("enabled active on", "disabled inactive paused suspended off"),
+    ("locked closed", "unlocked open"),
+)  # fmt: skip
+"""States of which one excludes the other."""
+PLACED = _set("in on under behind beside above below inside near at")
+SWAPPED = _set("swapped swaps replaced replaces exchanged traded exchange swap")
+FOR = _set("for with by")
+STRONG = (
+    "actually", "correction", "wrong", "mistaken", "typo", "meant", "in fact", "misread", "misheard", "instead",
+    "no longer", "anymore", "any more", "these days", "after all", "turns out", "from now on", "rather", "switched",
+    "changed", "replaced", "as of",
+)  # fmt: skip
+"""Phrases after which even another word, where there may be two, takes the place of the one before."""

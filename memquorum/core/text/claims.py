@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
+from memquorum.core.text.outline import Outline, joined, outline
+from memquorum.core.text.parsing import Value, empty, light, past, stemmed, tokens_of, values_of, verb_of
 
 LONG = 4_000
 """Characters: of a longer text nothing is read."""
 STATEMENTS = 24
 _HALVES = 300
 """Characters: of a longer sentence the halves are not told."""
-CLOCK = "o'clock"
+_TOLD_OF_ONE = 3
+"""So many sentences may be one correction: "I had the day wrong. It's the 4th."."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;\s+|\s+->->.*")
 _CLAUSE = re.compile(
@@ -52,25 +54,6 @@ _LATER = re.compile(
 _MISTAKE = re.compile(
     r"\b(?:misheard|misread|mistyped|mistake|typo|wrong|sorry|correct|corrected|mixed up|error)\b", re.I
 )
-_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?|\w[\w'’./_-]*\w|\w|:")
-_NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
-_CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")
-_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
-
-
-class Value(Struct, frozen=True):
-    """One value of a statement: its sort (number with its unit, time, weekday, name, code …), itself in one spelling,
-    and what governs it: the preposition or noun before it."""
-
-    sort: str
-    text: str
-    before: str
-    place: int
-    end: int
-    near: frozenset[str]
-    heads: frozenset[str]
-    renewed: bool
 
 
 class Statement(Struct, frozen=True):
@@ -129,6 +112,13 @@ class Claims(Struct, frozen=True):
     statements: tuple[Statement, ...]
     personal: bool
     cue: bool
+    alone: bool = False
+    """Whether it says "I", and not only "we": "we" of those who share a namespace are mostly the same."""
+    outlines: tuple[Outline, ...] = ()
+    """Of each sentence that is not long; of a short text of several, as a correction may be, the whole as well."""
+
+
+_ALONE = frozenset({"i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine"})
 
 
 def read(text: str) -> Claims:
@@ -138,6 +128,7 @@ def read(text: str) -> Claims:
     found: list[Statement] = []
     whole = text.casefold().replace("’", "'")
     personal = not claiming.FIRST.isdisjoint(re.findall(r"[\w']+", whole))
+    alone = not _ALONE.isdisjoint(re.findall(r"[\w']+", whole))
     for sentence in _SENTENCE.split(text):
         if len(found) >= STATEMENTS:
             break
@@ -152,7 +143,16 @@ def read(text: str) -> Claims:
             one = _statement(clause or "", led)
             if one is not None:
                 found.append(one)
-    return Claims(tuple(found), personal, any(one.cue for one in found))
+    return Claims(tuple(found), personal, any(one.cue for one in found), alone, _outlines(text))
+
+
+def _outlines(text: str) -> tuple[Outline, ...]:
+    sentences = [one for one in _SENTENCE.split(text)[:STATEMENTS] if one and len(one) <= _HALVES]
+    found = [one for one in map(outline, sentences) if one is not None]
+    one = found and (found[0].wrong or found[0].gone or found[-1].words[0] in claiming.PRONOUNS)
+    if one and 1 < len(found) == len(sentences) <= _TOLD_OF_ONE and len(text) <= _HALVES:
+        found.append(joined(found))
+    return tuple(found)
 
 
 def _led(sentence: str) -> tuple[str, bool]:
@@ -193,15 +193,8 @@ def _whole(sentence: str) -> list[str]:
     return []
 
 
-def stemmed(word: str) -> str:
-    """A word's stem, of an irregular form that of its verb."""
-    return wording.stem(claiming.IRREGULAR.get(word, word))
-
-
 def _statement(clause: str, led: bool) -> Statement | None:
-    tokens = [token.strip(".,:'’/-") if token != ":" else ":" for token in _TOKEN.findall(clause.replace("’", "'"))]
-    tokens = [re.sub(r"'s$", "", token) if not token.endswith("t's") else token for token in tokens if token]
-    words = [token.casefold() for token in tokens]
+    tokens, words = tokens_of(clause)
     # "May" is a month.
     unsure = (
         word
@@ -212,11 +205,11 @@ def _statement(clause: str, led: bool) -> Statement | None:
         return None
     flat = f" {' '.join(words)} "
     cue = led or any(f" {phrase} " in flat for phrase in claiming.CUES) or not claiming.CUE_WORDS.isdisjoint(words)
-    found = _verb(tokens, words)
+    found = verb_of(tokens, words)
     # What is not understood is held against the like of it alone: the same sentence with another value.
     verb = 0 if found is None else found
     first = words[0] in claiming.FIRST
-    values = _values(tokens, words)
+    values = values_of(tokens, words)
     subject, start, changes, said = _parts(words, verb)
     owner = _owner(words, subject, verb)
     cue = cue or said
@@ -228,11 +221,11 @@ def _statement(clause: str, led: bool) -> Statement | None:
     rest = tuple(
         stemmed(words[at])
         for at in told
-        if at not in places and not _light(words[at]) and words[at] not in claiming.CHANGES and not _empty(words[at])
+        if at not in places and not light(words[at]) and words[at] not in claiming.CHANGES and not empty(words[at])
     )  # fmt: skip
     over = any(words[at] in claiming.OVER for at in told) or " called off" in flat
     stems = tuple(
-        stemmed(words[at]) for at in [*owner, *subject] if at in owner or (at not in places and not _empty(words[at]))
+        stemmed(words[at]) for at in [*owner, *subject] if at in owner or (at not in places and not empty(words[at]))
     )
     poles = frozenset(pole for at in told for pole in wording.POLES.get(words[at], ()))
     return Statement(
@@ -240,7 +233,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
         marks=frozenset(value.text for value in values if value.place in subject),
         verb=stemmed(words[start]) if start < len(words) else "",
         copula=words[verb] in claiming.COPULAS or words[verb] == ":",
-        past=_past(words[verb]) and not changes,
+        past=past(words[verb]) and not changes,
         changes=changes,
         definite=found is not None and bool(subject) and (bool(owner) or words[subject[0]] not in _VAGUE),
         understood=bool(found),
@@ -262,9 +255,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
         poles=poles,
         first_word=words[0],
         frame=_frame(words),
-        topic=frozenset(
-            stemmed(w) for at, w in enumerate(words) if at not in places and not _empty(w) and not _light(w)
-        ),
+        topic=frozenset(stemmed(w) for at, w in enumerate(words) if at not in places and not empty(w) and not light(w)),
     )
 
 
@@ -274,7 +265,7 @@ def _parts(words: list[str], verb: int) -> tuple[range, int, bool, bool]:
     cue = renewed
     subject, start = range(2 if renewed else 0, verb), verb
     moved = next((at for at in range(verb, len(words)) if words[at] in claiming.CHANGES), None)
-    changes = moved is not None and all(_light(word) for word in words[verb:moved])
+    changes = moved is not None and all(light(word) for word in words[verb:moved])
     if changes and moved is not None:
         start = moved
         passive = any(word in claiming.COPULAS or word in ("been", "got") for word in words[verb:moved])
@@ -313,7 +304,7 @@ def _left(words: list[str], moved: int) -> frozenset[str]:
         return frozenset()
     begin = words.index("from", moved)
     end = words.index("to", begin)
-    return frozenset(stemmed(word) for word in words[begin + 1 : end] if not _empty(word))
+    return frozenset(stemmed(word) for word in words[begin + 1 : end] if not empty(word))
 
 
 def _renewed(subject: list[str]) -> bool:
@@ -331,7 +322,7 @@ def _owner(words: list[str], subject: range, verb: int) -> tuple[int, ...]:
     """Whose it is: "Olga changed her language" speaks of Olga's."""
     if not subject or subject.start < verb or words[subject.start] not in ("her", "his", "their", "its"):
         return ()
-    return tuple(at for at in range(verb) if not _empty(words[at]))
+    return tuple(at for at in range(verb) if not empty(words[at]))
 
 
 def _frame(words: list[str]) -> tuple[str, ...]:
@@ -342,165 +333,6 @@ def _frame(words: list[str]) -> tuple[str, ...]:
 
 _VAGUE = claiming.INDEFINITE | claiming.PRONOUNS
 _FILLS = frozenset({"just", "again", "the", "a", "an", "also", "so", "then"})
-
-
-def _past(verb: str) -> bool:
-    return (
-        verb in claiming.PAST
-        or (verb in claiming.IRREGULAR and not verb.endswith(("s", "ing")))
-        or (verb.endswith("ed") and verb != "need")
-    )
-
-
-def _empty(word: str) -> bool:
-    return (
-        word in wording.FUNCTION or word in wording.NEGATORS or word in claiming.CUE_WORDS or word == ":" or "'" in word
-    )
-
-
-def _light(word: str) -> bool:
-    return word in claiming.COPULAS or word in claiming.AUXILIARIES or word in claiming.CUE_WORDS or word in (
-        "just", "recently", "already", "not", "been", "since", "finally", "also", "officially"
-    )  # fmt: skip
-
-
-def _verb(tokens: list[str], words: list[str]) -> int | None:
-    """Where the predicate begins: at the first verb behind a subject, or at one that tells somebody what to do."""
-    if words[0] in claiming.IMPERATIVES:
-        return 0
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        after = words[at + 1] if at + 1 < len(words) else ""
-        if word == ":" or word in claiming.COPULAS or word in claiming.AUXILIARIES:
-            return at
-        if words[0] in ("i", "we") and at == next(
-            (b for b in range(1, len(words)) if words[b] not in claiming.ADVERBS), 1
-        ):
-            return at
-        if before in claiming.BEFORE_NOUNS:
-            continue
-        if word in claiming.FUNCTIONAL and word not in (
-            "lead",
-            "report",
-            "point",
-            "use",
-            "need",
-            "work",
-            "end",
-            "start",
-        ):
-            return at
-        if word in claiming.FUNCTIONAL and words[at - 1] in claiming.FIRST | claiming.PRONOUNS:
-            return at
-        if word in claiming.CHANGES and word not in ("cut", "set"):
-            return at
-        if word.endswith("ed") and len(word) > 3 and word not in ("need", "shed", "red"):
-            return at
-        if word in claiming.IRREGULAR and word != "set":
-            return at
-        if _finite(tokens, words, at, after):
-            return at
-    return None
-
-
-def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
-    """Whether a word with an s is a verb: behind a name or a number, or before what only follows a verb."""
-    word = words[at]
-    if not word.endswith("s") or word.endswith("ss") or len(word) < 4 or not tokens[at].islower():
-        return False
-    if after in claiming.COPULAS or after in claiming.AUXILIARIES:
-        return False
-    behind = next((b for b in range(at - 1, -1, -1) if words[b] not in claiming.ADVERBS), 0)
-    named = behind < at - 1 or tokens[behind][0].isupper() or tokens[behind][0].isdigit()
-    follows = (
-        after in ("the", "a", "an", "at", "on", "in", "to", "only", "up", "every", "no", "not") or after[:1].isdigit()
-    )
-    return named or follows
-
-
-def _values(tokens: list[str], words: list[str]) -> list[Value]:
-    found: list[Value] = []
-    at = 0
-    while at < len(words):
-        sort, text, after = _value(tokens, words, at)
-        if sort:
-            before = next((words[b] for b in range(at - 1, -1, -1) if words[b] not in ("the", "a", "an", "about")), "")
-            around = words[max(0, at - 6) : at] + words[after : after + 5]
-            near = frozenset(stemmed(word) for word in around if not _empty(word) and not word[0].isdigit())
-            head = words[max(0, at - 3) : at] + words[after : after + 2]
-            heads = frozenset(stemmed(word) for word in head if not _empty(word) and not word[0].isdigit())
-            renewed = not claiming.RENEWS.isdisjoint(words[max(0, at - 6) : at]) or "now" in words[after : after + 3]
-            found.append(Value(sort, text, before, at, after, near, heads, renewed))
-        at = max(after, at + 1)
-    return _ranges(found, words)
-
-
-def _ranges(found: list[Value], words: list[str]) -> list[Value]:
-    """The values, with "9 to 5" made one, but for "from 9 to 5", which may say what was and what is."""
-    joined: list[Value] = []
-    for value in found:
-        last = joined[-1] if joined else None
-        if (
-            last is not None
-            and last.sort == value.sort
-            and words[last.end : value.place] == ["to"]
-            and last.before != "from"
-        ):
-            joined[-1] = replace(last, sort=f"{last.sort} range", text=f"{last.text} to {value.text}", end=value.end)
-        else:
-            joined.append(value)
-    return joined
-
-
-def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]:
-    """(sort, value, place after it); an empty sort where there is none."""
-    word, token = words[at], tokens[at]
-    after = words[at + 1] if at + 1 < len(words) else ""
-    clock = _CLOCK.fullmatch(word)
-    if clock is not None:
-        hour, minute, half = clock[1] or clock[4], clock[2] or "00", clock[3] or clock[5] or ""
-        step = 1
-        if not half and after.replace(".", "") in ("am", "pm"):
-            half, step = after.replace(".", ""), 2
-        return "time", f"{int(hour)}:{minute}{half}", at + step
-    if _ORDINAL.fullmatch(word):
-        month = words[at + 2] if after == "of" and at + 2 < len(words) else after
-        if claiming.CLASSES.get(month) == "month":
-            return "date", f"{month} {word[:-2]}", at + (3 if after == "of" else 2)
-        return "ordinal", word[:-2], at + 1
-    if word.isdigit() and claiming.CLASSES.get(after, "month" if after == "may" else "") == "month":
-        return "date", f"{after} {word}", at + 2
-    number = _NUMBER.fullmatch(word)
-    if number is not None and (not number[3] or number[3] in wording.UNITS):
-        return _counted(words, at, number)
-    if word in wording.CARDINALS and word not in ("one", "zero"):
-        return _counted(words, at, (str(wording.CARDINALS[word]),))
-    if claiming.CLASSES.get(word, "month" if word == "may" else "") == "month" and token[0].isupper():
-        return ("date", f"{word} {after}", at + 2) if after.isdigit() else ("month", word, at + 1)
-    if word in claiming.CLASSES and claiming.CLASSES[word] != "month":
-        return claiming.CLASSES[word], word.removesuffix("s") if word.endswith("days") else word, at + 1
-    if any(c.isdigit() for c in word) and _CODE.search(token):
-        return "code", word, at + 1
-    if at > 0 and token[0].isupper() and not _empty(word) and word not in claiming.FIRST:
-        return "name", word, at + 1
-    return "", "", at + 1
-
-
-def _counted(words: list[str], at: int, number: re.Match[str] | tuple[str]) -> tuple[str, str, int]:
-    """A number and what it counts: a unit, else the word behind it."""
-    after = words[at + 1] if at + 1 < len(words) else ""
-    if isinstance(number, tuple):
-        value, unit = number[0], ""
-    else:
-        value, unit = number[2].replace(",", ""), wording.UNITS.get(number[3], "") or number[1]
-    half = after.replace(".", "")
-    if half in ("am", "pm", CLOCK):
-        return "time", f"{int(float(value))}:00{half if half != CLOCK else ''}", at + 2
-    if not unit and after in wording.UNITS:
-        return f"number {wording.UNITS[after]}", value, at + 2
-    if not unit and after and after.isalpha() and not _empty(after) and after not in claiming.COPULAS:
-        return f"number {stemmed(after)}", value, at + 2
-    return f"number {unit}".strip(), value, at + 1
 
 
 def _dropped(words: list[str], values: list[Value]) -> frozenset[str]:
@@ -520,7 +352,7 @@ def _dropped(words: list[str], values: list[Value]) -> frozenset[str]:
         before = words[max(0, at - 2) : at]
         named = before in (["instead", "of"], ["rather", "than"])
         moved = before[-1:] == ["from"] and "to" in words[at : at + 4] and not claiming.CHANGES.isdisjoint(words[:at])
-        if at not in places and not _empty(word) and (named or moved):
+        if at not in places and not empty(word) and (named or moved):
             gone.add(f"~{stemmed(word)}")
     return frozenset(gone)
 
@@ -540,4 +372,4 @@ def _negation(words: list[str], verb: int) -> tuple[bool, tuple[str, ...]]:
     if "never" not in told:
         return negated, ()
     behind = told[told.index("never") + 1 :][:10]
-    return negated, tuple(stemmed(word) for word in behind if not _empty(word) and not _light(word))
+    return negated, tuple(stemmed(word) for word in behind if not empty(word) and not light(word))

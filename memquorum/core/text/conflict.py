@@ -12,6 +12,7 @@ conflict. `between` asks of each pair of statements (`text.claims`):
 
 What happened once may happen again with other numbers: a verb in the past conflicts only with a denial, or where the
 later text has a cue such as "moved to", "now", "no longer", "instead of", "actually", "correction:".
+What no such pattern fits, and says that it is otherwise now, `text.correcting` asks by what it is about.
 A verb in the present ("melts at 54 °C") has another time or number only where the later text has a cue; and a duty
 passes to another ("Actually, Carol approves releases") only where words before the text say that it corrects something.
 """
@@ -23,10 +24,12 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from memquorum.core.text import claiming
-from memquorum.core.text.claims import Claims, Statement, Value, read, stemmed
+from memquorum.core.text.claims import Claims, Statement, read
+from memquorum.core.text.correcting import corrects
+from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 3
+VERSION = 4
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -61,13 +64,19 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
 
     `same_agent`: whether one agent said both, for "I" of two agents are two.
     """
-    if not comparable(older, newer, same_agent=same_agent):
+    if (older.alone or newer.alone) and not same_agent:
         return None
-    for new in newer.statements:
-        for old in older.statements:
-            slot = _slot(old, new)
+    if comparable(older, newer, same_agent=same_agent):
+        for new in newer.statements:
+            for old in older.statements:
+                slot = _slot(old, new)
+                if slot is not None:
+                    return Finding(slot, new.cue, set(old.subject) == set(new.subject))
+    for later in newer.outlines:
+        for earlier in older.outlines:
+            slot = corrects(earlier, later)
             if slot is not None:
-                return Finding(slot, new.cue, set(old.subject) == set(new.subject))
+                return Finding(slot, cue=True, exact=False)
     return None
 
 
@@ -106,6 +115,17 @@ def _about_one(old: Statement, new: Statement) -> bool:
         return False
     # "The code was changed" after "the door code is": a correction may say less, and never more.
     return new.cue and b < a and 2 * len(b) >= len(a)
+
+
+def _exchanged(old: Statement, new: Statement) -> bool:
+    """Whether each subject has a word that the other text has nowhere: "the staging host", "the production host"."""
+    if not (old.definite and new.definite) or old.own or new.own:
+        return False
+    return bool(_named(old) - new.topic - _told(new)) and bool(_named(new) - old.topic - _told(old))
+
+
+def _told(one: Statement) -> set[str]:
+    return {stemmed(part) for value in one.values for part in value.text.split()}
 
 
 def _named(one: Statement) -> set[str]:
@@ -291,7 +311,7 @@ def _worded(old: Statement, new: Statement) -> str | None:
 
 def _replaced(old: Statement, new: Statement) -> bool:
     """Whether the later one names the earlier one's value as one that holds no more."""
-    if not new.dropped or old.negated:
+    if not new.dropped or old.negated or _exchanged(old, new):
         return False
     if len(old.topic & new.topic) > 1 and new.dropped.intersection(f"~{stem}" for stem in old.rest):
         return _overlap(old.topic, new.topic) >= 0.5
@@ -362,7 +382,7 @@ def _never(one: Statement, other: Statement) -> bool:
 
 def _revised(old: Statement, new: Statement) -> str | None:
     """A number of the same things that is said to be another than before: "my increased budget of $650"."""
-    if old.negated or new.negated:
+    if old.negated or new.negated or _exchanged(old, new):
         return None
     for value in new.values:
         if not value.renewed or not value.sort.startswith("number") or value.before in ("by", "from"):

@@ -12,9 +12,10 @@ from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Restored
+from memquorum.core.records import Accessed, Proposal, Restored
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, Waiting
+from tests.builders import votes
 from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -67,7 +68,24 @@ def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
     _, text = told(shard, B)
     assert "its agent wanted it remembered, so it was stored" in text and "reached" not in text
     assert f"It fills the slot ada/dietary, where it took the place of {A}." in text
-    assert told(shard, A)[0].tier == "superseded"
+    account, text = told(shard, A)
+    assert (account.tier, account.superseded_by) == ("superseded", B)
+    assert f" by {B}: kept for audit" in text
+
+
+def test_what_a_vote_superseded_names_what_took_its_place(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", 500)
+    shard.episode("b", 600, contradicts=(A,))
+    shard.tick(200_000)
+    shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], votes.nobody)
+    assert told(shard, A)[0].superseded_by is None
+    shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
+    account, text = told(shard, A)
+    assert account.superseded_by == B and "That says" not in text
+    assert f" by {B}: kept for audit" in text
+    assert "  That says: Now it is 4." in telling.lines(account, GENESIS, "Now it is 4.")
+    assert told(shard, B)[0].superseded_by is None
 
 
 def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(codec: Codec) -> None:

@@ -1,0 +1,416 @@
+"""Whether a later text corrects an earlier one in words that no pattern of `text.conflict` fits.
+
+Only a text that says that something is otherwise now, or was never so, is asked ("now", "turns out", "I was wrong").
+What it is about has to be what the earlier one is about: names and numbers of the earlier one's matter come again, what
+else it is about too, and nothing that the later one is about stands beside it: "the download limit" is not the limit of
+uploads, "tickets for children" are not the tickets. Then one of these:
+
+- a value of the same sort (a time, a day, an amount, a name, an address) is another one;
+- what the earlier one says is denied by its own words, "not a fox";
+- what was planned is off;
+- somebody else has the part that another has left: "Ms Weil left, our accountant is Mr Okoye".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memquorum.core.text import claiming
+from memquorum.core.text.outline import Outline
+from memquorum.core.text.parsing import Value, empty, light, stemmed
+
+_LEAST, _MOST = 3, 30
+"""Words: what is shorter or longer is no plain statement."""
+_PAIR, _TAIL = 2, 4
+_SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "ordinal"})
+_DAYS = frozenset({"date", "weekday", "month", "day", "ordinal"})
+_DURATIONS = frozenset(f"number {unit}" for unit in ("ms", "s", "min", "h", "d", "wk", "mo", "yr"))
+_SIDES = frozenset({"compass", "colour"})
+_MARKS = frozenset({"name", "code", "number"})
+_EMPTY_OF_MATTER = frozenset(
+    stemmed(word)
+    for word in (
+        *claiming.CHANGES, *claiming.RENEWS, *claiming.FUNCTIONAL, *claiming.OVER, *claiming.REPORTING,
+        *claiming.ANYWAY, *claiming.EXCLUSIVE,
+    )
+)  # fmt: skip
+_CHANGING = frozenset(
+    stemmed(word)
+    for word in {*claiming.CHANGES, *claiming.REPORTING, *claiming.ANYWAY, *claiming.OVER, *claiming.PASSING}
+) - frozenset(stemmed(word) for word in claiming.FUNCTIONAL)
+_ADDS = frozenset({"also", "too", "both", "additionally"})
+_ABOUT = frozenset({"for", "of", "with", "about", "by"})
+_ATTACHING = frozenset({"for", "of", "in", "on", "at", "with", "from", "about"})
+
+
+def corrects(older: Outline, newer: Outline) -> str | None:
+    """In what the later text corrects the earlier one; None where it does not."""
+    if not newer.cue and not (older.denied and "does" in newer.words):
+        return None if older.several or newer.several else _elsewhere(older, newer) or _turned(older, newer)
+    if older.several or older.words == newer.words or len(older.words) < _LEAST:
+        return None
+    if len(older.words) > _MOST or len(newer.words) > _MOST or not (older.verbs or len(older.words) > _LEAST):
+        return None
+    if older.heads and not older.first and not _parts(older, older.heads):
+        return None  # "it" may be anything
+    if not _ADDS.isdisjoint(newer.words) or _another(newer):
+        return None
+    rules = (_revalued, _moved, _refuted, _affirmed, _called_off, _relieved, _turned, _reworded)
+    return next((slot for rule in rules if (slot := rule(older, newer)) is not None), None)
+
+
+def _another(newer: Outline) -> bool:
+    """Whether it speaks of a new thing, of which there may be many: "the new office"."""
+    return any(
+        word == "new" and at in newer.heads and newer.words[at - 1] in ("the", "our", "my") and at > 0
+        and stemmed(newer.words[at + 1]) not in claiming.NOUNS | claiming.RENEWED
+        for at, word in enumerate(newer.words[:-1])
+    )  # fmt: skip
+
+
+def _revalued(older: Outline, newer: Outline) -> str | None:
+    """Another value of the same sort, of the same matter."""
+    if older.past or newer.past or older.denied:
+        return None
+    told = [value for value in older.values if value.place not in older.heads and value.place not in older.gone]
+    for value in told:
+        kind = _kind(value)
+        if kind == "name" and any(_kind(other) in _SCHEDULED or "number" in _kind(other) for other in told):
+            continue  # whoever it is about: "lunch with Farid is at one"
+        if sum(_kind(other) == kind for other in told) > 1:
+            continue
+        others = _others(older, newer, value)
+        if len({other.text for other in others}) != 1:
+            continue
+        if _same_matter(older, newer, value, others):
+            return kind
+    return None
+
+
+def _others(older: Outline, newer: Outline, value: Value) -> list[Value]:
+    """What the later text has in a value's place."""
+    kind = _kind(value)
+    held = [other for other in newer.values if _kind(other) == kind and other.place not in newer.gone]
+    left = [
+        other
+        for other in newer.values
+        if _kind(other) == kind
+        and other.place in newer.gone - newer.heads
+        and not any(_equal(one, other) for one in (*held, *older.values) if one is not value)
+    ]
+    if any(_equal(value, other) for other in held) or (left and not any(_equal(value, other) for other in left)):
+        return []
+    # "Supports Windows" is no correction of "supports Linux".
+    if kind == "name" and not left and not newer.wrong and not _in_a_place(older, newer, value):
+        return []
+    if kind == "name":
+        return [
+            other
+            for other in held
+            if other.text.split()[-1] not in older.words and _placed_alike(older, newer, value, other)
+        ]
+    return [other for other in held if not newer.verbs or other.place not in newer.heads]
+
+
+def _in_a_place(older: Outline, newer: Outline, value: Value) -> bool:
+    """Whether a name stands where there is one at a time: "is in Graz", "reports to Eva", "the teacher is Ms Hahn"."""
+    if any(_equal(value, other) and other.place in newer.gone for other in newer.values):
+        return True
+    if older.first or newer.first:
+        return bool(older.verbs & newer.verbs - _AUX)
+    return (empty(value.before) and value.before not in _ABOUT) or light(value.before) or _naming(older, value)
+
+
+def _placed_alike(older: Outline, newer: Outline, mine: Value, theirs: Value) -> bool:
+    """Whether two names stand in the same place: both behind "in", or both behind what says who or what somebody is."""
+    return mine.before == theirs.before or (_naming(older, mine) and _naming(newer, theirs))
+
+
+def _naming(of: Outline, value: Value) -> bool:
+    return value.before in _NAMING or (bool(of.verbs) and not of.verbs - _AUX and stemmed(value.before) in of.stems)
+
+
+_NAMING = claiming.COPULAS | {"called", "named", "it's", "he's", "she's", "to", ""}
+
+
+def _equal(a: Value, b: Value) -> bool:
+    if a.sort == b.sort == "name":
+        return a.text.split()[-1] == b.text.split()[-1]
+    return a.sort == b.sort and (
+        a.text == b.text or (a.sort == "time" and a.text.rstrip("apm") == b.text.rstrip("apm"))
+    )
+
+
+def _kind(value: Value) -> str:
+    """The sort, of days and of durations one for all."""
+    if value.sort in _DAYS:
+        return "date"
+    return "duration" if value.sort in _DURATIONS else value.sort
+
+
+def _matter(of: Outline, without: Iterable[Value] = ()) -> set[str]:
+    """Stems of what a text is about."""
+    left_out = {at for value in without for at in range(value.place, value.end)}
+    return {stem for at, stem in enumerate(of.stems) if stem and at not in left_out and stem not in _EMPTY_OF_MATTER}
+
+
+def _same_matter(older: Outline, newer: Outline, value: Value, others: list[Value]) -> bool:
+    """Whether both are about one thing, the value left out."""
+    replaced = [other for other in newer.values if _equal(value, other)]
+    mine, theirs = _matter(older, [value]) - older.verbs, _matter(newer, [*others, *replaced]) - newer.verbs
+    if older.first:
+        mine, theirs = mine | {"i"}, theirs | ({"i"} if newer.first else set())
+    named = value.before.isalpha() and stemmed(value.before) in older.stems
+    if not _same_verb(older, newer) and not (named and all(value.before == other.before for other in others)):
+        return False
+    both, extras = mine & theirs, theirs - mine
+    if not both or not _marks_agree(older, newer, [value, *others, *replaced]):
+        return False
+    if mine <= theirs:
+        return not _attached(newer, mine, [*others, *replaced])
+    marked = {stemmed(part) for one in older.values if one.sort in _MARKS for part in one.text.split()}
+    return not extras and (2 * len(both) >= len(mine) or bool(both & marked))
+
+
+def _same_verb(older: Outline, newer: Outline) -> bool:
+    """Whether the later text says what the earlier one does, or only that it changed or is otherwise."""
+    mine, theirs = older.verbs - _AUX, newer.verbs - _AUX - _CHANGING
+    return not theirs or bool(mine & {*newer.verbs, *newer.stems}) or not mine
+
+
+_AUX = frozenset(stemmed(word) for word in claiming.COPULAS | claiming.AUXILIARIES) | {":"}
+
+
+def _marks_agree(older: Outline, newer: Outline, without: Iterable[Value]) -> bool:
+    """Whether the names, codes and labels of one are those of the other; of the earlier one the later may leave out."""
+    left_out = {value.text for value in without}
+    sides = [
+        {(value.sort, value.text) for value in one.values if value.place in one.heads and value.sort in _SIDES}
+        for one in (older, newer)
+    ]
+    if sides[0] != sides[1]:
+        return False
+    known = {*older.words, *(stemmed(word) for word in older.words)}
+    for value in newer.values:
+        if value.text in left_out or value.sort not in _MARKS or value.place in newer.gone:
+            continue
+        if not all(part in known or stemmed(part) in known for part in value.text.split()):
+            return False
+    said = {*newer.words, *(stemmed(word) for word in newer.words)}
+    return all(
+        any(part in said or stemmed(part) in said for part in value.text.split())
+        for value in older.values
+        if value.text not in left_out and value.sort in _MARKS
+    )
+
+
+def _attached(newer: Outline, mine: set[str], values: Iterable[Value]) -> bool:
+    """Whether something that the earlier text does not name stands beside what both are about."""
+    own = {at for value in values for at in range(value.place, value.end)}
+
+    def foreign(at: int) -> bool:
+        if not 0 <= at < len(newer.words) or at in own:
+            return False
+        stem = newer.stems[at]
+        return bool(stem) and stem not in mine and stem not in _EMPTY_OF_MATTER and stem not in newer.verbs
+
+    for at, stem in enumerate(newer.stems):
+        if not stem or stem not in mine or at in own:
+            continue
+        if foreign(at - 1) or foreign(at + 1):
+            return True
+        if newer.words[at + 1 : at + 2] and newer.words[at + 1] in _ATTACHING:
+            behind = at + 3 if newer.words[at + 2 : at + 3] in (("the",), ("a",), ("our",), ("my",)) else at + 2
+            if foreign(behind):
+                return True
+    return False
+
+
+def _moved(older: Outline, newer: Outline) -> str | None:
+    """It was changed from what the earlier text says."""
+    places = newer.gone - newer.denied - newer.heads
+    left = {stemmed(newer.words[at]) for at in places} - _LITTLE
+    if not left or older.past or older.denied or not claiming.FOR.union(["from"]).intersection(newer.words):
+        return None
+    about = _parts(newer, range(min(places))) - _EMPTY_OF_MATTER
+    if not about:  # "we replaced Ferro with Zeta as supplier"
+        names = {at for value in newer.values for at in range(value.place, value.end)}
+        about = _parts(newer, set(range(max(places) + 1, len(newer.words))) - names) - _EMPTY_OF_MATTER
+    told = {stemmed(word) for at, word in enumerate(older.words) if at not in older.heads}
+    return "named" if left <= told and about and about <= set(map(stemmed, older.words)) else None
+
+
+_LITTLE = frozenset({"the", "a", "an", "his", "her", "their", "its", "my", "our"})
+
+
+def _parts(of: Outline, places: Iterable[int]) -> set[str]:
+    """Stems of what words at these places mean, values among them."""
+    at = set(places)
+    return {of.stems[one] for one in at if of.stems[one]} | {
+        stemmed(part) for value in of.values if value.place in at for part in value.text.split()
+    }
+
+
+def _refuted(older: Outline, newer: Outline) -> str | None:
+    """What the earlier text says, denied by its own words."""
+    if older.denied or older.past or not newer.denied or not _same_verb(older, newer) or _any_of(older):
+        return None
+    behind = [at for at in range(len(older.words)) if at not in older.heads]
+    subject = _parts(older, older.heads) - _EMPTY_OF_MATTER
+    told = [one for at in behind for one in _parts(older, [at]) if one not in older.verbs]
+    told = [one for one in told if one not in _EMPTY_OF_MATTER] or told
+    denied = _parts(newer, newer.denied)
+    if not told or not subject <= set(map(stemmed, newer.words)):
+        return None
+    if not subject and newer.words[min(newer.denied)] != older.words[0]:  # "Don't visit Bern", after "Visit Bern"
+        return None
+    strange = denied - set(map(stemmed, older.words)) - _EMPTY_OF_MATTER - newer.verbs
+    said = sum(one in map(stemmed, newer.words) for one in told)
+    holds = told[-1] in denied and 2 * said >= len(told) and not strange
+    return "negation" if holds and not _attached(newer, subject, ()) else None
+
+
+def _affirmed(older: Outline, newer: Outline) -> str | None:
+    """What the earlier text denies is so now, in its own words."""
+    if not older.denied or older.past or newer.denied or newer.past or not older.heads or _any_of(older):
+        return None
+    mine = _parts(older, range(len(older.words)))
+    theirs = _parts(newer, range(len(newer.words)))
+    if len(mine - _EMPTY_OF_MATTER) < _PAIR or not mine - _EMPTY_OF_MATTER <= theirs:
+        return None
+    strange = theirs - mine - _EMPTY_OF_MATTER
+    return "negation" if not strange and not _attached(newer, mine, ()) else None
+
+
+def _any_of(older: Outline) -> bool:
+    """Whether it is about any such thing: "a man", "some"."""
+    return older.words[0] in claiming.INDEFINITE
+
+
+def _turned(older: Outline, newer: Outline) -> str | None:
+    """It is in the opposite state: "out of order", "working again"."""
+    if older.past or older.denied or newer.denied or older.verbs - _AUX or _any_of(older) or not older.words:
+        return None
+    about = _parts(older, older.heads), _parts(newer, newer.heads)
+    if not about[0] or about[0] != about[1] or not _marks_agree(older, newer, ()):
+        return None
+    for sides in claiming.BROKEN:
+        states = {stemmed(word) for side in sides for word in _SIDED[side]}
+        if any(_parts(of, set(range(len(of.words))) - of.heads) - states - _EMPTY_OF_MATTER for of in (older, newer)):
+            continue
+        one, other = ({side for side in (0, 1) if _SIDED[sides[side]] & _behind(of)} for of in (older, newer))
+        if len(one) == len(other) == 1 and one != other and (not newer.past or newer.words[-1].endswith("ed")):
+            return "state"
+    return None
+
+
+def _behind(of: Outline) -> set[str]:
+    return {word for at, word in enumerate(of.words) if at not in of.heads}
+
+
+_SIDED = {side: frozenset(side.split()) for sides in claiming.BROKEN for side in sides}
+
+
+def _reworded(older: Outline, newer: Outline) -> str | None:
+    """The same of the same, but for a few words behind its verb."""
+    if older.past or older.denied or newer.past:
+        return None
+    subject = _parts(older, older.heads) - _EMPTY_OF_MATTER
+    tail = [at for at in range(len(older.words)) if at not in older.heads]
+    told = {stem for stem in _parts(older, tail) if stem not in older.verbs} - _AUX
+    measured = any(value.sort not in ("name", "colour", "compass") and value.place in tail for value in older.values)
+    known = subject | told | older.verbs
+    theirs = _parts(newer, range(len(newer.words)))
+    own = theirs - known - _EMPTY_OF_MATTER - newer.verbs
+    lost = told - theirs - _EMPTY_OF_MATTER
+    if measured or not subject or not subject <= theirs or not own or not lost or max(len(told), len(own)) > _TAIL:
+        return None
+    if newer.denied and not told & _parts(newer, newer.denied):
+        return None
+    foreign = _parts(newer, newer.heads) - subject - _EMPTY_OF_MATTER - {"correction"}
+    if foreign or _any_of(older) or _attached(newer, subject, ()):
+        return None
+    return "word" if _exclusive(older, newer) else None
+
+
+def _exclusive(older: Outline, newer: Outline) -> bool:
+    """Whether there is one at a time of what stands behind the verbs: a place, who or what it is, or it says so."""
+    flat = f" {' '.join(newer.words)} "
+    strong = any(f" {phrase} " in flat for phrase in claiming.STRONG)
+    before = _lead(older)
+    alike = before == _lead(newer) and before in claiming.PLACED | {"a", "an", "the", "by", "with", "to", "from", "for"}
+    mine, theirs = older.verbs - _AUX, newer.verbs - _AUX
+    if mine & theirs:
+        return alike or strong
+    if mine and not mine <= _STANDING:
+        return False
+    return not theirs - _CHANGING and ((alike and before not in ("with", "for")) or bool(theirs & _CHANGED))
+
+
+_STANDING = frozenset(
+    stemmed(word)
+    for word in ["sits", "stands", "lies", "lives", "stays", "hangs", "kept", "stored", "hosted", "parked"]
+)
+_CHANGED = frozenset(stemmed(word) for word in claiming.CHANGES)
+
+
+def _lead(of: Outline) -> str:
+    """The word that what stands behind the verb begins with."""
+    verb = max(of.heads, default=-1) + 1
+    behind = (word for word in of.words[verb + 1 :] if not light(word) and word not in claiming.ADVERBS)
+    return next(behind, "")
+
+
+def _elsewhere(older: Outline, newer: Outline) -> str | None:
+    """One thing is said to be in two places, the later one without a cue."""
+    if older.past or newer.past or older.denied or newer.denied or older.verbs - _AUX or newer.verbs - _AUX:
+        return None
+    heads = [tuple(of.words[at] for at in sorted(of.heads)) for of in (older, newer)]
+    if heads[0] != heads[1] or not heads[0] or _any_of(older) or not _parts(older, older.heads):
+        return None
+    tails = [_parts(of, (at for at in range(len(of.words)) if at not in of.heads)) for of in (older, newer)]
+    short = all(0 < len(tail) <= _PAIR for tail in tails)
+    same = _lead(older) == _lead(newer) and _lead(older) in claiming.PLACED
+    return "word" if short and same and not tails[0] & tails[1] else None
+
+
+def _called_off(older: Outline, newer: Outline) -> str | None:
+    """What was planned is off."""
+    planned = any(value.sort in _SCHEDULED for value in older.values) or "will" in older.words
+    if older.past or older.denied or not planned or not _off(newer):
+        return None
+    matter = _matter(newer)
+    known = {*older.words, *map(stemmed, older.words)}
+    named = any(at not in newer.gone or at in newer.heads for at, stem in enumerate(newer.stems) if stem in matter)
+    if not matter or not named:
+        return None
+    left = matter - known
+    return "off" if not left or (left <= claiming.EVENTS and len(matter - left) > 0) else None
+
+
+def _off(newer: Outline) -> bool:
+    text = f" {' '.join(newer.words)} "
+    return (
+        not newer.denied
+        and (
+            not claiming.OVER.isdisjoint(newer.words)
+            or " is off " in text
+            or " are off " in text
+            or " called off " in text
+        )
+        and all(value.sort not in _SCHEDULED for value in newer.values)
+    )
+
+
+def _relieved(older: Outline, newer: Outline) -> str | None:
+    """Somebody else does, or is, what one did who has left: the subject is the value."""
+    head = [older.words[at] for at in sorted(older.heads)]
+    if older.past or older.denied or not head or len(head) > 2:
+        return None
+    told = {stem for at, stem in enumerate(older.stems) if stem and at not in older.heads}
+    gone = {newer.words[at] for at in newer.gone}
+    if not told or not _parts(older, older.heads) or not set(head) <= gone:
+        return None
+    standing = {stem for at, stem in enumerate(newer.stems) if stem and at not in newer.gone}
+    others = [v for v in newer.values if v.sort == "name" and v.place not in newer.gone]
+    return "duty" if told <= standing and bool(others) and not _attached(newer, told, others) else None

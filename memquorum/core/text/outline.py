@@ -1,0 +1,193 @@
+"""What a sentence is about and what it gives as a value, roughly: for corrections that fit no pattern of `text.claims`.
+
+Nothing is parsed. A sentence falls into clauses at commas and the like; of each word it is told whether it means
+something, stands before its clause's verb, is part of a value, or is said to hold no more ("not a fox", "instead of 5",
+"Ms Weil left").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core.text import claiming
+from memquorum.core.text.parsing import Value, empty, light, past, stemmed, tokens_of, values_of, verb_of
+
+_CLAUSE = re.compile(r"[,;:]\s+|\s+[—–-]+\s+|\s+(?=but\b|so\b)|\s*[()]\s*")
+_FROM_WHEN = re.compile(r"(?<=\w)\s+(?:as of|since|starting|effective)\s+\w+(?: \w+){0,2}[.!]?$", re.IGNORECASE)
+_CORRECTS = re.compile(r"\b(?:" + "|".join(claiming.CORRECTS) + r")\b", re.IGNORECASE)
+_WRONG = re.compile(r"\b(?:" + "|".join(claiming.WRONG) + r")\b", re.IGNORECASE)
+
+
+class Outline(Struct, frozen=True):
+    """A sentence, or several, as words in order. What is told by place is told of `words`."""
+
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    """Of each word that means something, its stem; of the others, and of values that are no names, nothing."""
+    values: tuple[Value, ...]
+    heads: frozenset[int]
+    """Places before the verb of their clause."""
+    verbs: frozenset[str]
+    """Stems of the clauses' verbs."""
+    gone: frozenset[int]
+    """Places of what it says holds no more."""
+    denied: frozenset[int]
+    """Those of them that a negation governs."""
+    cue: bool
+    past: bool
+    first: bool
+    """Whether "I" or "we" begin it."""
+    wrong: bool = False
+    """Whether it says that what was said never was so."""
+    several: bool = False
+    """Whether it is of several sentences."""
+
+
+def outline(sentence: str) -> Outline | None:
+    """The outline of a sentence that says how something is; None of a question, and of what is only supposed."""
+    found: Outline | None = None
+    if "?" in sentence:
+        return None
+    for clause in _CLAUSE.split(_FROM_WHEN.sub("", sentence.replace("’", "'"))):
+        one = _clause(clause or "", opens=found is None)
+        if one is not None:
+            found = one if found is None else joined((found, one), several=False)
+    if found is None or any(word in claiming.UNSURE and not _sure(found, at) for at, word in enumerate(found.words)):
+        return None
+    return replace(found, cue=found.cue or _CORRECTS.search(sentence) is not None)
+
+
+def _sure(found: Outline, at: int) -> bool:
+    """Whether a word that may leave open how it is leaves nothing open here: May, "should be", "would like"."""
+    word, after = found.words[at], found.words[at + 1 : at + 2]
+    return (
+        word == "should"
+        or after in (("like",), ("prefer",), ("rather",))
+        or any(value.place <= at < value.end for value in found.values)
+    )
+
+
+def joined(parts: Sequence[Outline], *, several: bool = True) -> Outline:
+    """Several sentences as one, or several clauses."""
+    words: tuple[str, ...] = ()
+    stems: tuple[str, ...] = ()
+    values: list[Value] = []
+    places: dict[str, set[int]] = {"heads": set(), "gone": set(), "denied": set()}
+    for part in parts:
+        by = len(words)
+        values += [replace(value, place=value.place + by, end=value.end + by) for value in part.values]
+        for name, found in places.items():
+            found.update(at + by for at in getattr(part, name))
+        words, stems = words + part.words, stems + part.stems
+    return Outline(
+        words,
+        stems,
+        tuple(values),
+        verbs=frozenset().union(*(part.verbs for part in parts)),
+        cue=any(part.cue for part in parts),
+        past=all(part.past for part in parts),
+        first=parts[0].first,
+        wrong=any(part.wrong for part in parts),
+        several=several,
+        **{name: frozenset(found) for name, found in places.items()},
+    )
+
+
+def _clause(text: str, *, opens: bool) -> Outline | None:
+    tokens, words = tokens_of(text)
+    if not words:
+        return None
+    found = verb_of(tokens, words)
+    values = [_label(value, found) for value in _merged(_begun(tokens, words, values_of(tokens, words), opens))]
+    taken = {at for value in values if value.sort != "name" for at in range(value.place, value.end)}
+    verb = -1 if found is None else found
+    if words[0] in claiming.SINCE:
+        taken |= {1, 2} if words[1:2] in (["the"], ["last"], ["this"]) else {1}
+    stems = tuple("" if at in taken or empty(word) or light(word) else stemmed(word) for at, word in enumerate(words))
+    heads = frozenset(range(verb)) if verb > 0 else frozenset()
+    denied = _denied(words)
+    gone = denied | _from(words)
+    wrong = _WRONG.search(text) is not None
+    if wrong:
+        gone |= {at for value in values for at in range(value.place, value.end) if value.sort != "name"}
+    if denied or not claiming.LEAVES.isdisjoint(words[max(verb, 0) : verb + 4]):
+        gone |= heads
+    return Outline(
+        words=tuple(words),
+        stems=stems,
+        values=tuple(values),
+        heads=heads,
+        verbs=_verbs(words, found),
+        gone=frozenset(gone),
+        denied=frozenset(denied),
+        cue=wrong
+        or any(words[at - 1] != "no" for at in gone - heads if at - 1 not in gone)
+        or (bool(gone & heads) and not denied)
+        or not (claiming.CUE_WORDS | claiming.OVER).isdisjoint(words),
+        past=found is not None and past(words[verb]) and (claiming.CHANGES | claiming.PASSING).isdisjoint(words[verb:]),
+        first=words[0] in ("i", "we", "i'm", "we're", "i've", "we've"),
+        wrong=wrong,
+    )
+
+
+def _verbs(words: Sequence[str], found: int | None) -> frozenset[str]:
+    if "rather" in words and "than" in words:
+        return frozenset({stemmed("prefer")})
+    return frozenset() if found is None else frozenset({stemmed(words[found])})
+
+
+def _begun(tokens: Sequence[str], words: Sequence[str], values: list[Value], opens: bool) -> list[Value]:
+    """The values, and the name that begins the clause: a word that opens a sentence is one where a name follows it."""
+    if (values[:1] and values[0].place == 0) or not tokens[0][0].isupper() or empty(words[0]):
+        return values
+    named = words[0] in claiming.TITLES or (bool(values) and values[0].place == 1 and values[0].sort == "name")
+    if opens and not named:
+        return values
+    return [Value("name", words[0], "", 0, 1, frozenset(), frozenset(), renewed=False), *values]
+
+
+def _merged(values: Sequence[Value]) -> list[Value]:
+    """The values, with names that stand side by side as one: "Ms Weil"."""
+    found: list[Value] = []
+    for value in values:
+        last = found[-1] if found else None
+        if last is not None and last.sort == value.sort == "name" and last.end == value.place:
+            found[-1] = replace(last, text=f"{last.text} {value.text}", end=value.end)
+        else:
+            found.append(value)
+    return found
+
+
+def _label(value: Value, verb: int | None) -> Value:
+    """A number before the verb counts nothing: "valve 3 opens"."""
+    if verb is not None and value.sort.startswith("number ") and value.place + 1 == verb < value.end:
+        return replace(value, sort="number", end=verb)
+    return value
+
+
+def _denied(words: Sequence[str]) -> set[int]:
+    """Places behind a word that denies, or of what another takes the place of."""
+    for at, word in enumerate(words):
+        pair = tuple(words[at : at + 2])
+        only = pair[1:] in (("only",), ("just",), ("merely",))
+        if only:
+            continue
+        if word in claiming.DENIES or word.endswith("n't"):
+            return set(range(at + 1, len(words)))
+        if pair in claiming.DENIES_TWO or (word == "than" and "rather" in words[:at]):
+            return set(range(at + (1 if word == "than" else 2), len(words)))
+    return set()
+
+
+def _from(words: Sequence[str]) -> set[int]:
+    """Places of what something was changed from: "from 4 to 5", "swapped his bike for a car"."""
+    for at, word in enumerate(words[:-2]):
+        ends = ("to",) if word == "from" else claiming.FOR if word in claiming.SWAPPED else ()
+        end = next((b for b in range(at + 2, min(at + 6, len(words))) if words[b] in ends), 0)
+        if end:
+            return set(range(at + 1, end))
+    return set()

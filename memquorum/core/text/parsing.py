@@ -1,0 +1,247 @@
+"""Reads a clause word by word: its words, where its verb is, and its values (`text.claims`, `text.outline`).
+
+English, by rules and word lists, without a parser.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core.text import claiming, wording
+
+CLOCK = "o'clock"
+
+_SHORT = frozenset({"it's", "that's", "what's", "let's"})
+_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?|\w[\w'’./_-]*\w|\w|:")
+_NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
+_CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")
+_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+
+
+class Value(Struct, frozen=True):
+    """One value of a statement: its sort (number with its unit, time, weekday, name, code …), itself in one spelling,
+    and what governs it: the preposition or noun before it."""
+
+    sort: str
+    text: str
+    before: str
+    place: int
+    end: int
+    near: frozenset[str]
+    heads: frozenset[str]
+    renewed: bool
+
+
+def tokens_of(clause: str) -> tuple[list[str], list[str]]:
+    """The words of a clause as they are written, and in small letters."""
+    tokens = [token.strip(".,:'’/-") if token != ":" else ":" for token in _TOKEN.findall(clause.replace("’", "'"))]
+    tokens = [re.sub(r"'s$", "", token) if token.casefold() not in _SHORT else token for token in tokens if token]
+    return tokens, [token.casefold() for token in tokens]
+
+
+def stemmed(word: str) -> str:
+    """A word's stem, of an irregular form that of its verb."""
+    return wording.stem(claiming.IRREGULAR.get(word, word))
+
+
+def past(verb: str) -> bool:
+    """Whether a verb tells of what was."""
+    return (
+        verb in claiming.PAST
+        or (verb in claiming.IRREGULAR and not verb.endswith(("s", "ing")))
+        or (verb.endswith("ed") and verb != "need")
+    )
+
+
+def empty(word: str) -> bool:
+    """Whether a word says nothing by itself."""
+    return (
+        word in wording.FUNCTION or word in wording.NEGATORS or word in claiming.CUE_WORDS or word == ":" or "'" in word
+    )
+
+
+def light(word: str) -> bool:
+    """Whether a word only helps a verb."""
+    return word in claiming.COPULAS or word in claiming.AUXILIARIES or word in claiming.CUE_WORDS or word in (
+        "just", "recently", "already", "not", "been", "since", "finally", "also", "officially"
+    )  # fmt: skip
+
+
+def verb_of(tokens: list[str], words: list[str]) -> int | None:
+    """Where the predicate begins: at the first verb behind a subject, or at one that tells somebody what to do."""
+    if words[0] in claiming.IMPERATIVES:
+        return 0
+    for at in range(1, len(words)):
+        word, before = words[at], words[at - 1]
+        after = words[at + 1] if at + 1 < len(words) else ""
+        if word == ":" or word in claiming.COPULAS or word in claiming.AUXILIARIES:
+            return at
+        if words[0] in ("i", "we") and at == next(
+            (b for b in range(1, len(words)) if words[b] not in claiming.ADVERBS), 1
+        ):
+            return at
+        if before in claiming.BEFORE_NOUNS:
+            continue
+        if word in claiming.FUNCTIONAL and word not in (
+            "lead",
+            "report",
+            "point",
+            "use",
+            "need",
+            "work",
+            "end",
+            "start",
+        ):
+            return at
+        if word in claiming.FUNCTIONAL and words[at - 1] in claiming.FIRST | claiming.PRONOUNS:
+            return at
+        if word in claiming.CHANGES and word not in ("cut", "set"):
+            return at
+        if word.endswith("ed") and len(word) > 3 and word not in ("need", "shed", "red"):
+            return at
+        if word in claiming.IRREGULAR and word != "set":
+            return at
+        if _finite(tokens, words, at, after):
+            return at
+    return None
+
+
+def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
+    """Whether a word with an s is a verb: behind a name or a number, or before what only follows a verb."""
+    word = words[at]
+    if not word.endswith("s") or word.endswith("ss") or len(word) < 4 or not tokens[at].islower():
+        return False
+    if after in claiming.COPULAS or after in claiming.AUXILIARIES:
+        return False
+    behind = next((b for b in range(at - 1, -1, -1) if words[b] not in claiming.ADVERBS), 0)
+    named = behind < at - 1 or tokens[behind][0].isupper() or tokens[behind][0].isdigit()
+    follows = (
+        after in ("the", "a", "an", "at", "on", "in", "to", "only", "up", "every", "no", "not") or after[:1].isdigit()
+    )
+    return named or follows
+
+
+def values_of(tokens: list[str], words: list[str]) -> list[Value]:
+    """The values among the words, in order."""
+    found: list[Value] = []
+    at = 0
+    while at < len(words):
+        sort, text, after = _value(tokens, words, at)
+        if sort:
+            before = next((words[b] for b in range(at - 1, -1, -1) if words[b] not in ("the", "a", "an", "about")), "")
+            around = words[max(0, at - 6) : at] + words[after : after + 5]
+            near = frozenset(stemmed(word) for word in around if not empty(word) and not word[0].isdigit())
+            head = words[max(0, at - 3) : at] + words[after : after + 2]
+            heads = frozenset(stemmed(word) for word in head if not empty(word) and not word[0].isdigit())
+            renewed = not claiming.RENEWS.isdisjoint(words[max(0, at - 6) : at]) or "now" in words[after : after + 3]
+            found.append(Value(sort, text, before, at, after, near, heads, renewed))
+        at = max(after, at + 1)
+    return _ranges(found, words)
+
+
+def _ranges(found: list[Value], words: list[str]) -> list[Value]:
+    """The values, with "9 to 5" made one, but for "from 9 to 5", which may say what was and what is."""
+    joined: list[Value] = []
+    for value in found:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.sort == value.sort
+            and words[last.end : value.place] == ["to"]
+            and last.before != "from"
+        ):
+            joined[-1] = replace(last, sort=f"{last.sort} range", text=f"{last.text} to {value.text}", end=value.end)
+        else:
+            joined.append(value)
+    return joined
+
+
+def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]:
+    """(sort, value, place after it); an empty sort where there is none."""
+    word, token = words[at], tokens[at]
+    after = words[at + 1] if at + 1 < len(words) else ""
+    whole = _spoken(tokens, words, at)
+    if whole is not None:
+        return whole
+    clock = _CLOCK.fullmatch(word)
+    if clock is not None:
+        hour, minute, half = clock[1] or clock[4], clock[2] or "00", clock[3] or clock[5] or ""
+        step = 1
+        if not half and after.replace(".", "") in ("am", "pm"):
+            half, step = after.replace(".", ""), 2
+        return "time", f"{int(hour)}:{minute}{half}", at + step
+    if _ORDINAL.fullmatch(word):
+        month = words[at + 2] if after == "of" and at + 2 < len(words) else after
+        if claiming.CLASSES.get(month) == "month":
+            return "date", f"{month} {word[:-2]}", at + (3 if after == "of" else 2)
+        return "ordinal", word[:-2], at + 1
+    if word.isdigit() and _month(after):
+        return "date", f"{after} {word}", at + 2
+    number = _NUMBER.fullmatch(word)
+    if number is not None and (not number[3] or number[3] in wording.UNITS):
+        return _counted(words, at, number)
+    if word in wording.CARDINALS and word not in ("one", "zero"):
+        return _counted(words, at, (str(wording.CARDINALS[word]),))
+    if _month(word) and token[0].isupper():
+        return ("date", f"{word} {after}", at + 2) if after.isdigit() else ("month", word, at + 1)
+    if word in claiming.CLASSES and claiming.CLASSES[word] != "month":
+        return claiming.CLASSES[word], word.removesuffix("s") if word.endswith("days") else word, at + 1
+    if any(c.isdigit() for c in word) and _CODE.search(token):
+        return "code", word, at + 1
+    letter = len(token) == 1 and word not in claiming.FIRST  # "building A"
+    if at > 0 and any(c.isupper() for c in token) and (letter or not empty(word)) and word not in claiming.FIRST:
+        return "name", word, at + 1
+    return "", "", at + 1
+
+
+def _month(word: str) -> bool:
+    return claiming.CLASSES.get(word) == "month" or word in ("may", "march")
+
+
+def _spoken(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int] | None:
+    """A value of several words: an address, the number of a telephone, "every day", "at two"."""
+    word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
+    if word == "every" and after in claiming.RHYTHMS:
+        return "rhythm", claiming.RHYTHMS[after], at + 2
+    if word in wording.ADVERBS and (word != "once" or after in ("a", "an", "per", "every")):
+        return "number x", str(wording.ADVERBS[word]), at + 1
+    if word in wording.ORDINALS and words[at - 1 : at] == ["the"] and (not after or empty(after)):
+        return "ordinal", str(wording.ORDINALS[word]), at + 1
+    if not word[0].isdigit():
+        hour = wording.CARDINALS.get(word, 0)
+        bare = words[at - 1 : at] == ["at"] and 0 < hour <= 12 and (not after or empty(after))
+        return ("time", f"{hour}:00", at + 1) if bare else None
+    end = at
+    while end < len(words) and words[end].isdigit():
+        end += 1
+    if end > at + 1 and sum(map(len, words[at:end])) >= 6:
+        return "telephone", "".join(words[at:end]), end
+    if word.isdigit() and words[at - 1 : at] == ["at"] and int(word) <= 24 and (not after or empty(after)):
+        return "time", f"{int(word)}:00", at + 1
+    for end in range(at + 2, min(at + 5, len(words) + 1)):
+        if not tokens[end - 1][0].isupper():
+            break
+        if words[end - 1] in claiming.STREETS:
+            return "address", " ".join(words[at:end]), end
+    return None
+
+
+def _counted(words: list[str], at: int, number: re.Match[str] | tuple[str]) -> tuple[str, str, int]:
+    """A number and what it counts: a unit, else the word behind it."""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if isinstance(number, tuple):
+        value, unit = number[0], ""
+    else:
+        value, unit = number[2].replace(",", ""), wording.UNITS.get(number[3], "") or number[1]
+    half = after.replace(".", "")
+    if half in ("am", "pm", CLOCK):
+        return "time", f"{int(float(value))}:00{half if half != CLOCK else ''}", at + 2
+    if not unit and after in wording.UNITS:
+        return f"number {wording.UNITS[after]}", value, at + 2
+    if not unit and after and after.isalpha() and not empty(after) and after not in claiming.COPULAS:
+        return f"number {stemmed(after)}", value, at + 2
+    return f"number {unit}".strip(), value, at + 1
