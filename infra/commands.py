@@ -29,6 +29,7 @@ WHERE = {
     "reencode": "infra.reencode",
     "dlq": "infra.dlq",
     "queries": "infra.queries",
+    "learn": "infra.learn",
     "forget": "infra.forget",
     "hold": "infra.hold",
     "erase": "infra.erase",

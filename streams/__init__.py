@@ -2,8 +2,8 @@
 
 1. `app` makes the processors and runs them; `stage`: what they share, arrivals in and outputs out;
 2. `salience`: every accepted episode gets an outcome. `encoding`: texts to vectors; `crashes`: texts that kill the
-   process; `recall`: what agents did before it began; `worths`: what was heard in each namespace; `assignments`:
-   whether a later process has taken over;
+   process; `recall`: what agents did before it began; `worths`: what was heard in each namespace; `learned`: what is
+   in force of what was learned from use; `assignments`: whether a later process has taken over;
 3. `decay`: what has crossed the threshold at a tick;
 4. `nomination`: what a shard is to vote on. `caps`: how much of a namespace may go; `orders` and `configurations`:
    which order or request comes first, and by which configuration a shard votes.

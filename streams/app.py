@@ -25,6 +25,7 @@ from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Orders, Past
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
+from streams.configurations import Configurations
 from streams.crashes import Crashes
 
 log = logging.getLogger(__name__)
@@ -139,6 +140,7 @@ def run(
         past=past,
         crashes=Crashes(data_dir),
         contradiction=contradiction,
+        learned=Configurations(codec, genesis, schedule).learned,
         stamps=stamps,
         telemetry=shown,
     )

@@ -13,6 +13,7 @@ from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
 from memquorum.core.orders.configuration import apply, order_id
+from memquorum.core.policy import LearnedPolicy
 from memquorum.core.records import ConfigurationOrdered
 from memquorum.core.vote.nomination import rest_until
 from memquorum.ports import Orders, OrderVote, Schedule
@@ -37,6 +38,12 @@ class Configurations:
     def after(self, shard: int, last_epoch: int) -> Genesis:
         """The shard's configuration after `last_epoch`."""
         return self._asked(shard, last_epoch)[0]
+
+    def learned(self, shard: int) -> LearnedPolicy:
+        """The learned coefficients that are in force in a shard. Raises what the store raises."""
+        if self._genesis.operator is None:
+            return self._genesis.policy.learned
+        return self.after(shard, self._schedule.status(shard).last_epoch).policy.learned
 
     def votes(self, shard: int, last_epoch: int) -> list[OrderVote]:
         """What was decided of orders of another configuration up to `last_epoch`."""

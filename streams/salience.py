@@ -28,7 +28,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.policy import Policy
+from memquorum.core.policy import LearnedPolicy, Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, OrderAccepted
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
@@ -47,6 +47,7 @@ from streams import stage
 from streams.assignments import Assignments, by_shard
 from streams.crashes import Crashes
 from streams.encoding import Encoding
+from streams.learned import Learned
 from streams.recall import Recall, keys_of, signals_of
 from streams.stage import Arrival, Output
 from streams.worths import Weighed, Worths
@@ -95,13 +96,16 @@ class Salience:
         past: Past | None = None,
         crashes: Crashes | None = None,
         contradiction: Contradiction | None = None,
+        learned: Callable[[int], LearnedPolicy] | None = None,
         vectors_max: int = _VECTORS_MAX,
         clock: Callable[[], int] = now_ms,
     ) -> None:
         """It begins: without a `past` the episodic buffers begin empty, and without `crashes` no text is under
-        suspicion: for tests. `contradiction`: asked where the rules do not know. `clock`: milliseconds since 1970."""
+        suspicion: for tests. `contradiction`: asked where the rules do not know. `learned`: the coefficients in
+        force in a shard; None: those of the policy. `clock`: milliseconds since 1970."""
         self._codec = codec
         self._policy = policy.salience
+        self._learned = Learned(learned or (lambda _: policy.learned))
         self._encoder = encoder
         self._encoding = Encoding(encoder, crashes)
         doubts = None if contradiction is None else doubting(contradiction, policy)
@@ -123,6 +127,7 @@ class Salience:
         self._remember(arrivals)
         erased: set[tuple[int, str]] = set()
         cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
+        self._learned.ready({case.arrival.partition for case in cases})
         self._open(cases)
         self._encode(cases)
         first = {(c.arrival.partition, c.accepted.namespace): c.arrival.offset for c in reversed(cases)}
@@ -255,13 +260,18 @@ class Salience:
                 case.weighed, given = None, replace(given, rank_ppm=None)
                 judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
                 self._fail(case, error)
-        return [*self._letter(case), self._output(case, judgement, sealed)]
+        letter = [_letter(self._codec, case, self._clock())] if case.outcome == FAILED else []
+        # First, so that no outcome `failed` stands there without.
+        return [*letter, self._output(case, judgement, sealed)]
 
     def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
         accepted = case.accepted
         surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
         # What it was made of is not known here. Whoever applies the score asks that too (infra/decisions/0042).
-        said = Episode(accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted), accepted.explicit)
+        said = Episode(
+            accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted), accepted.explicit,
+            self._learned.score(case.arrival.partition, accepted, given.rank_ppm),
+        )  # fmt: skip
         return surroundings.judge(said)
 
     def _fail(self, case: _Case, error: Exception, outcome: str = FAILED) -> None:
@@ -274,6 +284,7 @@ class Salience:
 
     def _output(self, case: _Case, judgement: Judgement, sealed: bytes | None) -> Output:
         accepted, arrival, weighed = case.accepted, case.arrival, case.weighed
+        learned_ppm = judgement.signals.learned_ppm
         record = EpisodeScored(
             event_id=accepted.event_id,
             memory_id=accepted.memory_id,
@@ -294,6 +305,8 @@ class Salience:
             rank_ppm=weighed.rank_ppm if weighed else None,
             sealed_counts=weighed.sealed_counts if weighed else None,
             like=weighed.like if weighed else None,
+            learned_ppm=learned_ppm,
+            learned_by=None if learned_ppm is None else self._learned.name(arrival.partition),
         )
         return Output(
             topic=topics.SCORED,
@@ -305,26 +318,6 @@ class Salience:
             traceparent=arrival.traceparent,
         )
 
-    def _letter(self, case: _Case) -> list[Output]:
-        """The dead letter of an episode that failed: first, so that no outcome `failed` stands there without."""
-        if case.outcome != FAILED:
-            return []
-        accepted, arrival = case.accepted, case.arrival
-        record = letters.of_failed(
-            accepted, case.text, case.key, os.urandom(sealing.NONCE_BYTES), why=case.failure or "", at=self._clock()
-        )
-        return [
-            Output(
-                topic=topics.REFUSED,
-                partition=arrival.partition,
-                key=f"{accepted.origin_topic}/{accepted.origin_partition}/{accepted.origin_offset}".encode(),
-                value=self._codec.encode(record),
-                kind=type(record).__name__,
-                event_id=f"failed/{arrival.partition}/{arrival.offset}",
-                traceparent=arrival.traceparent,
-            )
-        ]
-
     def _bound(self) -> None:
         """Lets the least lately active namespaces go while there is too much of them (DESIGN 19)."""
         total = sum(one.size for one in self._surroundings.values())
@@ -332,6 +325,23 @@ class Salience:
             (shard, namespace), dropped = self._surroundings.popitem(last=False)
             total -= dropped.size
             log.info("salience: namespace %r of shard %d dropped from memory", namespace, shard)
+
+
+def _letter(codec: Codec, case: _Case, at: int) -> Output:
+    """The dead letter of an episode that failed."""
+    accepted, arrival = case.accepted, case.arrival
+    record = letters.of_failed(
+        accepted, case.text, case.key, os.urandom(sealing.NONCE_BYTES), why=case.failure or "", at=at
+    )
+    return Output(
+        topic=topics.REFUSED,
+        partition=arrival.partition,
+        key=f"{accepted.origin_topic}/{accepted.origin_partition}/{accepted.origin_offset}".encode(),
+        value=codec.encode(record),
+        kind=type(record).__name__,
+        event_id=f"failed/{arrival.partition}/{arrival.offset}",
+        traceparent=arrival.traceparent,
+    )
 
 
 def attach(
@@ -345,6 +355,7 @@ def attach(
     past: Past | None = None,
     crashes: Crashes | None = None,
     contradiction: Contradiction | None = None,
+    learned: Callable[[int], LearnedPolicy] | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
@@ -352,7 +363,7 @@ def attach(
     processor = Salience(
         codec, policy,
         encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes,
-        contradiction=contradiction,
+        contradiction=contradiction, learned=learned,
     )  # fmt: skip
     stage.attach(
         app,

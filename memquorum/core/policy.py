@@ -73,6 +73,28 @@ class SaliencePolicy(Struct, frozen=True):
     buffer_size: int = 64
 
 
+class LearnedPolicy(Struct, frozen=True):
+    """Coefficients of `core.learning`, in millionths; all 0: none are in force, and salience weighs the rank of worth.
+
+    `middle_ppm` is what the middle one of those that were learned from comes to. `rewarded` and `sure` say whether an
+    episode carries a reward and a confidence; episodic and agent are what the other types and authors are held against.
+    """
+
+    middle_ppm: int = 0
+    rank_ppm: int = 0
+    novelty_ppm: int = 0
+    reward_ppm: int = 0
+    rewarded_ppm: int = 0
+    confidence_ppm: int = 0
+    sure_ppm: int = 0
+    semantic_ppm: int = 0
+    social_ppm: int = 0
+    task_ppm: int = 0
+    person_ppm: int = 0
+    tool_ppm: int = 0
+    length_ppm: int = 0
+
+
 class ForgetPolicy(Struct, frozen=True):
     """The vote to forget (SPEC A, Alg. 3 and the weighted quorum)."""
 
@@ -162,6 +184,7 @@ class Policy(Struct, frozen=True):
 
     decay: DecayPolicy = field(default_factory=DecayPolicy)
     salience: SaliencePolicy = field(default_factory=SaliencePolicy)
+    learned: LearnedPolicy = field(default_factory=LearnedPolicy)
     forget: ForgetPolicy = field(default_factory=ForgetPolicy)
     promote: PromotePolicy = field(default_factory=PromotePolicy)
     supersede: SupersedePolicy = field(default_factory=SupersedePolicy)
@@ -267,12 +290,14 @@ def _like(default: Any, value: Any, where: str) -> Any:
 _SPAN = (0, MAX_SPAN_MS)
 _SHARE = (0, PPM)
 _COUNT = (0, 2**31 - 1)
+_COEFFICIENT = (-100 * PPM, 100 * PPM)
 # What a setting may be, both ends included: else a time could be one that no database has, and a share more than all.
 _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
         "decay.variance_warning": (0, 1),
         "salience.encode_threshold": (0, 1),
         "salience.buffer_size": (1, _COUNT[1]),
+        **{f"learned.{name}": _COEFFICIENT for name in LearnedPolicy.__struct_fields__},
         "forget.omega_decay_ppm": _SHARE,
         "forget.omega_relevance_ppm": _SHARE,
         "forget.theta_ppm": _SHARE,

@@ -1,6 +1,7 @@
 """How much an episode matters, and what becomes of it: stored, reinforcing a memory, or below the threshold.
 
-SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, confidence and rank(worth);
+SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, confidence and rank(worth), or in its
+place what was learned of use (`core.learning`), where the members decided so;
 novelty is 1 − the largest cosine to what *says the same* (`core.text.agreement`) in the agent's episodic buffer (what
 it lived through last, stored or not) and among the namespace's memories. Another number, name, "not" or word is
 new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only an
@@ -10,7 +11,7 @@ explicit reward stores it. All in memory, without I/O: the stage fills a `Neighb
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -54,6 +55,8 @@ class Signals(Struct, frozen=True):
     uncertainty_ppm: int | None = None
     rank_ppm: int | None = None
     """How its worth ranks among all that was accepted (`core.worth`)."""
+    learned_ppm: int | None = None
+    """How likely it is to be used (`core.learning`): it stands for the rank."""
 
 
 class Judgement(Struct, frozen=True):
@@ -75,7 +78,7 @@ def salience_ppm(policy: SaliencePolicy, signals: Signals) -> int:
         (policy.novelty, signals.novelty_ppm),
         (policy.reward, signals.reward_ppm),
         (policy.confidence, signals.confidence_ppm),
-        (policy.worth, signals.rank_ppm),
+        (policy.worth, signals.rank_ppm if signals.learned_ppm is None else signals.learned_ppm),
     )
 
 
@@ -265,6 +268,8 @@ class Episode(Struct, frozen=True):
     signals: Signals
     marks: Marks
     explicit: bool = False
+    learned: Callable[[int], int] | None = None
+    """From its novelty, how likely it is to be used; None where nothing learned is in force."""
 
 
 _UNMARKED = Marks("")
@@ -351,7 +356,9 @@ class Surroundings:
             key=lambda one: (-one[0], one[1]),
         )
         nearest = 1.0 if says_nothing(episode.text) else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
-        signals = replace(episode.signals, novelty_ppm=novelty_ppm(nearest))
+        novelty = novelty_ppm(nearest)
+        learned = episode.learned(novelty) if episode.learned else None
+        signals = replace(episode.signals, novelty_ppm=novelty, learned_ppm=learned)
         judgement = judge(self._policy, signals, _choose(known, episode.marks), explicit=episode.explicit)
         seen = Seen(episode.agent, said.gist, episode.marks)
         if episode.explicit or gates_open(self._policy, signals):

@@ -39,7 +39,7 @@ RECORDS = (
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
                     "minilm", OTHER, 810_000, b"sealed", (MEMORY,), 1_750_000_000_001, 15_965_730, 734_375, b"sealed",
-                    "episodic/agent"),
+                    "episodic/agent", 640_000, "5f" * 32),
     r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed", 7),
     r.DecayCrossed(
         1,
@@ -70,7 +70,8 @@ RECORDS = (
     r.JournalHead(CLUSTER, 2, 1, 30, b"h" * 32, 1_750_000_000_000),
     r.Stored(**SAID, commitment=b"c" * 32, characters=23, outcome="reinforced", salience_ppm=739_000, early=True,
              accepted_offset=9, scored_offset=8, encoder="minilm", reinforces=OTHER, novelty_ppm=810_000,
-             contradicts=(MEMORY,), superseded=(MEMORY,), worth_ppm=15_965_730, rank_ppm=734_375),
+             contradicts=(MEMORY,), superseded=(MEMORY,), worth_ppm=15_965_730, rank_ppm=734_375,
+             learned_ppm=640_000, learned_by="5f" * 32),
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result((MEMORY,), "forget", "forgotten", "quorum"),),
               (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5),)),

@@ -30,8 +30,8 @@ NAMED = pytest.mark.parametrize(("program", "one"), ALL, ids=[f"{program} {one.n
 
 # What an operator's command tells a program, too.
 IN_JSON = {
-    "status", "verify", "rebuild", "reencode", "dlq list", "dlq replay", "queries", "forget", "evidence", "prune",
-    "sweep", "members show", "policy show", "keys list", "order",
+    "status", "verify", "rebuild", "reencode", "dlq list", "dlq replay", "queries", "learn", "forget", "evidence",
+    "prune", "sweep", "members show", "policy show", "keys list", "order",
 }  # fmt: skip
 
 

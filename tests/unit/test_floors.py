@@ -39,7 +39,7 @@ FLOORS: Floors = (
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro"),
     {"ports": ("memquorum.ports",)} | _each("identity", "worth"),
-    _each("decay", "orders"),
+    _each("decay", "learning", "orders"),
     {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus"),
     _each("journal"),

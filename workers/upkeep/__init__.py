@@ -1,5 +1,6 @@
 """What an operator runs beside the processes.
 
-`asked`: what agents asked; `dead_letters`: what intake refused; `orders`: the operator's own, and those of another
-membership; `prune`: consensus messages that are not needed any more; `reencode`: all memories by another encoder.
+`asked`: what agents asked; `dead_letters`: what intake refused; `learning`: what was used, out of the journals;
+`orders`: the operator's own, and those of another membership; `prune`: consensus messages that are not needed any
+more; `reencode`: all memories by another encoder.
 """

@@ -276,6 +276,8 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
         contradicts=score.contradicts,
         worth_ppm=score.worth_ppm,
         rank_ppm=score.rank_ppm,
+        learned_ppm=score.learned_ppm,
+        learned_by=score.learned_by,
     )
 
 

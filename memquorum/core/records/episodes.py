@@ -107,6 +107,8 @@ class Stored(Said, frozen=True, kw_only=True):
     retry: bool = False
     worth_ppm: int | None = None
     rank_ppm: int | None = None
+    learned_ppm: int | None = None
+    learned_by: str | None = None
 
 
 class EpisodeScored(Struct, frozen=True):
@@ -131,6 +133,8 @@ class EpisodeScored(Struct, frozen=True):
     rank_ppm: int | None = None
     sealed_counts: bytes | None = None
     like: str | None = None
+    learned_ppm: int | None = None
+    learned_by: str | None = None
 
 
 class MemoryReencoded(Struct, frozen=True):

@@ -133,6 +133,7 @@ class Signal(Struct, frozen=True):
 class Birth(Carried, frozen=True):
     """Where the memory came from, and what salience said of it. `retry`: after it had failed before. `worth_ppm`: of
     its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind.
+    `learned_by`: the SHA-256 of the coefficients by which the signal `learned` stands for the rank.
     `superseded`: the memories whose place it took in its slot; `granted`: by the right
     of which API key, if by one. `names`: those that it says are to give way to it;
     `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign."""
@@ -155,6 +156,7 @@ class Birth(Carried, frozen=True):
     retry: bool = False
     worth_ppm: int | None = None
     rank_ppm: int | None = None
+    learned_by: str | None = None
     like: str = ""
     superseded: tuple[str, ...] = ()
     granted: str | None = None
@@ -346,7 +348,9 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         ("novelty", weights.novelty, told.novelty_ppm),
         ("reward", weights.reward, told.reward_ppm),
         ("confidence", weights.confidence, told.confidence_ppm),
-        ("rank", weights.worth, told.rank_ppm),
+        ("learned", weights.worth, told.learned_ppm)
+        if told.learned_ppm is not None
+        else ("rank", weights.worth, told.rank_ppm),
     )
     return Birth(
         journal_seq=note.seq,
@@ -367,6 +371,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         retry=told.retry,
         worth_ppm=told.worth_ppm,
         rank_ppm=told.rank_ppm,
+        learned_by=told.learned_by,
         like=worth.like(told.type, told.role),
         superseded=told.superseded,
         granted=told.granted,

@@ -124,6 +124,11 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
             f"{born.rank_ppm * 100 // PPM} of 100 texts accepted before as {kind} from {by}, ordinary ones among them, "
             "were worth less."
         )
+    if born.learned_by is not None:
+        yield (
+            f"  How likely it was to be used stands for that rank, as what was used before had taught: coefficients "
+            f"{born.learned_by[:12]}, which the members had decided on."
+        )
     if born.uncertainty_ppm is not None:
         yield f"  Its publisher's uncertainty was {share(born.uncertainty_ppm)}."
     yield f"  Encoded by {born.encoder}."

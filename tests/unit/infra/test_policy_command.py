@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from infra import genesis, policy
 from infra.settings import Settings, SettingsError, load
+from memquorum.core import learning
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.orders.configuration import POLICY, apply
-from memquorum.core.policy import read, to_json, written
+from memquorum.core.policy import LearnedPolicy, read, to_json, written
 from memquorum.core.records import ConfigurationOrdered
 from memquorum.schema_files import load_codec
 from tests.builders.votes import order
@@ -73,6 +74,15 @@ def test_a_file_one_shard_and_a_dry_run(place: Settings, ordered: Any, capsys: p
     assert "configuration 0 → 1" in told and "promote.age_ms 60000 → 5" in told and "nothing was ordered" in told
     assert set_(place, file=file, shard=1) == 0
     assert [(one.shard, read(one.policy).promote.age_ms) for one, _ in ordered] == [(1, 5)]
+
+
+def test_what_was_learned_is_ordered_from_its_file(place: Settings, ordered: Any) -> None:
+    taught = LearnedPolicy(middle_ppm=7, reward_ppm=-1_500_000)
+    file = place.genesis_file.with_name("learned.json")
+    file.write_text(learning.text(taught))
+    assert set_(place, file=file, shard=1) == 0
+    ((one, _),) = ordered
+    assert read(one.policy) == replace(genesis.read(place).policy, learned=taught)
 
 
 def test_what_is_in_force_already_is_not_ordered(place: Settings, ordered: Any, now: Any, capsys: Any) -> None:

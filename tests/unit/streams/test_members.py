@@ -9,7 +9,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import check_decision, check_nomination
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.configuration import POLICY
-from memquorum.core.policy import ForgetPolicy, written
+from memquorum.core.policy import ForgetPolicy, LearnedPolicy, written
 from memquorum.core.records import ConfigurationOrdered, NominationProposed, Signed, Standing
 from memquorum.core.vote.nomination import rest_until
 from streams.configurations import Configurations, NextOrder
@@ -123,6 +123,18 @@ def test_the_configuration_is_what_was_decided_whatever_the_topic_holds_now(code
     found = Configurations(codec, GENESIS, shelf)
     assert (found.after(1, 4).config, found.after(1, 4).members[2].weight_milli) == (1, 1200)
     assert NextOrder(codec, found, Topic()).of(1, 4) is None
+
+
+def test_what_was_learned_is_in_force_once_the_members_have_decided_so(codec: Codec) -> None:
+    taught = LearnedPolicy(rank_ppm=1_000_000)
+    wanted = order(GENESIS, POLICY, 1, policy=written(replace(GENESIS.policy, learned=taught)))
+    shelf = Shelf()
+    found = Configurations(codec, GENESIS, shelf)
+    assert found.learned(1) == LearnedPolicy()
+    decided = Shelf(votes=[vote(codec, GENESIS, wanted, 4, done=True)])
+    assert Configurations(codec, GENESIS, decided).learned(1) == taught
+    alone = replace(GENESIS, operator=None, policy=replace(GENESIS.policy, learned=taught))
+    assert Configurations(codec, alone, shelf).learned(1) == taught
 
 
 def test_where_there_can_be_no_orders_the_store_is_not_asked(codec: Codec) -> None:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from db.inmemory import InMemoryVault
 from memquorum import topics
-from memquorum.core import ids, intake, letters, sealing
+from memquorum.core import ids, intake, learning, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, LearnedPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -72,6 +72,39 @@ def test_an_episode_is_stored_with_its_signals_and_sealed_vector(line: Line) -> 
     (key,) = line.vault.open([mid("e")]).values()
     vector = sealing.open_vector(key, scored.sealed_embedding, mid("e"))
     assert np.allclose(vector, line.encoder.encode(["The pump leaks."])[0], atol=1e-3)
+
+
+def test_what_was_learned_stands_for_the_rank_where_it_is_in_force_and_the_score_says_so(codec: Codec) -> None:
+    taught = LearnedPolicy(reward_ppm=4_000_000, rewarded_ppm=-1_000_000)
+    asked: list[int] = []
+
+    def learned(shard: int) -> LearnedPolicy:
+        asked.append(shard)
+        return taught
+
+    line = Line(codec, learned=learned)
+    good, bad = line.episode("The pump leaks.", reward_ppm=900_000), line.episode("A valve sticks.", reward_ppm=0)
+    high, low = line.process(good, bad)
+    assert asked == [SHARD], "once a batch"
+    assert (high.learned_ppm, low.learned_ppm) == (930_862, 268_941)  # 1 / (1 + exp(−2.6)), 1 / (1 + exp(1))
+    assert high.learned_by == low.learned_by == learning.digest(taught)
+    assert high.rank_ppm is not None and high.worth_ppm is not None, "members vote by the rank as before"
+    # (0.30 · 1 + 0.35 · reward + 0.20 · learned) / 0.85, rounded half up
+    for scored, reward in ((high, 900_000), (low, 0)):
+        weighted = 300_000 * 10**6 + 350_000 * reward + 200_000 * (scored.learned_ppm or 0)
+        assert scored.salience_ppm == (2 * weighted + 850_000) // (2 * 850_000)
+    shipped = Line(codec)
+    (plain,) = shipped.process(shipped.episode("The pump leaks.", reward_ppm=900_000))
+    assert (plain.learned_ppm, plain.learned_by) == (None, None)
+
+
+def test_who_cannot_ask_what_is_in_force_waits(codec: Codec) -> None:
+    def learned(_: int) -> LearnedPolicy:
+        raise StoreUnavailable("away")
+
+    line = Line(codec, learned=learned)
+    with pytest.raises(StoreUnavailable):
+        line.process(line.episode("The pump leaks."))
 
 
 def test_outcomes_stand_in_the_order_of_the_episodes_and_only_of_them(line: Line) -> None:

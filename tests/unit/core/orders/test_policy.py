@@ -29,6 +29,7 @@ from memquorum.core.policy import (
     CapsPolicy,
     DecayPolicy,
     EpochPolicy,
+    LearnedPolicy,
     Policy,
     PolicyError,
     PromotePolicy,
@@ -275,6 +276,12 @@ def test_an_account_says_by_which_policy(shard: Shard, codec: Codec) -> None:
 def test_salience_is_the_genesis_files_for_good() -> None:
     with pytest.raises(GenesisError, match="genesis file alone"):
         ordered(GENESIS, replace(FIRST, salience=SaliencePolicy(novelty=0.4)))
+
+
+def test_what_was_learned_may_be_ordered() -> None:
+    """Each score says by which coefficients it was made."""
+    taught = LearnedPolicy(rank_ppm=1_000_000, middle_ppm=500_000)
+    assert ordered(GENESIS, replace(FIRST, learned=taught)).policy.learned == taught
 
 
 class Rows:

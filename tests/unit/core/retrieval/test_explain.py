@@ -12,7 +12,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Proposal, Restored
+from memquorum.core.records import Accessed, Proposal, Restored, Stored
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, Waiting
 from tests.builders import votes
@@ -107,6 +107,22 @@ def test_a_promoted_memory(shard: Shard) -> None:
     assert "read by reviewer" in text
     assert account.due_at is not None
     assert f"from {telling.moment(account.due_at)} on" in text
+
+
+def test_what_was_learned_stands_for_the_rank_and_is_named(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a")
+    found = facts(shard, A)
+    (born,) = found.notes
+    taught = {"rank_ppm": 700_000, "learned_ppm": 250_000, "learned_by": "5f3a9c01d2e4" + "0" * 52}
+    assert isinstance(born.detail, Stored)
+    notes = (replace(born, detail=replace(born.detail, **taught)),)  # type: ignore[arg-type]
+    account = explain.explain(codec, GENESIS, replace(found, notes=notes))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert account.born is not None and account.born.learned_by is not None
+    assert [(s.name, s.weight, s.value_ppm) for s in account.born.signals][-1] == ("learned", 0.2, 250_000)
+    assert "0.2·learned 0.25" in text and "coefficients 5f3a9c01d2e4, which the members had decided on" in text
+    assert "more than 0.7 of all" in text
 
 
 def test_a_kept_and_a_voided_one(shard: Shard) -> None:
