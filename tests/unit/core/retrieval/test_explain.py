@@ -122,7 +122,7 @@ def test_what_was_learned_stands_for_the_rank_and_is_named(codec: Codec) -> None
     assert account.born is not None and account.born.learned_by is not None
     assert [(s.name, s.weight, s.value_ppm) for s in account.born.signals][-1] == ("learned", 0.2, 250_000)
     assert "0.2·learned 0.25" in text and "coefficients 5f3a9c01d2e4, which the members had decided on" in text
-    assert "more than 0.7 of all" in text
+    assert "which gives rank 0.7" in text
 
 
 def test_a_kept_and_a_voided_one(shard: Shard) -> None:
