@@ -46,6 +46,8 @@ _ATTACHING = frozenset({"for", "of", "in", "on", "at", "with", "from", "about"})
 def corrects(older: Outline, newer: Outline) -> str | None:
     """Says in what the later text corrects the earlier one; None where it does not."""
     if not newer.cue and not (older.denied and "does" in newer.words):
+        if older.words[0] != newer.words[0]:
+            return None  # most pairs: asked first, for it costs little
         return None if older.several or newer.several else _elsewhere(older, newer) or _turned(older, newer)
     if older.several or older.words == newer.words or len(older.words) < _LEAST:
         return None
