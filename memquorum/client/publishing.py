@@ -19,7 +19,7 @@ from memquorum.client.errors import Invalid
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
-from memquorum.commands import FAILED, OK, option, when
+from memquorum.commands import FAILED, OK, USAGE, option, when
 from memquorum.core.records.episodes import RESERVED, SHARES, Carried
 
 _BATCH = 500
@@ -45,8 +45,8 @@ _OF_EACH = (
     option("--type", help="episodic, semantic, social or task (default: episodic)"),
     option("--purpose", dest="purposes", action="append", help="what it may be used for; repeatable"),
     option("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU"),
-    option("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of"),
-    option("--supersedes", nargs="+", metavar="ID", help="with --explicit: the memories whose place it is to take"),
+    option("--derives-from", action="append", metavar="ID", help="a memory that it was made of; repeatable"),
+    option("--supersedes", action="append", metavar="ID", help="with --explicit: a memory to replace; repeatable"),
     option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
 )  # fmt: skip
 _FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)
@@ -94,6 +94,8 @@ def _publish(parsed: argparse.Namespace) -> int:
         raise Invalid("empty_value", None, "nothing to publish: standard input had no line")
     if refused or published > 1:
         console.print(f"{published} published" + (f", {refused} refused" if refused else ""))
+    if refused and not published:
+        return USAGE
     return FAILED if refused or lost else OK
 
 

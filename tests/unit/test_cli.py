@@ -157,6 +157,19 @@ def test_texts_are_published_with_what_the_options_say(client: Recorded, capsys:
     assert told.err == "2 published\n"
 
 
+def test_memories_named_by_an_option_leave_the_text_its_place(client: Recorded) -> None:
+    named = ["--explicit", "--supersedes", "m1", "--supersedes", "m2", "--derives-from", "m3"]
+    assert cli.main(["publish", *named, "Ovens are cold."]) == OK
+    (episode,) = client.episodes
+    assert episode["content"] == "Ovens are cold."
+    assert (episode["supersedes"], episode["derives_from"]) == (["m1", "m2"], ["m3"])
+
+
+def test_where_nothing_of_it_could_be_sent_the_input_was_wrong(client: Recorded) -> None:
+    assert cli.main(["publish", ""]) == USAGE
+    assert client.episodes == []
+
+
 def test_an_erased_episode_that_is_published_again_is_said_to_stay_out(
     client: Recorded, capsys: pytest.CaptureFixture[str]
 ) -> None:
