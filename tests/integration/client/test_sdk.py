@@ -556,6 +556,9 @@ def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Sett
         foreign = elsewhere.add("The shed is locked.", wait=True, explicit=True)
         older = memory.add("Parcels go to the lodge.", wait=True, explicit=True)
         never = str(uuid.uuid4())
+        with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+            (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
+        tick(line, now + 1)  # where time stands still, no text is the later one
         newer = memory.add(
             "Ask the porter where deliveries belong.", wait=True, explicit=True,
             supersedes=[older.memory_id, foreign.memory_id, never],
@@ -565,8 +568,6 @@ def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Sett
         told = str(memory.explain(newer.memory_id))
         assert f"wants it to take the place of {older.memory_id}: members vote on that" in told
         assert f"It also named {foreign.memory_id}, {never}: no such memory was alive in this namespace" in told
-        with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
-            (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
         tick(line, now + HOUR)
         until(lambda: memory.get(older.memory_id).tier == "superseded")
         vote = memory.explain(older.memory_id).account["votes"][-1]

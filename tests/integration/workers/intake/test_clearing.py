@@ -21,6 +21,7 @@ from tests.builders import genesis
 from tests.support.waiting import until
 from workers.intake import clearing
 from workers.intake import worker as intake
+from workers.intake.old_keys import OldKeys
 from workers.kafka import loop
 from workers.kafka.partition import Partition
 
@@ -53,8 +54,9 @@ def working(bootstrap: str, codec: Codec, vault: PostgresVault, keep_ms: int) ->
     """Intake, with its clearing, until the block is over."""
     stop = loop.Stop()
     client = intake.Intake(bootstrap, GENESIS, codec, vault, stop=stop)
+    old_keys = OldKeys(vault, 10**9, 10**9)
     thread = threading.Thread(
-        target=intake.serve, args=(client, keep_ms), kwargs={"clock": "driven", "tick_ms": 1000, "letters_ms": 10**9}
+        target=intake.serve, args=(client, keep_ms), kwargs={"clock": "driven", "tick_ms": 1000, "old_keys": old_keys}
     )
     thread.start()
     try:
