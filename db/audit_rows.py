@@ -93,7 +93,7 @@ class Snapshot:
     def standing(self) -> dict[int, ShardState]:
         """Where every shard stands."""
         rows = self._connection.execute(QUERIES["shard_standing"]).fetchall()
-        return {row[0]: ShardState(*row[:11]) for row in rows}
+        return {row[0]: ShardState(*row[:12]) for row in rows}
 
     def kept(self, namespace: str | None = None) -> Iterator[Kept]:
         """All memories, or a namespace's, in the order of the state digest."""

@@ -158,13 +158,15 @@ LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
 
 -- :name shard_standing
 -- Where every shard stands.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at, published_seq
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at, contested_at,
+    published_seq
 FROM shard
 ORDER BY shard
 
 -- :name shard_lock
 -- Holds the shards for the transaction, in one order for everyone, and tells where they stand.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at,
+    contested_at
 FROM shard
 WHERE shard = ANY(%(shards)s)
 ORDER BY shard
@@ -175,7 +177,7 @@ FOR UPDATE
 UPDATE shard
 SET seq = %(seq)s, hash = %(hash)s, as_of = %(as_of)s, interactions = %(interactions)s, last_epoch = %(last_epoch)s,
     last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s, alive = %(alive)s,
-    unattested = %(unattested)s, asked_at = %(asked_at)s
+    unattested = %(unattested)s, asked_at = %(asked_at)s, contested_at = %(contested_at)s
 WHERE shard = %(shard)s
 
 -- :name shard_published
@@ -1454,7 +1456,7 @@ SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 -- :name audit_shard
 -- Where a shard stands, and the next record of the accepted stream, as an audit compares them.
 SELECT s.shard, s.seq, s.hash, s.as_of, s.interactions, s.last_epoch, s.last_epoch_at, s.decided_seq,
-    s.alive, s.unattested, s.asked_at, c.next_offset AS accepted
+    s.alive, s.unattested, s.asked_at, s.contested_at, c.next_offset AS accepted
 FROM shard s
 LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(accepted)s
 WHERE s.shard = %(shard)s

@@ -94,7 +94,7 @@ class PostgresStore:
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
             return {
                 row[0]: Start(
-                    ShardState(*row[:11]), cursors[row[0]], row[11], decided[row[0]], configured[row[0]],
+                    ShardState(*row[:12]), cursors[row[0]], row[12], decided[row[0]], configured[row[0]],
                     tombstones.get(row[0], ()),
                 )
                 for row in standing

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -37,6 +38,9 @@ class Candidates(Struct, frozen=True):
     unused: Sequence[Candidate]
     asked: Sequence[Candidate]
     rooms: Mapping[str, int]
+
+
+NONE = Candidates((), (), (), MappingProxyType({}))
 
 
 class Caps:

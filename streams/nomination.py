@@ -35,7 +35,7 @@ from memquorum.ports import Candidate, Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
-from streams.caps import Candidates, Caps
+from streams.caps import NONE, Candidates, Caps
 from streams.configurations import Configurations, NextOrder
 from streams.orders import OpenOrders
 from streams.stage import Arrival, Begin, Output
@@ -152,7 +152,8 @@ class Nomination:
                 return made
         made = None
         if plain is not None:
-            made = self._build(genesis, plain, standing, tick, self._caps.candidates(tick, standing, policy))
+            found = NONE if plain == nomination.CONTRADICTION else self._caps.candidates(tick, standing, policy)
+            made = self._build(genesis, plain, standing, tick, found)
         if made is None and put_off is not None:
             return asking.build(self._codec, genesis, standing, tick, put_off)
         return made
@@ -161,7 +162,6 @@ class Nomination:
         self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Candidates
     ) -> NominationProposed | None:
         policy = genesis.policy
-        made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
         return nomination.build(
             cluster=genesis.cluster,
             config=genesis.config,
@@ -171,12 +171,16 @@ class Nomination:
             crossed=found.crossed,
             unused=found.unused,
             asked=found.asked,
-            promotable=self._schedule.promotable(
-                tick.shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
-            ),
+            promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
             rooms=found.rooms,
             policy=policy,
+        )
+
+    def _promotable(self, tick: DecayCrossed, policy: Policy) -> list[Candidate]:
+        made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
+        return self._schedule.promotable(
+            tick.shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
         )
 
     def _contested(self, shard: int, policy: Policy) -> list[tuple[Candidate, ...]]:

@@ -113,7 +113,8 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
     state = work.rows.state
     assert rows(
         databases,
-        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at "
+        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at, "
+        "contested_at "
         "FROM shard WHERE shard = %s",
         shard,
     ) == [
@@ -128,6 +129,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
             state.alive,
             state.unattested,
             state.asked_at,
+            state.contested_at,
         )
     ]
     tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))

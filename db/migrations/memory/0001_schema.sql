@@ -15,7 +15,8 @@ CREATE TABLE shard (
     published_seq      bigint  NOT NULL DEFAULT 0, -- journal entries known to be in the topic
     alive              bigint  NOT NULL DEFAULT 0, -- memories that have strength
     unattested         bigint  NOT NULL DEFAULT 0, -- erasures that the members have not attested yet
-    asked_at           bigint  NOT NULL DEFAULT 0  -- the time of the last request to restore
+    asked_at           bigint  NOT NULL DEFAULT 0, -- the time of the last request to restore
+    contested_at       bigint  NOT NULL DEFAULT 0  -- the time of the last contradiction that no epoch has had before it
 );
 
 -- The next offset to read of every source; moves in the transaction that applies the record.

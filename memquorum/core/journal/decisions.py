@@ -26,6 +26,7 @@ from memquorum.core.records import Decided, Proposal, Result
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Found, Rests
+from memquorum.core.vote.nomination import CONTRADICTION
 from memquorum.core.vote.tally import KEPT, Outcome
 
 VOIDED = "voided"
@@ -151,9 +152,13 @@ def do_decided(
     state = replace(change.state, last_epoch=detail.epoch, decided_seq=detail.seq, alive=alive)
     if attested is not None:
         state = replace(state, unattested=state.unattested - 1)
-    if checked.nomination.order is None:
-        # An epoch about an order was none about memories: that one is as due as before.
-        state = replace(state, interactions=0, last_epoch_at=checked.nomination.as_of)
+    nominated = checked.nomination
+    if nominated.order is None and state.contested_at < nominated.as_of:
+        state = replace(state, contested_at=0)
+    if nominated.order is None and nominated.trigger != CONTRADICTION:
+        # An epoch about an order, or about contradictions alone, is not the one that all memories wait for: that one is
+        # as due as before.
+        state = replace(state, interactions=0, last_epoch_at=nominated.as_of)
     decision = _row(change, detail, checked)
     return change.plus(
         *done.memories,

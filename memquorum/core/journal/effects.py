@@ -245,13 +245,17 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         last_access=memory.created,
         touched=detail.accepted_offset,
     )
+    contested = conflicts.noted(rows, entry, detail)
+    state = replace(_interaction(change.state), alive=change.state.alive + 1)
+    if contested:
+        state = replace(state, contested_at=max(entry.as_of, 1))
     change = change.plus(
         memory,
         strength,
         _event(entry, "stored", detail),
         *repetitions.provenance(rows, entry, detail),
-        *conflicts.noted(rows, entry, detail),
-        state=replace(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
+        *contested,
+        state=state,
         revealed=memory.id,
         gone=_undropped(entry, detail),
     )

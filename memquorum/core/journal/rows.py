@@ -43,12 +43,20 @@ class ShardState(Struct, frozen=True):
     """How many erasures the members have not attested yet."""
     asked_at: int = 0
     """The time of the last request to restore, or late use, that is to be voted on."""
+    contested_at: int = 0
+    """The time of the last contradiction that no epoch has had before it; 0 where there is none."""
 
     @property
     def standing(self) -> Standing:
         """What a tick is journalled with."""
         return Standing(
-            self.last_epoch, self.last_epoch_at, self.interactions, self.alive, self.unattested, self.asked_at
+            self.last_epoch,
+            self.last_epoch_at,
+            self.interactions,
+            self.alive,
+            self.unattested,
+            self.asked_at,
+            self.contested_at,
         )
 
 

@@ -22,6 +22,7 @@ class Standing(Struct, frozen=True):
     alive: int
     unattested: int = 0
     asked_at: int = 0
+    contested_at: int = 0
 
 
 class DecayCrossed(Struct, frozen=True):

@@ -231,6 +231,8 @@ class Vote(Struct, frozen=True):
     config: int = 0
     spared: tuple[str, ...] = ()
     """What the vote was about as well, and what stays however it ended: of a supersession, what takes its place."""
+    memory_ids: tuple[str, ...] = ()
+    """All memories that the proposal named, in its order."""
 
 
 class Account(Struct, frozen=True):
@@ -433,6 +435,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
             digest=checked.digest.hex(),
         ),
         spared=tuple(i for i in proposal.memory_ids[: KINDS[proposal.kind].spares] if i != memory_id),
+        memory_ids=proposal.memory_ids,
         asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.kind_of(nomination) else None,
     )
 

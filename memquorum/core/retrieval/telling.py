@@ -17,7 +17,7 @@ from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.tiers import ALIVE, SUPERSEDED
-from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
 _USES_SHOWN = 5
@@ -26,6 +26,7 @@ _TRIGGER = {
     "interactions": "opened after enough interactions",
     "interval": "opened after the interval",
     "pressure": "opened under memory pressure",
+    "contradiction": "opened because a memory said otherwise than another",
 }
 WHY = {
     "quorum": "votes and weight suffice",
@@ -184,7 +185,9 @@ def _conflicts(account: Account) -> Iterator[str]:
         yield f"  {other} says otherwise: {who} said it {when}."
         first = "this one" if one.first == account.memory_id else "that one"
         why = "is promoted" if one.first == one.older else "is newer"
-        yield f"    Both stay until members vote one away; {first} is served first, for it {why}."
+        voted = [v.epoch for v in account.votes if v.kind in CONTESTS.values() and other in v.memory_ids]
+        asked = f"members voted on it in epoch {voted[-1]}, and keep both" if voted else "members vote on it soon"
+        yield f"    Both are alive: {asked}. Meanwhile {first} is served first, for it {why}."
 
 
 def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
@@ -197,6 +200,9 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
     proposed = kind.words.proposed.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
     yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
+    if kind.takes > 1:
+        newer, *older = vote.memory_ids
+        yield f"  The newer one is {newer}; the vote was whether it takes the place of {', '.join(older)}."
     by = genesis.of(vote.config) or genesis
     if by.policy_version:
         yield f"  Judged by policy {by.policy_version}."

@@ -26,6 +26,8 @@ from memquorum.ports import Candidate
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
 PRESSURE = "pressure"
+CONTRADICTION = "contradiction"
+"""Why an epoch is opened that is about contradictions alone: its shard's rhythm is as if there had been none."""
 CONTRADICTED = "contradicted"
 """Why memories are nominated of which one says otherwise than the others."""
 ASKED = "asked"
@@ -46,8 +48,9 @@ def trigger(standing: Standing, as_of: int, policy: Policy) -> str | None:
     """Why the shard should vote at the tick `as_of`, or None.
 
     "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
-    epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. A tick from
-    before the last epoch triggers nothing: its time has been judged.
+    epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. "contradiction":
+    none of these, but a memory says otherwise than another and no epoch has had that before it. A tick from before the
+    last epoch triggers nothing: its time has been judged.
     """
     epoch = policy.epoch
     if as_of < standing.last_epoch_at:
@@ -58,7 +61,7 @@ def trigger(standing: Standing, as_of: int, policy: Policy) -> str | None:
         return INTERACTIONS
     if as_of - standing.last_epoch_at >= epoch.interval_ms:
         return INTERVAL
-    return None
+    return CONTRADICTION if standing.contested_at else None
 
 
 def excess(alive: int, policy: Policy) -> int:

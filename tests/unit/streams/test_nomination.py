@@ -162,3 +162,15 @@ def test_what_contradicts_is_proposed_with_all_that_it_contradicts_and_no_memory
     (output,) = stage(codec, full).process([arrival(codec, TICK)])
     named = [(p.kind, p.memory_ids, p.reason) for p in opened(codec, output).proposals if p.kind != "promote"]
     assert named == [("supersede", ("new", "old", "older"), "contradicted")], "what was due is contested instead"
+
+
+def test_an_epoch_for_a_contradiction_is_about_that_alone(codec: Codec) -> None:
+    full = shelf()
+    full.disputed = [(READY, OLD)]
+    between = {"last_epoch_at": NOW, "interactions": 0, "alive": 1}
+    (output,) = stage(codec, full).process([arrival(codec, standing(**between, contested_at=NOW))])
+    record = opened(codec, output)
+    assert (record.trigger, [(p.kind, p.memory_ids) for p in record.proposals]) == (
+        "contradiction", [("supersede", (READY.memory_id, OLD.memory_id))]
+    )  # fmt: skip
+    assert stage(codec, shelf()).process([arrival(codec, standing(**between, contested_at=NOW))]) == []

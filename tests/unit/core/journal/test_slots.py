@@ -220,3 +220,21 @@ def test_who_loads_rows_is_told_which(shard: Shard) -> None:
     assert applying.touches(shard.rules.codec, accepted("b", 600, **SLOT)).slots == {(NAMESPACE, "ada/dietary")}
     assert A in applying.touches(shard.rules.codec, accepted("b", 600, **NAMES)).memories
     assert applying.touches(shard.rules.codec, accepted("b", 600, key="k")).slots == frozenset()
+
+
+def test_a_contradiction_waits_for_an_epoch_that_is_not_everybodys(shard: Shard) -> None:
+    shard.tick(500)
+    shard.decide([votes.proposal(C, "promote")])
+    shard.episode("b", 600, **NAMES)
+    before = shard.rows.state
+    assert before.standing.contested_at == 500 == before.last_epoch_at
+    shard.decide([votes.proposal(C, "promote")], trigger="interval")
+    assert shard.rows.state.contested_at == 500, "it was nominated at a tick from before the contradiction"
+    shard.tick(600)
+    before = shard.rows.state
+    shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], trigger="contradiction")
+    after = shard.rows.state
+    assert after.contested_at == 0
+    assert (after.last_epoch, after.last_epoch_at, after.interactions) == (
+        before.last_epoch + 1, before.last_epoch_at, before.interactions
+    )  # fmt: skip

@@ -51,6 +51,9 @@ def named(record: NominationProposed | None) -> list[tuple[str, str, str]]:
         ({"alive": 11}, NOW, "pressure"),
         ({"alive": 11, "interactions": 100}, NOW, "pressure"),
         ({"last_epoch": 0, "last_epoch_at": 0}, NOW, "interval"),
+        ({"contested_at": NOW}, NOW, "contradiction"),
+        ({"contested_at": NOW, "interactions": 100}, NOW, "interactions"),
+        ({"contested_at": NOW}, NOW - 1, None),
         # A tick that was overtaken by an epoch, however much has happened since.
         ({"alive": 11, "interactions": 100}, NOW - 1, None),
     ],
