@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Context, Placed
-from memquorum.core.retrieval import buffer, working
+from memquorum.core.retrieval import buffer, conflicts, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
@@ -34,6 +34,8 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
         service.reads.traces(sight, namespace, asked.agent, asked.session, asked.filters), found()
     )
     ring = buffer.ring(traces)
+    contradict = await service.reads.conflicts(sight, [trace.candidate.hit.memory_id for trace in ring])
+    ring = buffer.marked(ring, conflicts.marks(contradict))
     # Off the loop: it compares texts.
     made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)

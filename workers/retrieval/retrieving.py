@@ -151,8 +151,7 @@ async def _beside(
 
 
 def _marked(one: Scored, beside: tuple[str, ...]) -> Scored:
-    candidate = one.candidate
-    return replace(one, candidate=replace(candidate, hit=replace(candidate.hit, conflicts_with=beside)))
+    return replace(one, candidate=one.candidate.beside(beside))
 
 
 async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, NDArray[np.float32]]:

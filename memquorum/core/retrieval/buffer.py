@@ -7,9 +7,10 @@ trace moves into it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.retrieval.ranking import Candidate
 
@@ -30,6 +31,14 @@ def ring(traces: Iterable[Trace]) -> list[Trace]:
         if trace.place <= PLACES:
             held.setdefault(trace.candidate.hit.memory_id, trace)
     return list(held.values())
+
+
+def marked(traces: Iterable[Trace], marks: Mapping[str, tuple[str, ...]]) -> list[Trace]:
+    """The traces, each naming the memories that contradict it. `marks`: see `conflicts.marks`."""
+    return [
+        replace(trace, candidate=trace.candidate.beside(marks.get(trace.candidate.hit.memory_id, ())))
+        for trace in traces
+    ]
 
 
 def by_salience(traces: Iterable[Trace]) -> list[Trace]:

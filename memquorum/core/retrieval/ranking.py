@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core import decay
@@ -61,6 +62,10 @@ class Candidate(Struct, frozen=True):
     words: float | None
     after: tuple[str, ...]
     """The memories that follow it in its session, nearest first."""
+
+    def beside(self, contradict: tuple[str, ...]) -> Candidate:
+        """The candidate, with its hit naming the memories that contradict it."""
+        return replace(self, hit=replace(self.hit, conflicts_with=contradict))
 
 
 class Scored(Struct, frozen=True):

@@ -22,6 +22,7 @@ BUFFER, RELEVANT = "buffer", "relevant"
 # The headings of the two parts of the text.
 SESSION, LATELY, REMEMBERED = "This session:\n", "Lately:\n", "Remembered:\n"
 _MINUTES = len("2026-01-01 00:00")
+_CONTRADICTED = ", contradicted by another memory"
 
 
 class Placed(Struct, frozen=True):
@@ -53,10 +54,12 @@ class Frame(Struct, frozen=True):
 
 
 def line(hit: Hit) -> str:
-    """A memory in the text: when, who, what. Only a memory begins at the margin, whatever a memory's text holds."""
+    """A memory in the text: when, who, what, and whether another that is alive says otherwise. Only a memory begins at
+    the margin, whatever a memory's text holds."""
     who = hit.agent if hit.role is None else f"{hit.agent} ({hit.role})"
     said = "\n  ".join(hit.text.splitlines())
-    return f"- [{moment(hit.occurred_at)[:_MINUTES]}] {who}: {said}\n"
+    mark = _CONTRADICTED if hit.conflicts_with else ""
+    return f"- [{moment(hit.occurred_at)[:_MINUTES]}{mark}] {who}: {said}\n"
 
 
 def cost(hit: Hit) -> int:

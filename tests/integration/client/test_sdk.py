@@ -109,9 +109,14 @@ def test_a_slot_that_is_filled_anew_serves_the_last_word_alone(line: Settings, m
     with client(line, memory.namespace, "nurse") as other:
         theirs = other.add("Ada eats no nuts and no fish.", explicit=True, key="ada/dietary")
         both = other.search("What does Ada eat?", peek=True, after=theirs)
-    assert {hit.memory_id: hit.conflicts_with for hit in both} == {
-        theirs.memory_id: (receipts[-1].memory_id,), receipts[-1].memory_id: (theirs.memory_id,)
-    }  # fmt: skip
+        lately = other.context("What does Ada eat?", peek=True)
+        buffer = other.context(peek=True)
+    beside = {theirs.memory_id: (receipts[-1].memory_id,), receipts[-1].memory_id: (theirs.memory_id,)}
+    assert {hit.memory_id: hit.conflicts_with for hit in both} == beside
+    assert {item.memory_id: item.conflicts_with for item in lately.items} == beside
+    assert str(lately).count("contradicted by another memory") == 2
+    assert [item.conflicts_with for item in buffer.items] == [beside[theirs.memory_id]]
+    assert "contradicted by another memory" in str(buffer)
 
 
 def test_a_read_sees_the_write_that_it_names_on_any_instance(line: Settings, memory: Memory) -> None:
