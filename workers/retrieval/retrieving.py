@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
-from memquorum.core.retrieval import conflicts, packing, requests
+from memquorum.core.retrieval import conflicts, packing, renewing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
@@ -117,9 +117,15 @@ async def answering(
     )
     policy = service.configurations.policy(namespace)
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
-    ranked = await _beside(service, sight, namespace, filters, ranked)
+    ranked = await _beside(service, sight, namespace, filters, _renewed(text, ranked))
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
+
+
+def _renewed(question: str, ranked: list[Scored]) -> list[Scored]:
+    by_id = {one.candidate.hit.memory_id: one for one in ranked}
+    best = [one.candidate.hit for one in ranked[: renewing.HEAD]]
+    return [*(by_id[hit.memory_id] for hit in renewing.renewed_first(question, best)), *ranked[renewing.HEAD :]]
 
 
 async def brought(

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Found, Hit
-from memquorum.core.retrieval import conflicts, query
+from memquorum.core.retrieval import conflicts, query, renewing
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
@@ -38,10 +38,13 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
+    # Of a few more than are wanted: what renews the first may stand further down.
+    head = replace(wanted, k=max(wanted.k, renewing.HEAD))
     found, kept = await asyncio.gather(
-        find(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
+        find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    hits = await _beside(service, sight, wanted, found.hits)
+    best = renewing.renewed_first(wanted.query, found.hits)[: wanted.k]
+    hits = await _beside(service, sight, wanted, best)
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     return Told(

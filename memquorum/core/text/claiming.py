@@ -31,6 +31,17 @@ CHANGES = _set(
     "advanced upgraded downgraded migrated converted brought updated corrected amended"
 )
 """Participles that say to what something was changed."""
+OTHERWISE = (
+    CUE_WORDS
+    | CHANGES
+    | _set(
+        "not again since only handed took taken over back forward swapped fixed repaired sold broke closed cancelled "
+        "canceled gone stopped ended longer more wrong mistake left became today currently lately recently finally "
+        "already jetzt mehr statt geändert verschoben verlegt wieder seit ab sondern maintenant désormais changé "
+        "déplacé reporté depuis ahora ya cambiado desde aplazado adesso ora più cambiato spostato invece"
+    )
+)
+"""Words of a text that may tell how something became otherwise; by them alone nothing contradicts anything."""
 RENEWS = _set(
     "new updated increased extended shortened reduced revised raised lowered improved changed now recently moved"
 )

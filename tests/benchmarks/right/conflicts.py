@@ -13,9 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from memquorum.core.api.answers import Hit
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
+from memquorum.core.retrieval.renewing import renewed_first
 from memquorum.core.text.conflict import Claims, between, read
+from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import SUPERSEDE
@@ -161,13 +164,19 @@ def beam(material: Material) -> Row:
 
 
 def _newest_first(material: Material, chat: sets.Chat, probe: sets.Probe, told: bool) -> bool:
-    """Whether the newer message stands before the older one for the question: by a contradiction, else by meaning."""
+    """Whether the newer message stands before the older one for the question: by a contradiction, else as a search
+    has them."""
     if told:
         return True
     texts = {m.id: m.text for m in chat.messages}
+    ids = [i for i in (*probe.older, *probe.newer) if i in texts]
     (asked,) = material.vectors.of([probe.text])
-    older, newer = (material.vectors.of([texts[i] for i in ids if i in texts]) for ids in (probe.older, probe.newer))
-    return float((newer @ asked).max()) > float((older @ asked).max())
+    cosines = material.vectors.of([texts[i] for i in ids]) @ asked
+    hits = [
+        Hit(str(i), texts[i], SHORT_TERM, "user", i, i, 0, 0.5, score=float(cosine))
+        for cosine, i in sorted(zip(cosines, ids, strict=True), key=lambda one: -one[0])
+    ]
+    return int(renewed_first(probe.text, hits)[0].memory_id) in probe.newer
 
 
 ROWS: Mapping[str, Measure] = {"conflict-own": own, "conflict-none": neutral, "conflict-beam": beam}

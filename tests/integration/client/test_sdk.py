@@ -119,6 +119,20 @@ def test_a_slot_that_is_filled_anew_serves_the_last_word_alone(line: Settings, m
     assert "contradicted by another memory" in str(buffer)
 
 
+def test_what_renews_another_comes_first_where_no_rule_finds_that_they_contradict(
+    line: Settings, memory: Memory
+) -> None:
+    older = memory.add("Bernd trains the juniors.", wait=True, explicit=True)
+    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+        (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
+    tick(line, now + 1)  # where time stands still, no text is the later one
+    newer = memory.add("Bernd handed the juniors over to Svenja.", wait=True, explicit=True)
+    asked = "Which coach of the juniors is it on Mondays, Bernd?"
+    assert [hit.memory_id for hit in memory.search(asked, k=1, peek=True)] == [newer.memory_id]
+    found = [item.memory_id for item in memory.retrieve(asked, peek=True).items]
+    assert found == [newer.memory_id, older.memory_id]
+
+
 def test_a_read_sees_the_write_that_it_names_on_any_instance(line: Settings, memory: Memory) -> None:
     with client(line, memory.namespace, "reader") as other:
         for number in range(5):
