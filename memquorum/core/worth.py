@@ -81,7 +81,7 @@ class Counts:
 
     def tell(self, said: Content) -> Told:
         """The counts as they stand before a text."""
-        return Told(self.texts, {stem: self._having[stem] for stem in said.stems})
+        return Told(self.texts, {stem: self._having.get(stem, 0) for stem in said.stems})
 
     def take(self, stems: Iterable[str]) -> None:
         """A text with these words was said; without any where nobody can read it."""
@@ -101,8 +101,8 @@ def worth_ppm(said: Content, told: Told) -> int:
     another text."""
     if said.stems != tuple(told.having) and set(said.stems) != told.having.keys():
         raise BadCounts(f"counts of {len(told.having)} words for a text of {len(said.stems)} others")
-    among = ln_ppm(told.texts + len(ORDINARY) + 2)
-    return _sum(said, {stem: among - ln_ppm(having + _reference()[stem] + 1) for stem, having in told.having.items()})
+    among, ordinary = ln_ppm(told.texts + len(ORDINARY) + 2), _reference().get
+    return _sum(said, {stem: among - ln_ppm(having + ordinary(stem, 0) + 1) for stem, having in told.having.items()})
 
 
 def _sum(said: Content, weights: Mapping[str, int]) -> int:

@@ -16,6 +16,8 @@ from msgspec import Struct
 from memquorum.core.text import wording
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W_]+(?:['’][^\W_]+)*")
+# Finds the same in a text of ASCII in small letters, in two thirds of the time.
+_ASCII_WORD = re.compile(r"[0-9]+(?:[.,:/-][0-9]+)*[a-z]*|[a-z0-9]+(?:'[a-z0-9]+)*")
 _APOSTROPHE = re.compile(r"['’]")
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？؟])|\n")
 _ASKS = re.compile(r"[?？؟]")
@@ -63,15 +65,19 @@ class Content(Struct, frozen=True):
 
 def content(text: str) -> Content:
     """What a text is about."""
+    folded = text.casefold()
+    if _ASKS.search(folded) is None:  # no word reaches over the end of a sentence
+        return Content(tuple(sorted(_stems(folded))), ())
     stated: set[str] = set()
     asked: set[str] = set()
-    for sentence in _ENDS.split(text.casefold()):
+    for sentence in _ENDS.split(folded):
         (asked if _ASKS.search(sentence) else stated).update(_stems(sentence))
     return Content(tuple(sorted(stated)), tuple(sorted(asked - stated)))
 
 
 def _stems(sentence: str) -> set[str]:
-    return set[str]().union(*map(_of_word, _WORD.findall(sentence)))
+    words = (_ASCII_WORD if sentence.isascii() else _WORD).findall(sentence)
+    return set[str]().union(*map(_of_word, words))
 
 
 @lru_cache(8_192)  # members read thousands of texts for a vote, and texts repeat their words
@@ -80,7 +86,7 @@ def _of_word(word: str) -> tuple[str, ...]:
     bare = _APOSTROPHE.split(word, maxsplit=1)[0]
     if word in _LIGHT or bare in _LIGHT or (len(bare) < 2 and not bare.isdigit() and bare.isascii()):
         return ()
-    run = _UNSPACED.search(bare)
+    run = None if bare.isascii() else _UNSPACED.search(bare)
     if run is None:
         return (wording.stem(bare),)
     return tuple(run[0][at : at + 2] for at in range(max(1, len(run[0]) - 1)))

@@ -201,12 +201,14 @@ FUNCTION = _set(
 
 _VOWELS = frozenset("aeiouy")
 _ENDINGS = ("ations", "ation", "ingly", "edly", "ing", "ies", "ied", "ers", "est", "ed", "es", "er", "ly", "s", "e")
+_BY_LAST = {last: tuple(one for one in _ENDINGS if one[-1] == last) for last in {one[-1] for one in _ENDINGS}}
+"""The endings by their last letter, in the same order: most of them end otherwise than a word does."""
 
 
 @functools.lru_cache(8_192)  # texts repeat their words: reading one takes a third less time
 def stem(word: str) -> str:
     """A word without its English ending, roughly: opens, opened and opening are open. At least three letters stay."""
-    for ending in _ENDINGS:
+    for ending in _BY_LAST.get(word[-1:], ()):
         rest = word[: -len(ending)]
         if word.endswith(ending) and len(rest) >= 3 and _VOWELS & set(rest) and not word.endswith("ss"):
             if ending in ("ies", "ied"):

@@ -58,6 +58,14 @@ def test_content_words(text: str, stated: set[str], asked: set[str]) -> None:
 # Whole numbers --------------------------------------------------------------------------------------------------------
 
 
+@given(st.text(st.sampled_from("aeSx19 .,:/-'!\n_(") | st.characters(), max_size=60))
+def test_words_are_the_same_whatever_stands_beside_them(text: str) -> None:
+    """Plain texts, and texts that ask nothing, are read in a shorter way."""
+    alone = content(text)
+    assert set(content(f"{text}\nMüller").stems) == {*alone.stems, *content("Müller").stems}
+    assert content(f"{text}\nWhy?") == alone
+
+
 @given(st.integers(1, 10**12))
 def test_the_logarithm_is_that_of_the_number_rounded_down(number: int) -> None:
     exact = math.log(number) * PPM
