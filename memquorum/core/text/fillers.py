@@ -15,7 +15,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 4
+VERSION = 5
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -144,6 +144,54 @@ _FILLERS = {
         warm/best/kind regards | all the best | best wishes | sleep well/tight | sweet dreams | well deserved | keep
         going | coffee anyone | time for coffee/lunch/tea | ready when you are | you too | same to you | likewise | my
         goodness | thank goodness | made/makes/make me laugh/smile/cry/happy | made my day | same to you and your family
+        | great/good/nice/excellent/awesome/fantastic/amazing/lovely/brilliant job/work/effort
+        everyone/everybody/all/team/folks/guys/today | hi/hello/hey/morning/evening/afternoon/thanks
+        all/everyone/everybody/team/folks | on the phone | on another call | in a meeting | on mute | you re/were muted
+        | you re breaking up | breaking up | your mic/camera is off |  can you/everyone/everybody/anyone/anybody
+        see/hear me/it | see/share my screen | share my screen | from my side/end | that s everything/it from my/our
+        side/end | that s everything | that s all from me/us | so far | fair/good/great/valid/interesting
+        point/question | point noted | could/couldn t/not agree more | i couldn t agree more | couldn t agree more |
+        could not agree more | no idea/clue | to be honest/fair/frank | in my opinion | beats me | search me | circle
+        back | let s circle back to that/this/it later | circle back to that/this/it later | get back to that/this/it
+        later/you | come back to that/this/it later | tgif | fyi | time for lunch/dinner/coffee/bed/breakfast/tea | i
+        m starving/hungry/thirsty/knackered/freezing/exhausted/late/early/bored/shattered | grabbing/getting/fetching
+        a/some coffee/tea/drink/snack/water/lunch | grabbing/getting/fetching coffee/tea/lunch | back in five/ten |
+        back in a bit/moment/few/sec | back soon | give me two/five/ten minutes | give me a few minutes | give me
+        two/five/ten | two/five/ten minutes please | in two/five/ten minutes | could/can you say that/it again | say
+        that/it again | come again | makes no sense to me | makes no sense | thanks a million/bunch/ton/lot | much
+        obliged | it was nothing | nothing really | not too/so/that bad | not bad at all | can t/cannot/can complain |
+        cannot complain | can t complain | good luck with/on/for/in the/your/that/it
+        presentation/interview/exam/test/talk/move/demo/meeting/race/game | good luck with/on/for/in
+        that/it/everything | congratulations/congrats on the/your new
+        job/baby/house/home/promotion/wedding/engagement/role | congratulations/congrats on the/your
+        job/baby/promotion/wedding/engagement/role/anniversary | i hate/love/adore mondays/fridays/this/that
+        song/one/weather/movie/place | i hate/love/adore mondays/fridays | i hate/love/adore this/that
+        song/one/weather/movie/place/joke | i/we need/want a/some coffee/tea/break/holiday/vacation/nap/drink/rest |
+        i/we could use a/some coffee/break/holiday/nap/drink | finally the weekend | the weekend finally | poor
+        you/thing/me | oh no | oh well | don t work too hard | work too hard | ta | running a/bit late | running a
+        bit/little late | running late | sorry i m late | sorry for/about the/my late/slow reply/response/answer |
+        sorry for/about the/my delay/mess/confusion/noise/wait/typo/spam | any
+        news/updates/update/thoughts/ideas/luck/takers/volunteers/objections/comments/feedback/plans | any
+        questions/comments so far | that/this was fast/quick/close/fun/easy/great/nice/hard/good | wow that was
+        fast/quick | not/m not so sure | not sure what/how to say/do/think/put | i m not sure what/how to
+        say/do/think/put | count me in/out | all ears | i m all ears | call it a day/night | let s call it a day/night
+        | not me | me neither/either/too | that s the spirit | long story short | it all worked out | worked out | it
+        worked out | moving on | next question/one/topic/please | as/like i/we said/mentioned before/earlier/above |
+        as/like i/we said/mentioned | as i was saying | here goes nothing | here goes | sure thing | no problem
+        boss/chief/captain/mate | sure thing boss/chief/captain/mate | yes boss/chief/captain/mate | are you
+        free/busy/around/there now/today/later/tomorrow | are you free/busy/around right now | are you
+        free/busy/around | you free/busy/around | do you have a minute/second/sec/moment | got a minute/second/sec |
+        whenever you have time | whenever you like/want/can | whenever works | no rush whenever | when you have time |
+        at your convenience | good one | nice try | well played | my turn | your turn | you go first | ladies first |
+        sorry go ahead | go for it | knock yourself out | break a leg | easy does it | better late than never | it is
+        what it is | what can i say | what can you do | who cares | so what | not again | here we go again | same old
+        same old | same as always/usual/ever | nothing much | nothing new | nothing special | just chilling | just
+        relaxing | just resting | living the dream | another day another dollar | can
+        you/everyone/everybody/anyone/all see my screen | time flies doesn t it | isn t it | doesn t it | don t you
+        think | small world | speak of the devil | great minds think alike | you read my mind | my thoughts exactly |
+        i feel you | been there done that | hang in there | stay safe/strong/positive/warm/cool | drive
+        safe/safely/carefully | travel safe/safely | sleep well/tight | sweet dreams | rest well | take it easy | chin
+        up | cheer up | don t give up | you can do it | you got this | we got this | we did it | yes we can
         """,
     ),
     "de": (
@@ -215,6 +263,13 @@ _FILLERS = {
         gute/tolle/super/sehr idee/arbeit/frage/sache | liebe/viele/beste/schöne grüße | mit freundlichen grüßen |
         frohe/schöne ostern/feiertage/weihnachten | freut mich sehr/auch | freue mich darauf/drauf/schon | ebenfalls |
         gleichfalls | dir/euch/ihnen auch
+        |  keine ahnung | ehrlich gesagt | war gerade/eben/kurz am telefon | ich war
+        gerade/eben/kurz am telefon | am telefon | mahlzeit | ich brauche/bräuchte erst mal einen/eine
+        kaffee/tee/pause | ich brauche/bräuchte einen/eine kaffee/tee/pause/urlaub | gibt es was/etwas neues | gibt es
+        neuigkeiten | was gibt es/s neues |  entschuldige/entschuldigt die späte antwort | sorry für die späte antwort
+        | entschuldigung für die späte antwort/verspätung | ich bin spät dran | bin spät dran | gesundheit | guten
+        appetit | gute fahrt/reise/nacht/besserung | schöne ferien/feiertage | hals und beinbruch | viel
+        glück/erfolg/spaß
         """,
     ),
     "fr": (
@@ -272,6 +327,10 @@ _FILLERS = {
         plus/demain/bientôt tard/tous | je suis vraiment/très/trop désolé/désolée/content/contente | pas de/aucun
         problème/souci/soucis/quoi du/tout | je/on m en/y occupe/va | avec grand/plaisir plaisir | de même | toi/vous
         aussi | à toi/vous aussi | joyeuses fêtes | meilleurs vœux | cordialement | bises/bisous
+        | aucune idée | franchement | j étais au téléphone | étais au téléphone | étais au téléphone désolé/désolée |
+        bon week end à tous/toutes | bonne journée/soirée à tous/toutes | désolé/désolée pour le/ce retard/contretemps
+        | j ai besoin d un café | ai besoin d un café/thé/pause | besoin d un café | quoi de neuf | des nouvelles |
+        bonnes vacances | bon voyage/courage/appétit | bonne route/chance/nuit | à tes/vos souhaits
         """,
     ),
     "es": (
@@ -328,6 +387,10 @@ _FILLERS = {
         mañana/luego/pronto/después | hasta ahora/siempre/entonces | lo siento mucho/de verdad | no hay/pasa
         de/ningún/nada qué/problema | con mucho/todo gusto/placer | igualmente para ti/usted | a ti/usted también | un
         saludo/abrazo | saludos cordiales/a todos | saludos | felices fiestas
+        |  ni idea | estaba al teléfono | estaba al teléfono perdón | alguna
+        novedad/noticia/duda/pregunta | perdón/disculpa/disculpen por la/el demora/tardanza/retraso | feliz/buen/lindo
+        fin de semana | feliz/buen/lindo fin de semana a todos/todas | necesito un café/té/descanso | qué hay de nuevo |
+        buen viaje/provecho/finde | que descanses/descansen | que te/se mejores/mejore
         """,
     ),
     "it": (
@@ -381,13 +444,18 @@ _FILLERS = {
         domani/dopo/presto/lunedì/venerdì/poi | a domani/presto/dopo/lunedì/più allora/tardi | mi dispiace
         molto/tanto/davvero | non c è problema/di che | nessun/senza problema/problemi | con molto/grande piacere |
         anche a te/lei/voi | altrettanto | un saluto/abbraccio | cordiali/cari saluti | saluti | buone feste
+        |  nessuna idea | ero al telefono | ci sono novità/notizie/domande | scusate/scusa/scusi il
+        ritardo | scusate/scusa/scusi per il ritardo | ho bisogno di un caffè/tè | ho bisogno di una pausa | buon fine
+        settimana | buon fine settimana a tutti/tutte | buon viaggio/appetito | buona fortuna/guarigione/notte | in
+        bocca al lupo | che novità
         """,
     ),
 }
 # Whom they speak to is no content: "Thanks, Alice!".
 _TO_SOMEBODY = """
-    adios adiós bonjour bonsoir buena buenas buenos buona buonasera buongiorno bye cheers ciao danke goodbye gracias
-    grazie guten hallo hello hey hi hiya hola merci moin morning salut servus sorry thank thanks thx tschüss welcome
+        adios adiós bonjour bonsoir buena buenas buenos buona buonasera buongiorno bye cheers ciao danke evening
+        goodbye gracias grazie guten hallo hello hey hi hiya hola merci moin morning salut servus sorry thank thanks
+        thx tschüss welcome
 """
 _PRAISE = "great nice good well awesome excellent amazing brilliant fantastic lovely perfect bravo super toll prima"
 _ALL = "all everyone everybody folks team guys zusammen leute tous toutes todos todas tutti tutte ragazzi"
@@ -435,18 +503,28 @@ class _Language:
         """Whether every word of a sentence is light, and denied is at most what talk denies."""
         if not 1 < len(words) <= _TALK_MOST:
             return False
-        if not all(word in self.fillers or word in self._light or word in _NOT for word in words):
-            return False
-        return not any(word in _NOT for word in words) or any(word in _MAY_BE_DENIED for word in words)
+        place, single = 0, list[str]()
+        while place < len(words):
+            taken = self._phrase(words, place)
+            if not taken:
+                word = words[place]
+                if not (word in self.fillers or word in self._light or word in _NOT):
+                    return False
+                single.append(word)
+            place += taken or 1
+        return not any(word in _NOT for word in single) or any(word in _MAY_BE_DENIED for word in words)
+
+    def _phrase(self, words: list[str], place: int) -> int:
+        """How many words the longest phrase has that begins there; 0 without any."""
+        return max(
+            (n for n in range(1, _PHRASE_MOST + 1) if tuple(words[place : place + n]) in self.phrases), default=0
+        )
 
     def covers(self, words: list[str], functions: int) -> bool:
         """Whether every word is a filler or belongs to a phrase, but for so many function words."""
         place, used = 0, set()
         while place < len(words):
-            taken = max(
-                (n for n in range(1, _PHRASE_MOST + 1) if tuple(words[place : place + n]) in self.phrases),
-                default=int(words[place] in self.fillers),
-            )
+            taken = self._phrase(words, place) or int(words[place] in self.fillers)
             if not taken and words[place] not in self.function:
                 return False
             if not taken:
@@ -456,9 +534,10 @@ class _Language:
 
 
 def _spelled(phrase: str) -> Iterator[tuple[str, ...]]:
-    """A phrase in every way that it may be said: "good/great day" are two."""
+    """A phrase in every way that it may be said: "good/great day" are two. "I" stays in a text, as it is written."""
     for words in product(*(place.split("/") for place in phrase.split())):
         yield tuple(word for word in words if not _small(word))
+        yield tuple(word for word in words if word == "i" or not _small(word))
 
 
 def _small(word: str) -> bool:
