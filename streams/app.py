@@ -130,20 +130,12 @@ def run(
     """
     shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)
-    salience.attach(
-        app,
-        codec,
-        genesis.policy,
-        encoder=encoder,
-        vault=vault,
-        neighbourhoods=neighbourhoods,
-        past=past,
-        crashes=Crashes(data_dir),
-        contradiction=contradiction,
-        learned=Configurations(codec, genesis, schedule).learned,
-        stamps=stamps,
-        telemetry=shown,
-    )
+    scoring = salience.Salience(
+        codec, genesis.policy,
+        encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=Crashes(data_dir),
+        contradiction=contradiction, learned=Configurations(codec, genesis, schedule).learned,
+    )  # fmt: skip
+    salience.attach(app, scoring, stamps=stamps, telemetry=shown)
     decay.attach(app, codec, genesis, schedule, stamps=stamps, telemetry=shown)
     nomination.attach(
         app, codec, genesis, nomination_seed, schedule,

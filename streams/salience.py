@@ -346,25 +346,12 @@ def _letter(codec: Codec, case: _Case, at: int) -> Output:
 
 def attach(
     app: faust.App,
-    codec: Codec,
-    policy: Policy,
+    processor: Salience,
     *,
-    encoder: Encoder,
-    vault: Vault,
-    neighbourhoods: Neighbourhoods,
-    past: Past | None = None,
-    crashes: Crashes | None = None,
-    contradiction: Contradiction | None = None,
-    learned: Callable[[int], LearnedPolicy] | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
-    processor = Salience(
-        codec, policy,
-        encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes,
-        contradiction=contradiction, learned=learned,
-    )  # fmt: skip
     stage.attach(
         app,
         processor,

@@ -9,9 +9,8 @@ from pathlib import Path
 from types import TracebackType
 
 from infra.embedded.kafka import Among, Demands, Kafka, cluster_id
-from infra.embedded.processes import EmbeddedError, free_port
+from infra.embedded.processes import free_port, start_on_free_ports
 
-_ATTEMPTS = 3
 _NAME, _DATA = "broker-", Path("data", "meta.properties")
 
 
@@ -44,14 +43,7 @@ class Brokers:
         """Starts all and waits until each knows of each. Returns `bootstrap`. Raises EmbeddedError."""
         if len(self.nodes) == 1:
             return self.nodes[0].start()
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                return self._start_once()
-            except EmbeddedError as error:
-                self.stop()
-                if attempt == _ATTEMPTS or "Address already in use" not in str(error):
-                    raise
-        raise AssertionError("unreachable")
+        return start_on_free_ports(self._start_once, self.stop)
 
     def stop(self) -> None:
         """Ends all, in order as far as they let themselves be."""

@@ -19,7 +19,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from infra.embedded.jars import CHECKSUMS, KAFKA, TOOLS, jars
-from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
+from infra.embedded.processes import EmbeddedError, free_port, spawn, start_on_free_ports, stop, tail
 from memquorum.kafka import MECHANISM, Address, Security, librdkafka
 
 # C1 only: up in 2 s instead of 5 on two cores; the price is peak throughput, so no benchmark uses these.
@@ -35,7 +35,6 @@ _JVM = (
     "--sun-misc-unsafe-memory-access=allow",  # Kafka unmaps its indexes that way; silences four lines of warning
 )
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-_ATTEMPTS = 3
 _START_S = 60.0
 _STOP_S = 15.0
 _LOOK_S = 0.1
@@ -140,18 +139,8 @@ class Kafka:
         return self.folder / "kafka.log"
 
     def start(self) -> str:
-        """Starts the broker and waits until it answers. Returns its bootstrap address. Raises EmbeddedError.
-
-        A port that someone takes between our asking and the broker's binding costs another attempt.
-        """
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                return self._start_once()
-            except EmbeddedError as error:
-                self.stop()
-                if attempt == _ATTEMPTS or "Address already in use" not in str(error):
-                    raise
-        raise AssertionError("unreachable")
+        """Starts the broker and waits until it answers. Returns its bootstrap address. Raises EmbeddedError."""
+        return start_on_free_ports(self._start_once, self.stop)
 
     def revive(self) -> None:
         """Starts a broker that has ended again, where its clients know it, and does not wait until it answers."""

@@ -17,7 +17,7 @@ from infra.logs import readable
 from infra.settings import Mendable
 
 _PR_SET_PDEATHSIG = 1
-_PORT_MIN, _PORT_TRIES = 10_000, 50
+_PORT_MIN, _PORT_TRIES, _ATTEMPTS = 10_000, 50, 3
 # Loaded before any fork: the child between fork and exec may run little more than a system call.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -46,6 +46,19 @@ def free_port(wanted: int = 0) -> int:
                 continue
             return int(probe.getsockname()[1])
     raise EmbeddedError("no TCP port of 127.0.0.1 is free")
+
+
+def start_on_free_ports(start: Callable[[], str], stop: Callable[[], None]) -> str:
+    """What `start` returns. It is stopped and tried again where another process took a port between our asking for it
+    and the server's binding it."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return start()
+        except EmbeddedError as error:
+            stop()
+            if attempt == _ATTEMPTS or "Address already in use" not in str(error):
+                raise
+    raise AssertionError("unreachable")
 
 
 def _first_of_clients() -> int:

@@ -6,14 +6,12 @@ import time
 
 import httpx
 
-from memquorum import topics
 from memquorum.core.records import EpisodeRecorded
-from tests.benchmarks.ingest import STORE_ALL, wait
+from tests.benchmarks.ingest import STORE_ALL, send, wait
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
 from tests.benchmarks.reference import quantile
 from tests.benchmarks.texts import sentences
-from workers.kafka import loop
 
 SPACE = "clinic"
 
@@ -63,17 +61,10 @@ def _attested(client: httpx.Client, order_id: str, began: float) -> float:
 
 
 def _publish(running: Parts, subject: str, texts: list[str]) -> None:
-    producer = loop.producer(running.bootstrap, linger_ms=5)
     now = time.time_ns() // 1_000_000
-    for at, text in enumerate(texts):
-        record = EpisodeRecorded(
+    send(running, (
+        EpisodeRecorded(
             agent="ada", subject=subject, content=text, namespace=SPACE, event_id=f"{subject}-{at}", occurred_at=now
         )
-        while True:
-            try:
-                producer.produce(topics.EPISODES, running.codec.encode(record), SPACE.encode())
-                break
-            except BufferError:
-                producer.poll(0.05)
-        producer.poll(0)
-    assert producer.flush(60) == 0
+        for at, text in enumerate(texts)
+    ))  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from memquorum import topics
 from memquorum.core.records import EpisodeRecorded
@@ -55,17 +56,24 @@ def measure(quick: bool) -> Row:
 
 def publish(running: Parts, tag: str, texts: list[str]) -> None:
     """To the outside topic, as fast as the broker takes it."""
-    producer = loop.producer(running.bootstrap, linger_ms=5)
     agents = list(AGENTS)
     now = time.time_ns() // 1_000_000
-    for i, text in enumerate(texts):
-        namespace = f"ns-{i % _NAMESPACES}"
-        record = EpisodeRecorded(
-            agent=agents[i % len(agents)], content=text, namespace=namespace, event_id=f"{tag}-{i}", occurred_at=now
+    send(running, (
+        EpisodeRecorded(
+            agent=agents[i % len(agents)], content=text, namespace=f"ns-{i % _NAMESPACES}", event_id=f"{tag}-{i}",
+            occurred_at=now,
         )
+        for i, text in enumerate(texts)
+    ))  # fmt: skip
+
+
+def send(running: Parts, episodes: Iterable[EpisodeRecorded]) -> None:
+    """Each by its namespace; waits where the producer has no room, and at the end until all are there."""
+    producer = loop.producer(running.bootstrap, linger_ms=5)
+    for record in episodes:
         while True:
             try:
-                producer.produce(topics.EPISODES, running.codec.encode(record), namespace.encode())
+                producer.produce(topics.EPISODES, running.codec.encode(record), record.namespace.encode())
                 break
             except BufferError:
                 producer.poll(0.05)

@@ -16,9 +16,8 @@ from memquorum.core.vote.tally import needed_ppm
 from tests.benchmarks import __main__ as bench
 from tests.benchmarks import plot
 from tests.benchmarks.forgetting import command, footprint, measures, meetings, page, talks
-from tests.benchmarks.forgetting.centred import Centred
+from tests.benchmarks.forgetting.centred import NEAREST, Centred
 from tests.benchmarks.forgetting.fleet import Fleet, Worths, genesis, turning
-from tests.benchmarks.forgetting.nearest import Nearest
 from tests.benchmarks.forgetting.rarity import rarities, words
 from tests.benchmarks.forgetting.said import RULES, UNCAPPED, Said
 from tests.benchmarks.forgetting.whole import survivors
@@ -96,7 +95,7 @@ def unit(*values: float) -> np.ndarray:
 
 def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
     policy = by_the_paper(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)
-    fleet = Fleet(genesis(["a", "b", "c", "d"], policy), 8, gate=False, rule=Nearest)
+    fleet = Fleet(genesis(["a", "b", "c", "d"], policy), 8, gate=False, rule=NEAREST)
     for at in range(4):
         fleet.episode(f"like-{at}", "abcd"[at], "", unit(1, 0, 0.01 * at), HOUR)
     fleet.episode("alone", "a", "", unit(0, 1), HOUR)
@@ -130,7 +129,7 @@ def test_worths_are_those_of_what_was_said_before() -> None:
 
 def test_the_fleet_keeps_to_the_caps() -> None:
     capped = by_the_paper(epoch=EpochPolicy(interactions=1), caps=CapsPolicy(floor=2))
-    fleet = Fleet(genesis(["a"], capped), 8, gate=False, rule=Nearest)
+    fleet = Fleet(genesis(["a"], capped), 8, gate=False, rule=NEAREST)
     for at in range(8):
         fleet.episode(str(at), "a", "", unit(*(float(at == n) for n in range(8))), HOUR)
     first, second = fleet.tick(2 * HOUR), fleet.tick(3 * HOUR)
@@ -149,10 +148,10 @@ def test_what_repeats_lives_on_in_what_it_repeats() -> None:
 
 
 def test_the_rule_of_before_is_the_mean_of_the_three_nearest() -> None:
-    context = Nearest([("x", unit(1), False), ("y", unit(1, 1), True)])
+    context = NEAREST([("x", unit(1), False), ("y", unit(1, 1), True)])
     assert context.relevances(["z"], np.stack([unit(1)])).tolist() == [853553]
     assert context.relevances(["x"], np.stack([unit(1)])).tolist() == [707107]
-    assert Nearest([]).relevances(["z"], np.stack([unit(1)])).tolist() == [0]
+    assert NEAREST([]).relevances(["z"], np.stack([unit(1)])).tolist() == [0]
 
 
 def test_centred_relevance_does_not_fall_for_what_is_common() -> None:
@@ -160,7 +159,7 @@ def test_centred_relevance_does_not_fall_for_what_is_common() -> None:
     told = [(str(at), unit(1, *(float(at % 3 == n) for n in range(3))), False) for at in range(9)]
     late = told + [(f"yeah-{n}", common, True) for n in range(20)]
     asked = np.stack([common, unit(1, 1, 0.2)])
-    before = Nearest(late).relevances(["new", "other"], asked)
+    before = NEAREST(late).relevances(["new", "other"], asked)
     after = Centred(late).relevances(["new", "other"], asked)
     assert before[0] > before[1]
     assert after[0] < 400_000 < after[1]

@@ -30,13 +30,14 @@ from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
-from memquorum.core.records import AccessAccepted, ClockRequested, EpisodeAccepted, IntakeRefused
+from memquorum.core.records import AccessAccepted, EpisodeAccepted, IntakeRefused
 from memquorum.core.tiers import ALIVE
 from memquorum.schema_files import load_codec
 from tests.faults import kept
 from tests.faults.badrecords import traffic
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
 from tests.faults.resident import COURSE_S, watched
+from tests.support.clock import tick
 from workers.kafka import loop
 from workers.kafka.strangers import Strangers
 
@@ -162,20 +163,6 @@ def _produce(producer: Producer, one: Sent) -> None:
             return
         except BufferError:
             producer.poll(0.1)
-
-
-def tick(running: Settings, as_of: int, patience_s: float = 30) -> None:
-    """Moves every shard's time; returns when the store has it, and so everything that was published before."""
-    producer = loop.producer(running.bootstrap)
-    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)), partition=0)
-    assert producer.flush(10) == 0
-    deadline = time.monotonic() + patience_s
-    with psycopg.connect(running.memory_dsn, autocommit=True) as connection:
-        connection.execute("LISTEN journal")
-        while (connection.execute("SELECT min(as_of) FROM shard").fetchone() or (0,))[0] < as_of:
-            assert time.monotonic() < deadline, f"the tick {as_of} was not applied in {patience_s:.0f} s"
-            for _ in connection.notifies(timeout=0.5, stop_after=1):
-                pass
 
 
 # Accounting --------------------------------------------------------------------------------------------------------

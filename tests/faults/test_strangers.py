@@ -30,6 +30,7 @@ from memquorum.schema_files import load_codec
 from tests.faults import badrecords, flood, resident, strangers
 from tests.faults.publications import EITHER, KEPT, REFUSED, START, TURNED_AWAY, Maker, Publication
 from tests.faults.strangers import Forgery
+from tests.support.clock import tick
 from workers.audit import auditor as audit
 from workers.kafka import loop
 
@@ -73,7 +74,7 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
         # What comes after the forgeries in every topic is done as ever: accepted and scored, and stored with its score.
         maker = Maker(Random(9), genesis.read(line).cluster, 4, number=10**6)
         sent = flood.publish(line.bootstrap, [maker.good("good", maker.episode()) for _ in range(100)])
-        flood.tick(line, START + 2_000)
+        tick(line, START + 2_000)
         assert set(store.execute("SELECT as_of FROM shard")) == {(START + 2_000,)}
         found = flood.find(line)
         assert [wrong for one in sent if (wrong := flood.wrong(one, found))] == []
@@ -81,7 +82,7 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
         assert set(store.execute("SELECT max(epoch) FROM decision GROUP BY shard")) == {(1,)}
 
         # And the fleet still forgets, by vote alone.
-        flood.tick(line, START + 60 * DAY)
+        tick(line, START + 60 * DAY)
         until_decided(store, 2)
     assert flood.deaths(line) == []
     counted(line)
@@ -147,10 +148,10 @@ def test_dead_letters_are_listed_and_published_again(line: Settings, capsys: pyt
     ]
     early[0]["event_id"] = "named"
     sent = flood.publish(line.bootstrap, [Publication("", topics.EPISODES, json.dumps(e).encode()) for e in early])
-    flood.tick(line, START + 61 * DAY)
+    tick(line, START + 61 * DAY)
     again = ("dlq", "replay", "--reason", "out_of_range", "--field", "occurred_at", "--since", str(ahead - 4 * DAY))
     assert replayed(line, capsys, *again)["would_be_published"] == 0
-    flood.tick(line, ahead)
+    tick(line, ahead)
     before = ends(line)
     told = replayed(line, capsys, *again)
     assert (told["would_be_published"], told["published"]) == (3, 0)
@@ -164,7 +165,7 @@ def test_dead_letters_are_listed_and_published_again(line: Settings, capsys: pyt
                 told = replayed(line, capsys, *again, "--go", status=1)
                 inside = sum(n for why, n in told["others"].items() if why.startswith("came in before: "))
                 assert (told["published"], inside) == (0, 3)
-            flood.tick(line, ahead + 1 + round)
+            tick(line, ahead + 1 + round)
             events = {row[0] for row in store.execute("SELECT event_id FROM event WHERE namespace = 'early'")}
             # What had no id has that of the place where it was published first, however often it is replayed.
             assert events == {"named", *(ids.origin_event_id(*one.place) for one in sent[1:] if one.place)}
@@ -191,7 +192,7 @@ def test_every_process_ends_when_asked_and_nothing_is_lost(line: Settings) -> No
         over.set()
         publisher.join()
     assert max(took.values()) < 5, took
-    flood.tick(line, (now or (0,))[0] + 1, 60)
+    tick(line, (now or (0,))[0] + 1)
     assert len(sent) > 100
     found = flood.find(line)
     assert [wrong for one in sent if (wrong := flood.wrong(one, found))] == []

@@ -47,14 +47,9 @@ class Laborious(HashingEncoder):
 
 def main(bootstrap: str, group: str, data_dir: str) -> None:
     worker = app.create(bootstrap, Path(data_dir), 4, group, instance="0")
-    salience.attach(
-        worker,
-        load_codec(),
-        Policy(),
-        encoder=Laborious(),
-        vault=KeysByName(),
-        neighbourhoods=InMemoryNeighbourhoods(InMemoryStore()),
-    )
+    near = InMemoryNeighbourhoods(InMemoryStore())
+    stage = salience.Salience(load_codec(), Policy(), encoder=Laborious(), vault=KeysByName(), neighbourhoods=near)
+    salience.attach(worker, stage)
     app.work(worker)
 
 

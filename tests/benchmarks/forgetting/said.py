@@ -14,14 +14,13 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import NO_CAPS, PAPER_SCALES_S, DecayPolicy, Policy
 from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
 from memquorum.core.vote.kinds import FORGET
-from tests.benchmarks.forgetting.centred import Centred
+from tests.benchmarks.forgetting.centred import NEAREST, Centred
 from tests.benchmarks.forgetting.fleet import Context, Fleet, Numbers, Rule, Shipped, Worths, genesis, turning
 from tests.benchmarks.forgetting.measures import Flags
 from tests.benchmarks.forgetting.meetings import Meeting
-from tests.benchmarks.forgetting.nearest import Nearest
 from tests.benchmarks.forgetting.rarity import rarities, words
 
-RULES: Mapping[str, Rule] = {"as it is": Shipped, "centred alone": Centred, "before": Nearest}
+RULES: Mapping[str, Rule] = {"as it is": Shipped, "centred alone": Centred, "before": NEAREST}
 """How relevance is judged: as the line does it, by the centred share alone, and as the line did it before."""
 BY_THE_PAPER = Policy(decay=DecayPolicy(scales_s=PAPER_SCALES_S))
 """What this page measures: the paper's scales, an epoch in minutes. tests/benchmarks/right measures what is shipped."""

@@ -25,11 +25,9 @@ from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
 from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE
 from memquorum.core.policy import UNCAPPED
-from memquorum.core.records import ClockRequested
-from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics, reading
+from tests.support.clock import tick
 from tests.support.waiting import until
-from workers.kafka import loop
 
 START = 1_750_000_000_000
 HOUR = 3_600_000
@@ -57,15 +55,6 @@ def memory(line: Settings, request: pytest.FixtureRequest) -> Iterator[Memory]:
 
 def client(line: Settings, namespace: str, agent: str = "planner") -> Memory:
     return Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent=agent)
-
-
-def tick(line: Settings, as_of: int) -> None:
-    """Moves the time of every shard, and returns when all have it."""
-    producer = loop.producer(line.bootstrap)
-    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
-    assert producer.flush(10) == 0
-    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
-        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
 
 
 def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory) -> None:

@@ -28,9 +28,10 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.client import Memory, NotFound
 from memquorum.core.audit import receipts
-from memquorum.core.records import ClockRequested, EpisodeRecorded
+from memquorum.core.records import EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
+from tests.support.clock import tick
 from tests.support.waiting import until
 from workers.audit import auditor
 from workers.kafka import loop
@@ -53,12 +54,6 @@ def line(tmp_path: Path) -> Iterator[Settings]:
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running
-
-
-def tick(line: Settings, as_of: int) -> None:
-    publish(line, topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
-    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
-        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
 
 
 def publish(line: Settings, topic: str, value: bytes) -> None:

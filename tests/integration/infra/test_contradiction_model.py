@@ -5,29 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import psycopg
-
 from infra import genesis, settings, supervisor
-from infra.settings import Settings
-from memquorum import topics
 from memquorum.client import Memory
 from memquorum.core.policy import UNCAPPED
-from memquorum.core.records import ClockRequested
-from memquorum.schema_files import load_codec
 from tests.builders import contradicting
+from tests.support.clock import tick
 from tests.support.waiting import until
-from workers.kafka import loop
 
 START, HOUR = 1_750_000_000_000, 3_600_000
 OLDER, NEWER = "Valve 3 leaks at 4 bar.", "Some say that valve 3 not leaks at 4 bar at all."
-
-
-def tick(line: Settings, as_of: int) -> None:
-    producer = loop.producer(line.bootstrap)
-    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
-    assert producer.flush(10) == 0
-    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
-        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
 
 
 def test_members_vote_by_the_model_that_their_policy_names(tmp_path: Path) -> None:

@@ -157,14 +157,9 @@ def test_a_kill_loses_nothing_and_a_stop_is_quick(fresh_kafka: str, tmp_path: Pa
 @asynccontextmanager
 async def running(bootstrap: str, folder: Path, codec: Codec, vault: KeysByName) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, folder, SHARDS, f"test-salience-{uuid.uuid4()}")
-    salience.attach(
-        app,
-        codec,
-        Policy(),
-        encoder=HashingEncoder(),
-        vault=vault,
-        neighbourhoods=InMemoryNeighbourhoods(InMemoryStore()),
-    )
+    near = InMemoryNeighbourhoods(InMemoryStore())
+    stage = salience.Salience(codec, Policy(), encoder=HashingEncoder(), vault=vault, neighbourhoods=near)
+    salience.attach(app, stage)
     app.finalize()
     await app.start()
     try:

@@ -19,9 +19,8 @@ from tests.builders import genesis
 from tests.builders.policies import by_the_paper
 from tests.support.commit_process import MASTER
 from tests.support.flow import Flow, journal_of
-from tests.support.watch import Worker, await_seq, database, rows
-from workers.audit.auditor import verify
-from workers.rebuild.worker import compare, rebuild
+from tests.support.watch import Worker, await_seq, rows
+from tests.support.whole import check_whole
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=0)))
 SHARD = 1
@@ -68,11 +67,4 @@ def test_who_nominates_everything_gets_what_the_caps_leave(
     assert rows(databases, "SELECT epoch, forgotten, held_back FROM let_go ORDER BY epoch") == [
         (1, 3, 13), (2, 1, 12), (3, 3, 9),
     ]  # fmt: skip
-    vault = PostgresVault(databases[1], MASTER)
-    report = verify(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=vault)
-    assert report.ok, report.findings
-    with database(postgres, "template_memory") as again:
-        rebuild(flow.bootstrap, GENESIS, flow.codec, again, vault)
-        assert compare(databases[0], again).equal
-        report = verify(flow.bootstrap, GENESIS, flow.codec, again, vault=vault)
-        assert report.ok, report.findings
+    check_whole(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=flow.vault, postgres=postgres)

@@ -18,9 +18,8 @@ from tests.builders import erasures
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.erasing import AT, SHARD, beside, fill, order
 from tests.support.flow import Flow, journal_of
-from tests.support.watch import Worker, await_seq, check_journal, database, rows
-from workers.audit.auditor import verify
-from workers.rebuild.worker import compare, rebuild
+from tests.support.watch import Worker, await_seq, check_journal, rows
+from tests.support.whole import check_whole
 
 
 @pytest.fixture
@@ -42,13 +41,7 @@ def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
 def whole(flow: Flow, databases: tuple[str, str], vault: PostgresVault, postgres: Postgres) -> None:
     """The journal redone, audited, and rebuilt."""
     check_journal(databases, flow.codec, SHARD)
-    report = verify(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=vault)
-    assert report.ok, report.findings
-    with database(postgres, "template_memory") as again:
-        rebuild(flow.bootstrap, GENESIS, flow.codec, again, vault)
-        assert compare(databases[0], again).equal
-        report = verify(flow.bootstrap, GENESIS, flow.codec, again, vault=vault)
-        assert report.ok, report.findings
+    check_whole(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=vault, postgres=postgres)
 
 
 def test_an_order_takes_what_it_names_and_nothing_else(

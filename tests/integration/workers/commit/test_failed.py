@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
 from numpy.typing import NDArray
 from starlette.testclient import TestClient
@@ -29,17 +27,16 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.letters import KEPT_MS
-from memquorum.core.records import ClockRequested
 from memquorum.encoders.hashing import HashingEncoder
 from streams import app as faust_app
 from streams import salience
+from tests.support.clock import tick
 from tests.support.waiting import until
-from tests.support.watch import Worker, database
-from workers.audit.auditor import verify
+from tests.support.watch import Worker
+from tests.support.whole import check_whole
 from workers.intake import worker as intake
 from workers.kafka import loop
 from workers.kafka.accepted_past import KafkaPast
-from workers.rebuild.worker import compare, rebuild
 from workers.retrieval.app import app
 
 START = 1_750_000_000_000
@@ -80,20 +77,6 @@ class Line:
     codec: Codec
     encoder: Encoder
     served: TestClient
-
-    def tick(self, as_of: int) -> None:
-        """Moves the time, and returns when every shard has it."""
-        producer = loop.producer(self.settings.bootstrap)
-        producer.produce(topics.CLOCK, self.codec.encode(ClockRequested(as_of)))
-        assert producer.flush(10) == 0
-        producer.close()
-        with psycopg.connect(self.settings.memory_dsn, autocommit=True) as store:
-            store.execute("LISTEN journal")
-            deadline = time.monotonic() + 20
-            while store.execute("SELECT min(as_of) FROM shard").fetchone() != (as_of,):
-                assert time.monotonic() < deadline, f"the time is not {as_of}"
-                for _ in store.notifies(timeout=1, stop_after=1):
-                    pass
 
     def publish(self, *names: str) -> None:
         producer = loop.producer(self.settings.bootstrap)
@@ -153,10 +136,11 @@ async def scoring(
 ) -> AsyncIterator[None]:
     streams = faust_app.create(line.bootstrap, line.run_dir, made.shards)
     neighbourhoods = PostgresNeighbourhoods(line.memory_dsn)
-    salience.attach(
-        streams, codec, made.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods,
-        past=KafkaPast(line.bootstrap, genesis.service_stamps(line)), stamps=genesis.stamps(line, made.n),
-    )  # fmt: skip
+    past = KafkaPast(line.bootstrap, genesis.service_stamps(line))
+    stage = salience.Salience(
+        codec, made.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past
+    )
+    salience.attach(streams, stage, stamps=genesis.stamps(line, made.n))
     streams.finalize()
     await streams.start()
     try:
@@ -205,7 +189,7 @@ async def test_what_failed_comes_back_by_its_letter_and_its_key_lives_as_long(
 
 
 def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -> None:
-    line.tick(START)
+    tick(line.settings, START)
     line.publish(*BEGINNING)
     expected = {"sound": "stored", "faint": "below_threshold"} | dict.fromkeys(FAILING, "failed")
     assert {name: line.became(name) for name in BEGINNING} == expected
@@ -217,13 +201,13 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     assert {one["became"] for one in shown} == {"failed"}
 
     # What was judged and is not wanted goes after the grace time. What failed has its key, and its letter.
-    line.tick(START + KEPT_MS - 1)
+    tick(line.settings, START + KEPT_MS - 1)
     until(lambda: "faint" not in line.openable())
     assert line.openable() == {"sound", *FAILING}
     # As long as the cause is there, to publish it again brings no more than another failure.
     wanted = ["replay", "--letter", *(letters[TEXTS[name]] for name in ("pill", "riddle")), "--go"]
     assert line.dlq(capsys, *wanted) == [{"letters": 2, "would_be_published": 2, "published": 2, "others": {}}]
-    line.tick(START + KEPT_MS)
+    tick(line.settings, START + KEPT_MS)
     assert [line.became(name) for name in FAILING] == ["failed"] * 3
     # The one that nobody asked for again goes; the others' time counts from their last failure.
     until(lambda: "left" not in line.openable())
@@ -234,7 +218,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     line.encoder.mended = True
     assert line.dlq(capsys, *wanted)[0]["published"] == 2
     line.publish("fainter")
-    line.tick(START + KEPT_MS + 1)
+    tick(line.settings, START + KEPT_MS + 1)
     assert [line.became(name) for name in ("pill", "riddle", "left")] == ["stored", "stored", "failed"]
     # Their letters stand there as before; what came in is not published again.
     (again,) = line.dlq(capsys, *wanted)
@@ -250,18 +234,11 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
         assert line.served.get(f"/memories/{IDS[name]}").json()["text"] == TEXTS[name]
         assert "It had failed before, and was published again." in line.explained(name)
     # What came in has its key for as long as it is a memory.
-    line.tick(START + 2 * KEPT_MS + 1)
+    tick(line.settings, START + 2 * KEPT_MS + 1)
     until(lambda: "fainter" not in line.openable())
     assert line.openable() == {"sound", "pill", "riddle"}
-    whole(line, postgres)
-
-
-def whole(line: Line, postgres: Postgres) -> None:
-    """The journal is audited, and gives the same store again."""
-    said, dsn = line.settings, line.settings.memory_dsn
-    stamps = genesis.service_stamps(said)
-    report = verify(said.bootstrap, line.genesis, line.codec, dsn, vault=line.vault, stamps=stamps)
-    assert report.ok, report.findings
-    with database(postgres, "template_memory") as again:
-        rebuild(said.bootstrap, line.genesis, line.codec, again, line.vault, stamps=stamps)
-        assert compare(dsn, again).equal
+    said = line.settings
+    check_whole(
+        said.bootstrap, line.genesis, line.codec, said.memory_dsn,
+        vault=line.vault, postgres=postgres, stamps=genesis.service_stamps(said),
+    )  # fmt: skip

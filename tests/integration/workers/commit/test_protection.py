@@ -17,9 +17,8 @@ from memquorum.core.records import Decided, Protected, Withheld
 from tests.builders import erasures, protections
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow, journal_of
-from tests.support.watch import Worker, await_seq, database, rows
-from workers.audit.auditor import verify
-from workers.rebuild.worker import compare, rebuild
+from tests.support.watch import Worker, await_seq, rows
+from tests.support.whole import check_whole
 
 SHARD = 1
 TICK = 1_000_000
@@ -97,11 +96,4 @@ def test_what_is_pinned_stays_and_what_is_held_is_not_erased(
     assert rows(databases, "SELECT tier, count(*) FROM memory GROUP BY 1") == [("gone", 4)]
     assert rows(databases, "SELECT count(*) FROM protection") == [(0,)]
 
-    vault = PostgresVault(databases[1], MASTER)
-    report = verify(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=vault)
-    assert report.ok, report.findings
-    with database(postgres, "template_memory") as again:
-        rebuild(flow.bootstrap, GENESIS, flow.codec, again, vault)
-        assert compare(databases[0], again).equal
-        report = verify(flow.bootstrap, GENESIS, flow.codec, again, vault=vault)
-        assert report.ok, report.findings
+    check_whole(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=flow.vault, postgres=postgres)

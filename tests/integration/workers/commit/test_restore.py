@@ -30,9 +30,8 @@ from tests.builders import erasures, genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.support.commit_process import MASTER
 from tests.support.flow import Flow
-from tests.support.watch import Worker, await_seq, check_journal, database, rows
-from workers.audit.auditor import verify
-from workers.rebuild.worker import compare, rebuild
+from tests.support.watch import Worker, await_seq, check_journal, rows
+from tests.support.whole import check_whole
 
 SHARD = 2
 GENESIS = genesis.make(
@@ -107,11 +106,7 @@ def stored(databases: tuple[str, str]) -> dict[str, tuple[Any, ...]]:
 def whole(flow: Flow, databases: tuple[str, str], vault: PostgresVault, postgres: Postgres) -> None:
     """The journal redone, audited, and rebuilt to the same digest."""
     check_journal(databases, flow.codec, SHARD, GENESIS)
-    report = verify(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=vault)
-    assert report.ok, report.findings
-    with database(postgres, "template_memory") as again:
-        rebuild(flow.bootstrap, GENESIS, flow.codec, again, vault)
-        assert compare(databases[0], again).equal
+    check_whole(flow.bootstrap, GENESIS, flow.codec, databases[0], vault=vault, postgres=postgres)
 
 
 def test_what_was_forgotten_comes_back_whole_and_a_rebuild_agrees(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
+from tests.builders.altered import other
 from tests.builders.published import GENESIS, Published, kinds, lively, publish
 from tests.builders.shard import Shard
 
@@ -37,25 +36,6 @@ KEYS = {
     "living": ("namespace",),
     "let_go": ("epoch", "namespace"),
 }
-
-
-def other(value: Any) -> Any:
-    match value:
-        case bool():
-            return not value
-        case int():
-            return value + 1
-        case str():
-            return value + "x"
-        case bytes():
-            return value + b"x"
-        case list():
-            return value[:-1]
-        case dict():
-            return value | {"promote": 1}
-        case None:
-            return 7
-    raise AssertionError(value)
 
 
 @pytest.mark.parametrize("table", KEYS)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import Kept
 from memquorum.core.journal.rows import Memory, Strength
+from tests.builders.altered import other
 
 ID = "00000000-0000-0000-0000-000000000001"
 MEMORY = Memory(
@@ -42,32 +43,15 @@ def _at(shard: int, name: str) -> Kept:
     return replace(KEPT, memory=replace(MEMORY, shard=shard, id=name))
 
 
-def _other(value: Any) -> Any:
-    match value:
-        case bool():
-            return not value
-        case int():
-            return value + 1
-        case str():
-            return value + "x"
-        case bytes():
-            return value + b"x"
-        case dict():
-            return value | {"promote": 1}
-        case None:
-            return 7
-    raise AssertionError(value)
-
-
 @pytest.mark.parametrize("name", Memory.__struct_fields__)
 def test_every_column_of_a_memory_counts(name: str) -> None:
-    changed = replace(KEPT, memory=replace(MEMORY, **{name: _other(getattr(MEMORY, name))}))
+    changed = replace(KEPT, memory=replace(MEMORY, **{name: other(getattr(MEMORY, name))}))
     assert digest.state_digest([changed]).digest != digest.state_digest([KEPT]).digest
 
 
 @pytest.mark.parametrize("name", Strength.__struct_fields__)
 def test_every_column_of_its_strength_counts(name: str) -> None:
-    changed = replace(KEPT, strength=replace(STRENGTH, **{name: _other(getattr(STRENGTH, name))}))
+    changed = replace(KEPT, strength=replace(STRENGTH, **{name: other(getattr(STRENGTH, name))}))
     assert digest.state_digest([changed]).digest != digest.state_digest([KEPT]).digest
 
 
@@ -79,7 +63,7 @@ def test_what_a_sealed_memory_loses_counts(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["content", "vector"])
 def test_altered_content_and_vector_count(name: str) -> None:
-    changed = replace(KEPT, **{name: _other(getattr(KEPT, name))})
+    changed = replace(KEPT, **{name: other(getattr(KEPT, name))})
     empty = replace(KEPT, **{name: b""})
     lines = {digest.line(kept) for kept in (KEPT, changed, empty, replace(KEPT, **{name: None}))}
     assert len(lines) == 4

@@ -1,0 +1,25 @@
+"""Values that a record might hold in place of its own, for tests that every field of it counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def other(value: Any) -> Any:
+    """Another value of the same kind."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str():
+            return value + "x"
+        case bytes():
+            return value + b"x"
+        case list():
+            return value[:-1]
+        case dict():
+            return value | {"promote": 1}
+        case None:
+            return 7
+    raise AssertionError(value)
