@@ -53,6 +53,16 @@ FUNCTIONAL = _set(
     "leaves leave happens happen retains retain has have serves serve needs need equals equal points point uses use"
 )
 """Verbs of how something is: their subject has one value of a sort at a time."""
+PLURAL_VERBS = _set(
+    "start end begin open close run work cost take last need use go come get make stay bake sell buy pay belong sit "
+    "stand sleep live play meet arrive depart leave hold accept require return support land ship move point"
+)
+"""Verbs as they stand behind a noun in the plural."""
+BEHIND_VERBS = _set(
+    "the a an our my your his her their its this that at on in to for from by with under behind until till after "
+    "before about around every only no not"
+)
+"""What may follow a verb, and hardly a noun."""
 EXCLUSIVE = _set("prefer prefers")
 """Verbs with one object at a time."""
 NOUNS = _set(
@@ -109,6 +119,11 @@ IRREGULAR = {
     "lost": "lose", "left": "leave", "came": "come", "had": "have", "knew": "know", "thought": "think", "kept": "keep",
     "put": "put", "killed": "kill", "sent": "send", "tried": "try", "set": "set", "got": "get", "lived": "live",
     "preferred": "prefer", "prefers": "prefer", "cancelled": "cancel", "canceled": "cancel",
+    "fed": "feed", "stood": "stand", "slept": "sleep", "drove": "drive", "driven": "drive", "grew": "grow",
+    "grown": "grow", "hung": "hang", "sat": "sit", "drawn": "draw", "drew": "draw", "sung": "sing", "sang": "sing",
+    "ate": "eat", "eaten": "eat", "drank": "drink", "broke": "break", "worn": "wear", "wore": "wear",
+    "brought": "bring", "stolen": "steal", "caught": "catch", "became": "become", "hidden": "hide", "hid": "hide",
+    "lent": "lend", "threw": "throw", "thrown": "throw", "flew": "fly", "flown": "fly", "rode": "ride",
 }  # fmt: skip
 
 STREETS = _set(
@@ -125,10 +140,12 @@ CORRECTS = (
     "slipped", "pushed", "bumped", "went (?:up|down)", "(?:is|are|was) (?:up|down) to", "(?:got|has|have) (?:a|an) new",
     "new", "swapped?", "took over", "takes over", "handed", "change of", "chang(?:ed|es)", "switched", "renamed",
     "replaced", "rais(?:ed|es)", "lowered", "reduced", "increased", "extended", "shortened", "upgraded", "put up",
-    "turned (?:on|off)", "cut", "decided", "negotiated", "since (?:the|last|january|february|march|april|may|june|july|"
-    "august|september|october|november|december|[a-z]+day)", "that's wrong", "stopped", "rather", "make (?:that|it)",
+    "turned (?:[a-z]+ ){0,4}(?:on|off|up|down)", "cut", "decided", "negotiated", "since (?:the|last|january|february|"
+    "march|april|may|june|july|august|september|october|november|december|[a-z]+day)",
+    "that's wrong", "stopped", "rather", "make (?:that|it)",
     "scratch that", "strike that", "(?:is|are) off", "called off", "again", "replaces", "swap(?:ped|s)",
-    "shrank", "grew", "rose", "fell", "dropped", "climbed", "set (?:[a-z]+ ){1,5}to",
+    "shrank", "grew", "rose", "fell", "dropped", "climbed", "set (?:[a-z]+ ){1,5}to", "ditched", "gave up", "given up",
+    "(?:hours?|minutes?|days?|weeks?|months?) (?:later|earlier)",
 )  # fmt: skip
 """Patterns of what says: it is otherwise than was said."""
 WRONG = (
@@ -137,14 +154,24 @@ WRONG = (
 )  # fmt: skip
 """Patterns of what says: what I said was never so. Values beside them hold no more."""
 DENIES = _set("no not never cannot nobody nothing without stopped quit")
+ENDS = _set("dropped ditched abandoned")
+"""What ends the thing that is named behind it: "dropped support for"; but not "dropped to 5"."""
 DENIES_TWO = frozenset(
-    {("no", "longer"), ("no", "more"), ("instead", "of"), ("rather", "than"), ("used", "to"), ("gave", "up")}
+    {
+        ("no", "longer"),
+        ("no", "more"),
+        ("instead", "of"),
+        ("rather", "than"),
+        ("used", "to"),
+        ("gave", "up"),
+        ("given", "up"),
+    }
 )
 LEAVES = _set("stepped left leaves quit resigned retired out gone swapped replaced departed closed died dropped")
 """What makes room for another."""
 PASSING = _set(
     "shrank grew rose fell dropped climbed set went got slipped put became left handed decided said meant swapped "
-    "negotiated had moves"
+    "negotiated had moves turned"
 )
 """Verbs in the past that tell how it is now."""
 REPORTING = _set("says said told tells writes wrote asked thinks mentioned reports heard according")
@@ -159,6 +186,7 @@ ANYWAY = _set(
 EVENTS = frozenset({"trip", "meet", "appointment", "visit", "call", "event", "plan", "flight", "book", "journey"})
 """Stems of names for whatever was planned."""
 TITLES = _set("mr ms mrs miss dr prof professor")
+REPLACES = _set("replaces replaced succeeds succeeded")
 SINCE = _set("since during after starting")
 """What begins a phrase that says from when on."""
 BROKEN = (
@@ -169,6 +197,12 @@ BROKEN = (
     ("free vacant empty", "busy occupied taken full booked"),
     ("enabled active on", "disabled inactive paused suspended off"),
     ("locked closed", "unlocked open"),
+    ("sold unavailable", "stock available"),
+    ("away ill sick absent", "back recovered healthy present"),
+    ("reserved booked taken", "released unreserved free available"),
+    ("missing lost", "found"),
+    ("expired invalid", "valid renewed"),
+    ("dirty", "clean cleaned"),
 )  # fmt: skip
 """States of which one excludes the other."""
 PLACED = _set("in on under behind beside above below inside near at")

@@ -11,6 +11,7 @@ import re
 from msgspec import Struct
 
 from memquorum.core.text import claiming, wording
+from memquorum.core.text.allowing import Allowing, allowing
 from memquorum.core.text.outline import Outline, joined, outline
 from memquorum.core.text.parsing import Value, empty, light, past, stemmed, tokens_of, values_of, verb_of
 
@@ -22,7 +23,10 @@ _HALVES = 300
 _TOLD_OF_ONE = 3
 """So many sentences may be one correction: "I had the day wrong. It's the 4th."."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;\s+|\s+->->.*")
+_SENTENCE = re.compile(
+    # "Dr. Weiss" is one sentence.
+    r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bProf\.)(?<!\bCapt\.)\s+|\n+|;\s+|\s+->->.*"
+)
 _CLAUSE = re.compile(
     r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|\s+but\s+"
 )
@@ -116,6 +120,8 @@ class Claims(Struct, frozen=True):
     """Whether it says "I", and not only "we": "we" of those who share a namespace are mostly the same."""
     outlines: tuple[Outline, ...] = ()
     """Of each sentence that is not long; of a short text of several, as a correction may be, the whole as well."""
+    allows: tuple[Allowing, ...] = ()
+    """What its sentences allow and forbid."""
 
 
 _ALONE = frozenset({"i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine"})
@@ -126,6 +132,7 @@ def read(text: str) -> Claims:
     if len(text) > LONG:
         return Claims((), personal=False, cue=False)
     found: list[Statement] = []
+    allows: list[Allowing] = []
     whole = text.casefold().replace("’", "'")
     personal = not claiming.FIRST.isdisjoint(re.findall(r"[\w']+", whole))
     alone = not _ALONE.isdisjoint(re.findall(r"[\w']+", whole))
@@ -134,6 +141,9 @@ def read(text: str) -> Claims:
             break
         bare, led = _led(sentence)
         led = led or (len(bare) <= _HALVES and any(p.match(bare) for p in (_WRONG, _MAKE_THAT)))
+        allowed = allowing(bare, led=led) if len(bare) <= _HALVES else None
+        if allowed is not None:
+            allows.append(allowed)
         # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
         clauses = (_whole(bare) if "?" not in sentence else []) or _CLAUSE.split(bare)
         opens = bare.partition(" ")[0].casefold()
@@ -143,7 +153,7 @@ def read(text: str) -> Claims:
             one = _statement(clause or "", led)
             if one is not None:
                 found.append(one)
-    return Claims(tuple(found), personal, any(one.cue for one in found), alone, _outlines(text))
+    return Claims(tuple(found), personal, any(one.cue for one in found), alone, _outlines(text), tuple(allows))
 
 
 def _outlines(text: str) -> tuple[Outline, ...]:
@@ -250,7 +260,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
         lasting=_lasts(words[verb]),
         generic=bool(subject) and words[subject[0]] in ("a", "an", "each", "every"),
         duty=_duty(tokens, words, subject),
-        adds=not _ADDS.isdisjoint(words),
+        adds=not _ADDS.isdisjoint(words) or " as well" in flat,
         left=_left(words, start) if changes else frozenset(),
         poles=poles,
         first_word=words[0],

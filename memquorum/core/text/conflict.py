@@ -15,6 +15,8 @@ later text has a cue such as "moved to", "now", "no longer", "instead of", "actu
 What no such pattern fits, and says that it is otherwise now, `text.correcting` asks by what it is about.
 A verb in the present ("melts at 54 °C") has another time or number only where the later text has a cue; and a duty
 passes to another ("Actually, Carol approves releases") only where words before the text say that it corrects something.
+What is allowed, and then forbidden, `text.allowing` tells. A time of the day or week that differs without a cue may
+hold beside the other one: that is found, and marked, and `Finding.both` says that members let both stay.
 """
 
 from __future__ import annotations
@@ -23,18 +25,21 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from memquorum.core.text import claiming
+from memquorum.core.text import claiming, wording
+from memquorum.core.text.allowing import opposed
 from memquorum.core.text.claims import Claims, Statement, read
 from memquorum.core.text.correcting import corrects
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 4
+VERSION = 5
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
 
 _SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "rhythm", "ordinal"})
+_RECURS = frozenset({"time", "time range", "weekday", "part"})
+_ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends"])
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
 
@@ -46,6 +51,9 @@ class Finding(Struct, frozen=True):
     exact: bool = True
     """Whether the subjects are said in the same words. Where not, another memory may be meant: "the door code" is not
     that of the back door, if there is one of just that name."""
+    both: bool = False
+    """Whether both may hold all the same: what the later one says at another time of the day or week, without a cue,
+    may be once more. They are served together, and members let both stay."""
 
 
 Doubts = Callable[[str, str], bool]
@@ -71,13 +79,22 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
             for old in older.statements:
                 slot = _slot(old, new)
                 if slot is not None:
-                    return Finding(slot, new.cue, set(old.subject) == set(new.subject))
+                    again = not new.cue and slot in _RECURS and not _once(new)
+                    return Finding(slot, new.cue, set(old.subject) == set(new.subject), again)
+    for denies in newer.allows if same_agent or not (older.personal or newer.personal) else ():
+        if any(opposed(said, denies) for said in older.allows):
+            return Finding("negation", denies.cue)
     for later in newer.outlines:
         for earlier in older.outlines:
             slot = corrects(earlier, later)
             if slot is not None:
                 return Finding(slot, cue=True, exact=False)
     return None
+
+
+def _once(one: Statement) -> bool:
+    """Whether it tells when something is once a day: "opens at 9", "the deadline is 3 pm"."""
+    return one.verb in _ONCE or not (claiming.NOUNS | claiming.RENEWED).isdisjoint(one.subject)
 
 
 def _slot(old: Statement, new: Statement) -> str | None:
@@ -296,7 +313,7 @@ def _turned(old: Statement, new: Statement) -> str | None:
 
 def _worded(old: Statement, new: Statement) -> str | None:
     """Another word, where there is one at a time: "prefers tea", "the venue is the old library"."""
-    if old.past or new.past or old.negated or new.negated or old.values or new.values:
+    if new.adds or old.past or new.past or old.negated or new.negated or old.values or new.values:
         return None
     a, b = set(old.rest) - {old.verb}, set(new.rest) - {new.verb}
     if not a - b or not b - a or max(len(a), len(b)) > 3:
@@ -361,10 +378,32 @@ def _undone(old: Statement, new: Statement) -> bool:
     b = [stemmed(w) for w in new.frame if w not in FUNCTION and w not in NEGATORS and "'" not in w and w not in _AWAY]
     both = set(a) & set(b)
     # It begins as the other, says all that the other said, and more only behind that.
-    if len(both) < (2 if old.understood else 3) or a[:1] != b[:1] or len(set(a) - both) > (len(both) > 2):
+    if len(both) < (2 if old.understood else 3) or a[:1] != b[:1]:
+        return False
+    if len(set(a) - both) > (len(both) > 2) and not (new.cue and _more_behind(old, b)):
         return False
     last = max(at for at, word in enumerate(b) if word in both)
-    return set(b[: last + 1]) <= both
+    return set(b[: last + 1]) <= both and _denies_before(new, b[last])
+
+
+def _more_behind(old: Statement, said: list[str]) -> bool:
+    """Whether the earlier one begins with what is denied, and then says how often, when or where: "twice a day"."""
+    left = list(said)
+    for at, word in enumerate(old.frame):
+        if not left:
+            return word in claiming.BEHIND_VERBS or word in wording.ADVERBS or word[0].isdigit()
+        if word not in FUNCTION and word not in NEGATORS:
+            if stemmed(word) != left.pop(0):
+                return False
+        elif at and word not in FUNCTION:
+            return False
+    return False
+
+
+def _denies_before(new: Statement, last: str) -> bool:
+    """Whether it denies before the last of what it shares with the other: not so "is on holiday, not ill"."""
+    no = next((at for at, word in enumerate(new.frame) if word in NEGATORS or word.endswith("n't")), None)
+    return no is None or last in (stemmed(word) for word in new.frame[no:])
 
 
 _AWAY = frozenset({"longer", "anymore", "any", "more", "used", "all", "after"})

@@ -14,6 +14,7 @@ uploads, "tickets for children" are not the tickets. Then one of these:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from memquorum.core.text import claiming
 from memquorum.core.text.outline import Outline
@@ -45,6 +46,8 @@ _ATTACHING = frozenset({"for", "of", "in", "on", "at", "with", "from", "about"})
 
 def corrects(older: Outline, newer: Outline) -> str | None:
     """Says in what the later text corrects the earlier one; None where it does not."""
+    if newer.verbs & _CARRIED and not older.several and (slot := _carried(older, newer)) is not None:
+        return slot
     if not newer.cue and not (older.denied and "does" in newer.words):
         if older.words[0] != newer.words[0]:
             return None  # most pairs: asked first, for it costs little
@@ -55,9 +58,9 @@ def corrects(older: Outline, newer: Outline) -> str | None:
         return None
     if older.heads and not older.first and not _parts(older, older.heads):
         return None  # "it" may be anything
-    if not _ADDS.isdisjoint(newer.words) or _another(newer):
+    if not _ADDS.isdisjoint(newer.words) or ("as", "well") in pairwise(newer.words) or _another(newer):
         return None
-    rules = (_revalued, _moved, _refuted, _affirmed, _called_off, _relieved, _turned, _reworded)
+    rules = (_revalued, _moved, _refuted, _affirmed, _called_off, _relieved, _succeeded, _turned, _reworded)
     return next((slot for rule in rules if (slot := rule(older, newer)) is not None), None)
 
 
@@ -176,10 +179,11 @@ def _same_matter(older: Outline, newer: Outline, value: Value, others: list[Valu
 
 def _same_verb(older: Outline, newer: Outline) -> bool:
     """Whether the later text says what the earlier one does, or only that it changed or is otherwise."""
-    mine, theirs = older.verbs - _AUX, newer.verbs - _AUX - _CHANGING
+    mine, theirs = older.verbs - _AUX, newer.verbs - _AUX - _CHANGING - _ENDING
     return not theirs or bool(mine & {*newer.verbs, *newer.stems}) or not mine
 
 
+_ENDING = frozenset(stemmed(word) for word in claiming.DENIES | {"gave", "given"})
 _AUX = frozenset(stemmed(word) for word in claiming.COPULAS | claiming.AUXILIARIES) | {":"}
 
 
@@ -264,7 +268,10 @@ def _refuted(older: Outline, newer: Outline) -> str | None:
     denied = _parts(newer, newer.denied)
     if not told or not subject <= set(map(stemmed, newer.words)):
         return None
-    if not subject and newer.words[min(newer.denied)] != older.words[0]:  # "Don't visit Bern", after "Visit Bern"
+    own = older.first and newer.first and bool(newer.verbs & _ENDING)  # "I've stopped taking sugar"
+    if (
+        not subject and not own and newer.words[min(newer.denied)] != older.words[0]
+    ):  # "Don't visit Bern", after "Visit Bern"
         return None
     strange = denied - set(map(stemmed, older.words)) - _EMPTY_OF_MATTER - newer.verbs
     said = sum(one in map(stemmed, newer.words) for one in told)
@@ -317,11 +324,11 @@ def _reworded(older: Outline, newer: Outline) -> str | None:
     """The same of the same, but for a few words behind its verb."""
     if older.past or older.denied or newer.past:
         return None
-    subject = _parts(older, older.heads) - _EMPTY_OF_MATTER
+    subject = _who(older) - _EMPTY_OF_MATTER
     tail = [at for at in range(len(older.words)) if at not in older.heads]
     told = {stem for stem in _parts(older, tail) if stem not in older.verbs} - _AUX
     measured = any(value.sort not in ("name", "colour", "compass") and value.place in tail for value in older.values)
-    known = subject | told | older.verbs
+    known = _parts(older, older.heads) | told | older.verbs
     theirs = _parts(newer, range(len(newer.words)))
     own = theirs - known - _EMPTY_OF_MATTER - newer.verbs
     lost = told - theirs - _EMPTY_OF_MATTER
@@ -329,10 +336,21 @@ def _reworded(older: Outline, newer: Outline) -> str | None:
         return None
     if newer.denied and not told & _parts(newer, newer.denied):
         return None
-    foreign = _parts(newer, newer.heads) - subject - _EMPTY_OF_MATTER - {"correction"}
+    if ("a", "new") in pairwise(newer.words):
+        return None  # "The kitchen has a new stove"
+    foreign = _parts(newer, newer.heads) - _parts(older, older.heads) - _EMPTY_OF_MATTER - {"correction"}
     if foreign or _any_of(older) or _attached(newer, subject, ()):
         return None
     return "word" if _exclusive(older, newer) else None
+
+
+def _who(older: Outline) -> set[str]:
+    """What a later text has to name of the subject: of "customer Arden" the name, which ends it."""
+    end = max(older.heads, default=-1)
+    named = any(value.sort == "name" and value.place == 0 and value.end == end + 1 for value in older.values)
+    if named and older.words[0] not in ("the", "a", "an") and len(older.words[end]) >= _LEAST:
+        return _parts(older, [end]) or {older.stems[end]}
+    return _parts(older, older.heads)
 
 
 def _exclusive(older: Outline, newer: Outline) -> bool:
@@ -416,3 +434,75 @@ def _relieved(older: Outline, newer: Outline) -> str | None:
     standing = {stem for at, stem in enumerate(newer.stems) if stem and at not in newer.gone}
     others = [v for v in newer.values if v.sort == "name" and v.place not in newer.gone]
     return "duty" if told <= standing and bool(others) and not _attached(newer, told, others) else None
+
+
+def _succeeded(older: Outline, newer: Outline) -> str | None:
+    """Somebody took over from, or replaces, the one whom the earlier text names: "Falk took over from Adeyemi"."""
+    if older.past or older.denied or newer.denied:
+        return None
+    at = next((at for at, pair in enumerate(pairwise(newer.words)) if _takes_over(*pair)), None)
+    if at is None:
+        return None
+    passive = newer.words[at - 1] in ("was", "is", "been") and "by" in newer.words[at:]
+    came = newer.words.index("by", at) + 1 if passive else _before(newer, at)
+    comes = next((value.end - 1 for value in newer.values if value.place <= came < value.end), came)
+    names = [one for one in _people(older) if one in newer.words]
+    if not names or came < 0 or newer.words[comes] in older.words:
+        return None
+    gone = {place for place, word in enumerate(newer.words) if word in names} | {came, comes}
+    behind = set(range(at + 1, len(newer.words))) - gone
+    taken = _parts(newer, behind) - _EMPTY_OF_MATTER - _TITLED - {stemmed("took"), stemmed("over")}
+    told = set(map(stemmed, older.words)) - _TITLED
+    role = not older.verbs - _AUX and {names[0]} in (_behind(older) - _SMALL, {older.words[a] for a in older.heads})
+    return "duty" if (taken <= told if taken else role) else None
+
+
+def _takes_over(word: str, after: str) -> bool:
+    return word in claiming.REPLACES or (word in ("took", "taken", "takes") and after == "over")
+
+
+def _before(newer: Outline, at: int) -> int:
+    """The place of the last word before a verb that means something; -1 where there is none."""
+    return next((place for place in range(at - 1, -1, -1) if newer.stems[place] or _name_at(newer, place)), -1)
+
+
+def _name_at(of: Outline, place: int) -> bool:
+    return any(value.sort == "name" and value.place <= place < value.end for value in of.values)
+
+
+def _people(of: Outline) -> list[str]:
+    """The last words of names, and of the subject where it is one word."""
+    names = [value.text.split()[-1] for value in of.values if value.sort == "name"]
+    return names + [of.words[0]] * (of.heads == {0})
+
+
+_TITLED = frozenset(stemmed(word) for word in claiming.TITLES | {"captain", "nurse"})
+_SMALL = frozenset({"the", "a", "an", "our", "my", "is", "are", "now"}) | claiming.TITLES
+
+
+def _carried(older: Outline, newer: Outline) -> str | None:
+    """Somebody brought a thing elsewhere: "Jo drove the tractor to the upper barn"."""
+    if (
+        older.past
+        or older.denied
+        or newer.denied
+        or older.verbs - _AUX - _STANDING
+        or _lead(older) not in claiming.PLACED
+    ):
+        return None
+    subject, said = [older.stems[at] for at in sorted(older.heads) if older.stems[at]], newer.words
+    verb = next((at for at, word in enumerate(said) if stemmed(word) in _CARRIED), None)
+    if verb is None or not subject or _any_of(older):
+        return None
+    to = next((at for at in range(verb + 1, len(said)) if said[at] in claiming.PLACED | {"to", "into", "onto"}), None)
+    if to is None or [newer.stems[at] for at in range(verb + 1, to) if newer.stems[at]] != subject:
+        return None
+    there = _parts(newer, range(to + 1, len(said)))
+    before = _parts(older, set(range(len(older.words))) - older.heads) - older.verbs
+    return "word" if there and there - before else None
+
+
+_CARRIED = frozenset(
+    stemmed(word)
+    for word in ["moved", "drove", "brought", "took", "carried", "hung", "put", "shifted", "pushed", "rolled"]
+)

@@ -99,6 +99,8 @@ def joined(parts: Sequence[Outline], *, several: bool = True) -> Outline:
 
 def _clause(text: str, *, opens: bool) -> Outline | None:
     tokens, words = tokens_of(text)
+    if words and words[0] in ("and", "so", "but", "because"):
+        del tokens[0], words[0]
     if not words:
         return None
     found = verb_of(tokens, words)
@@ -176,7 +178,8 @@ def _denied(words: Sequence[str]) -> set[int]:
         only = pair[1:] in (("only",), ("just",), ("merely",))
         if only:
             continue
-        if word in claiming.DENIES or word.endswith("n't"):
+        ends = word in claiming.ENDS and (set(words[at + 1 : at + 2]) - {"to", "from", "by", "below", "off"})
+        if word in claiming.DENIES or ends or word.endswith("n't"):
             return set(range(at + 1, len(words)))
         if pair in claiming.DENIES_TWO or (word == "than" and "rather" in words[:at]):
             return set(range(at + (1 if word == "than" else 2), len(words)))

@@ -53,7 +53,7 @@ def past(verb: str) -> bool:
     return (
         verb in claiming.PAST
         or (verb in claiming.IRREGULAR and not verb.endswith(("s", "ing")))
-        or (verb.endswith("ed") and verb != "need")
+        or (verb.endswith("ed") and (not verb.endswith("eed") or verb in ("agreed", "disagreed", "freed")))
     )
 
 
@@ -71,6 +71,9 @@ def light(word: str) -> bool:
     )  # fmt: skip
 
 
+_NOUNS_AS_WELL = frozenset({"lead", "report", "point", "use", "need", "work", "end", "start"})
+
+
 def verb_of(tokens: list[str], words: list[str]) -> int | None:
     """Where the predicate begins: at the first verb behind a subject, or at one that tells somebody what to do."""
     if words[0] in claiming.IMPERATIVES:
@@ -84,30 +87,34 @@ def verb_of(tokens: list[str], words: list[str]) -> int | None:
             (b for b in range(1, len(words)) if words[b] not in claiming.ADVERBS), 1
         ):
             return at
-        if before in claiming.BEFORE_NOUNS:
+        if before in claiming.BEFORE_NOUNS and not (at > 1 and tokens[at - 1] == "A"):
             continue
-        if word in claiming.FUNCTIONAL and word not in (
-            "lead",
-            "report",
-            "point",
-            "use",
-            "need",
-            "work",
-            "end",
-            "start",
-        ):
+        if _of_many(words, at):
             return at
-        if word in claiming.FUNCTIONAL and words[at - 1] in claiming.FIRST | claiming.PRONOUNS:
+        if _of_many(words, at + 1):
+            continue
+        if word in claiming.FUNCTIONAL and (
+            word not in _NOUNS_AS_WELL or words[at - 1] in claiming.FIRST | claiming.PRONOUNS
+        ):
             return at
         if word in claiming.CHANGES and word not in ("cut", "set"):
             return at
-        if word.endswith("ed") and len(word) > 3 and word not in ("need", "shed", "red"):
+        if word.endswith("ed") and not word.endswith("eed") and len(word) > 3 and word not in ("shed", "red"):
             return at
         if word in claiming.IRREGULAR and word != "set":
             return at
         if _finite(tokens, words, at, after):
             return at
     return None
+
+
+def _of_many(words: list[str], at: int) -> bool:
+    """Whether a word is the verb of a noun in the plural before it: "lessons start at four"."""
+    if not 0 < at < len(words) - 1 or words[at] not in claiming.PLURAL_VERBS:
+        return False
+    noun, after = words[at - 1], words[at + 1]
+    many = noun.endswith("s") and not noun.endswith("ss") and len(noun) > 3 and noun not in claiming.PRONOUNS
+    return many and (after in claiming.BEHIND_VERBS or after in wording.CARDINALS or after[0].isdigit())
 
 
 def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
@@ -120,7 +127,9 @@ def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
     behind = next((b for b in range(at - 1, -1, -1) if words[b] not in claiming.ADVERBS), 0)
     named = behind < at - 1 or tokens[behind][0].isupper() or tokens[behind][0].isdigit()
     follows = (
-        after in ("the", "a", "an", "at", "on", "in", "to", "only", "up", "every", "no", "not") or after[:1].isdigit()
+        after in ("the", "a", "an", "at", "on", "in", "to", "only", "up", "every", "no", "not")
+        or after[:1].isdigit()
+        or (word[:-1] in claiming.PLURAL_VERBS and bool(after) and tokens[at + 1][0].isupper())
     )
     return named or follows
 
@@ -184,7 +193,7 @@ def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]
     number = _NUMBER.fullmatch(word)
     if number is not None and (not number[3] or number[3] in wording.UNITS):
         return _counted(words, at, number)
-    if word in wording.CARDINALS and word not in ("one", "zero"):
+    if word in wording.CARDINALS and (word not in ("one", "zero") or _counts(words, at)):
         return _counted(words, at, (str(wording.CARDINALS[word]),))
     if _month(word) and token[0].isupper():
         return ("date", f"{word} {after}", at + 2) if after.isdigit() else ("month", word, at + 1)
@@ -196,6 +205,13 @@ def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]
     if at > 0 and any(c.isupper() for c in token) and (letter or not empty(word)) and word not in claiming.FIRST:
         return "name", word, at + 1
     return "", "", at + 1
+
+
+def _counts(words: list[str], at: int) -> bool:
+    """Whether "one" counts something: "needs one approval"."""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    counted = after.isalpha() and not empty(after) and not light(after)
+    return words[at] == "one" and counted and words[at - 1] in ("only", "just", "need", "needs", "requires", "has")
 
 
 def _month(word: str) -> bool:

@@ -81,6 +81,8 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
         return None
     same_agent = newer.agent == older.agent
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
+    if finding is not None and finding.both:
+        finding = None  # "Low water is at 03:12", "Low water is at 15:12"
     refilled, named = refills(newer, older), names(newer, older)
     if finding is None and not refilled and not named and not _doubted(newer, older, context):
         return None
