@@ -15,9 +15,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
-from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
+from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Noted, Waiting
+from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Filled, Noted, Waiting
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
 
@@ -62,7 +62,10 @@ def load(
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     standing = protections(connection, [memory_id])
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
-    filled = connection.execute(QUERIES["explain_filled_by"], wanted).fetchone()
+    filled = connection.execute(QUERIES["explain_filled_by"], wanted).fetchall()
+    # It may have come back since, and then its row does not say what it gave way to.
+    if found is not None and found.key is not None and not filled:
+        filled = connection.execute(QUERIES["explain_fillers"], wanted).fetchall()
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
     as_of = time[0] if time else 0
     judged = policy(shard)
@@ -87,13 +90,14 @@ def load(
         decisions=tuple(_decision(row) for row in decisions),
         as_of=state[0] if state else 0,
         last_epoch=state[1] if state else 0,
+        last_epoch_at=state[2] if state else 0,
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
         erasure=Erasing(*erasure) if erasure else None,
         protected=tuple(standing.values()),
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
         conflicts=tuple(Contradiction(*row) for row in conflicts),
-        filled_by=filled[0] if filled else None,
+        filled=tuple(one for (entry,) in filled for one in _filled(codec, entry, memory_id)),
     )
 
 
@@ -101,6 +105,12 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
     _, seq, as_of, effect, event_id, _, digest, entry = row
     detail = codec.decode(codec.decode_as(JournalEntry, entry).detail)
     return Noted(seq, as_of, effect, event_id, digest, detail)
+
+
+def _filled(codec: Codec, data: bytes, memory_id: str) -> Iterator[Filled]:
+    entry = codec.decode_as(JournalEntry, data)
+    if memory_id in codec.decode_as(Stored, entry.detail).superseded:
+        yield Filled(entry.memory_id or "", entry.as_of, entry.seq)
 
 
 def _waiting(codec: Codec, entry: bytes, memory_id: str) -> Iterator[Waiting]:

@@ -900,10 +900,20 @@ ORDER BY seq
 
 -- :name explain_filled_by
 -- What took a memory's place in its slot: the entry that changed it last stored another.
-SELECT j.memory_id::text
+SELECT j.entry
 FROM memory m
 JOIN journal j ON j.shard = m.shard AND j.seq = m.seq
 WHERE m.id = %(id)s::uuid AND m.tier = 'superseded' AND j.effect = 'stored' AND j.memory_id <> m.id
+
+-- :name explain_fillers
+-- What filled a memory's slot as well. Which of them took its place, the entries say.
+SELECT j.entry
+FROM memory m
+JOIN memory other ON other.namespace = m.namespace AND other.key = m.key AND other.id <> m.id
+JOIN journal j ON j.memory_id = other.id AND j.effect = 'stored'
+WHERE m.id = %(id)s::uuid
+ORDER BY j.seq DESC
+LIMIT %(limit)s
 
 -- :name explain_repetitions
 -- How often a record came whose event was there already.
@@ -943,7 +953,7 @@ LIMIT %(limit)s
 
 -- :name explain_shard
 -- The time and the epoch of a shard.
-SELECT as_of, last_epoch FROM shard WHERE shard = %(shard)s
+SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
 
 -- :name search
 -- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. What

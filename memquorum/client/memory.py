@@ -257,15 +257,18 @@ class AsyncMemory(Ordering):
 
     async def get(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Shown:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
-        with these `gates` would keep back."""
-        return await self._get(Shown, f"/memories/{wire.path_id(memory_id)}", **_after(after), **_gates(gates))
+        with these `gates` would keep back, and where the client was told its namespace for one of another."""
+        path = f"/memories/{wire.path_id(memory_id)}"
+        return await self._get(Shown, path, **self._within(), **_after(after), **_gates(gates))
 
     async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:
-        """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound, also
-        for one that a search with these `gates` would keep back."""
-        return await self._get(
-            Explained, f"/memories/{wire.path_id(memory_id)}/explain", **_after(after), **_gates(gates)
-        )
+        """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound as
+        `get` does."""
+        path = f"/memories/{wire.path_id(memory_id)}/explain"
+        return await self._get(Explained, path, **self._within(), **_after(after), **_gates(gates))
+
+    def _within(self) -> dict[str, str]:
+        return {"namespace": self.namespace} if self._place.named else {}
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         given = {name: value for name, value in _mapping(episode).items() if value is not None}

@@ -29,6 +29,8 @@ class Place:
     local: bool = False
     trace_rate: int = 0
     otlp_endpoint: str = ""
+    # Whether somebody said the namespace, which is the default one otherwise.
+    named: bool = False
     # Opens the retrieval service where that wants one.
     api_key: str = field(default="", repr=False)
 
@@ -72,10 +74,12 @@ def find(
     brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or str(saved.get("bootstrap", ""))
     if brokers and not isinstance(brokers, Address):
         brokers = _logged_in(brokers, saved, environment)
+    said = namespace or environment.get("MEMQUORUM_NAMESPACE")
     return Place(
         kafka=brokers,
         url=(url or environment.get("MEMQUORUM_URL") or served).rstrip("/"),
-        namespace=namespace or environment.get("MEMQUORUM_NAMESPACE") or "default",
+        namespace=said or "default",
+        named=bool(said),
         agent=agent or environment.get("MEMQUORUM_AGENT", ""),
         run_dir=run_dir,
         local=bool(brokers) and brokers == saved.get("bootstrap"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.records import Accessed, Decided, Stored
-from memquorum.core.retrieval.explain import DecisionFacts, Facts, Noted
+from memquorum.core.retrieval.explain import DecisionFacts, Facts, Filled, Noted
 from memquorum.schema_files import load_codec
 from tests.builders.shard import NAMESPACE, Shard
 
@@ -14,13 +14,15 @@ CODEC = load_codec()
 
 def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
     """What `db/explain_rows.py` would load."""
-    notes, decisions, repetitions = [], [], 0
+    notes, decisions, filled, repetitions = [], [], [], 0
     for change in shard.changes:
         entry, detail = change.entry, codec.decode(change.entry.detail)
         if entry.memory_id == wanted and entry.effect == "repeated":
             repetitions += 1
         elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed):
             notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
+        if isinstance(detail, Stored) and wanted in detail.superseded:
+            filled.append(Filled(entry.memory_id, entry.as_of, entry.seq))
         if isinstance(detail, Decided):
             for at, result in enumerate(detail.results):
                 if wanted in result.memory_ids:
@@ -31,8 +33,6 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
                         )
                     )  # fmt: skip
     rows = shard.rows
-    seq = rows.memories[wanted].seq if wanted in rows.memories else 0
-    filled = (c.entry.memory_id for c in shard.changes if (c.entry.seq, c.entry.effect) == (seq, "stored"))
     return Facts(
         memory_id=wanted,
         shard=rows.state.shard,
@@ -45,5 +45,6 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         as_of=rows.state.as_of,
         last_epoch=rows.state.last_epoch,
         quota=shard.quotas.get(NAMESPACE, NOTHING),
-        filled_by=next((one for one in filled if one != wanted), None),
+        last_epoch_at=rows.state.last_epoch_at,
+        filled=tuple(filled),
     )

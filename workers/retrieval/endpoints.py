@@ -12,7 +12,7 @@ from memquorum.core.access import Caller
 from memquorum.core.api.endpoints import Endpoint
 from memquorum.core.jsontext import tellable
 from memquorum.core.retrieval.bounds import Bounds
-from memquorum.core.retrieval.query import BadRequest, read_after, read_flag, read_gates_of, read_wait
+from memquorum.core.retrieval.query import BadRequest, read_after, read_flag, read_gates_of, read_wait, read_within
 from workers.retrieval.service import Service
 
 Do = Callable[[Service, Request, Caller], Awaitable[Response]]
@@ -27,6 +27,7 @@ _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
     "confirm": lambda value, _: read_flag("confirm", value),
     "wait_ms": read_wait,
     "after": lambda value, _: read_after(value),
+    "namespace": lambda value, _: read_within(value),
     **{name: _gate(name) for name in ("sensitivity_max", "purpose", "jurisdictions")},
 }
 

@@ -25,8 +25,9 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     """One memory; its text only while it is alive. What a search would keep back is not there."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     found = await service.reads.memory(caller.sight(READ), memory_id, query.read_gates_of(request.query_params))
-    if not found:
-        return unknown("memory_id", f"no memory {memory_id}")
+    within = query.read_within(request.query_params.get("namespace"))
+    if not found or within not in (None, found["namespace"]):
+        return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
     used = found["last_access"]
     policy = service.configurations.policy(found["namespace"])
     return JSONResponse(found | {"due_at": None if used is None else due_at(used, of_tier(policy, found["tier"]))})
@@ -38,8 +39,10 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     gates = query.read_gates_of(request.query_params)
     sight, now = caller.sight(READ, AUDIT), service.configurations
     facts = await service.reads.facts(sight, service.codec, memory_id, gates, lambda shard: now.of(shard).policy)
-    if facts is None:
-        return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
+    within = query.read_within(request.query_params.get("namespace"))
+    if facts is None or within not in (None, facts.namespace):
+        told = f"no memory {memory_id}{_in(within)}, nor an episode of that id that was dropped"
+        return unknown("memory_id", told)
     genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts)
     account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
     by = account.superseded_by
@@ -59,3 +62,7 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
     else:
         found = (await service.reads.outcomes(sight, [asked])).get(asked)
     return JSONResponse({"namespace": namespace, "event_id": event_id, **(found or _NOTHING)})
+
+
+def _in(namespace: str | None) -> str:
+    return "" if namespace is None else f" in {namespace!r}"

@@ -63,6 +63,7 @@ _GATES = (
     Parameter("purpose", str, "What is read for; without it, only what is for anything."),
     Parameter("jurisdictions", str, "Under no law but these, with commas between them."),
 )
+_WITHIN = (Parameter("namespace", str, "Of this namespace alone: one of another is not there."),)
 
 
 def _reads(name: str, body: type, answer: type[A], sentence: str) -> Endpoint[A]:
@@ -100,11 +101,12 @@ PUBLISHED = Endpoint(
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
     "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
-    query=_GATES + _AFTER,
+    query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
 EXPLAIN = Endpoint(
     "explain", "GET", "/memories/{memory_id}/explain", (READ, AUDIT),
-    "Why a memory is where it is, in structure and in words.", a.Explained, query=_GATES + _AFTER,
+    "Why a memory is where it is, in structure and in words.", a.Explained,
+    query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),

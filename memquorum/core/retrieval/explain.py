@@ -7,7 +7,7 @@ taken from the journal. `telling.lines` puts the account in words; `plain` makes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -67,6 +67,14 @@ class Waiting(Struct, frozen=True):
     accepted_at: int
 
 
+class Filled(Struct, frozen=True):
+    """A memory that took another's place in its slot, without a vote; when, and by which entry of the journal."""
+
+    memory_id: str
+    at: int
+    journal_seq: int
+
+
 class DecisionFacts(Struct, frozen=True):
     """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
 
@@ -105,8 +113,10 @@ class Facts(Struct, frozen=True):
     waiting: tuple[Waiting, ...] = ()
     quota: Quota = NOTHING
     conflicts: tuple[Contradiction, ...] = ()
-    filled_by: str | None = None
-    """What took its place in its slot, without a vote."""
+    filled: tuple[Filled, ...] = ()
+    """What took its place in its slot."""
+    last_epoch_at: int = 0
+    """When the shard last voted in its own rhythm."""
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -235,6 +245,17 @@ class Vote(Struct, frozen=True):
     """All memories that the proposal named, in its order."""
 
 
+class Superseded(Struct, frozen=True):
+    """That a memory was superseded by another: in a vote of `epoch`, or in its slot, without one. `back_at`: when it
+    came back, by a vote of `back_epoch`, if it did."""
+
+    by: str
+    at: int
+    epoch: int | None
+    back_at: int | None
+    back_epoch: int | None
+
+
 class Account(Struct, frozen=True):
     """Everything that is known of why a memory is where it is, at the time `as_of` of its shard.
 
@@ -271,8 +292,15 @@ class Account(Struct, frozen=True):
     stopped_until: int | None = None
     holds: Holds | None = None
     conflicts: tuple[Contradiction, ...] = ()
-    superseded_by: str | None = None
-    """What took its place, where it is superseded."""
+    superseded: tuple[Superseded, ...] = ()
+    """How often it gave way to another memory, the first time first."""
+    next_epoch_at: int = 0
+    """By when its shard votes again, if there is anything to vote on: at the first tick from then on, or before."""
+
+    @property
+    def superseded_by(self) -> str | None:
+        """What took its place, where it is superseded."""
+        return self.superseded[-1].by if self.superseded and self.tier == SUPERSEDED else None
 
 
 def configured(codec: Codec, genesis: Genesis, facts: Facts) -> Genesis:
@@ -320,14 +348,23 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
         holds=holds(memory, birth.detail if birth else None) if memory else None,
         conflicts=facts.conflicts,
-        superseded_by=_winner(facts, votes) if memory is not None and memory.tier == SUPERSEDED else None,
+        superseded=_superseded(facts.filled, votes),
+        next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
     )
 
 
-def _winner(facts: Facts, votes: Sequence[Vote]) -> str | None:
-    """What took a memory's place: by its slot, else by the latest vote."""
-    voted = (one.spared[0] for one in reversed(votes) if one.spared and one.outcome == KINDS[one.kind].outcome)
-    return facts.filled_by or next(voted, None)
+def _superseded(filled: Iterable[Filled], votes: Sequence[Vote]) -> tuple[Superseded, ...]:
+    """Each time that a memory gave way to another, by its slot or by a vote; what ended it is the next vote that
+    brought the memory back."""
+    passed = [one for one in votes if one.kind and one.outcome == KINDS[one.kind].outcome]
+    gave: list[tuple[int, str, int, int | None]]
+    gave = [(one.journal_seq, one.memory_id, one.at, None) for one in filled]
+    gave += [(one.journal_seq, one.spared[0], one.as_of, one.epoch) for one in passed if one.spared]
+    found = []
+    for seq, by, at, epoch in sorted(gave):
+        back = next((one for one in passed if one.journal_seq > seq and KINDS[one.kind].revives), None)
+        found.append(Superseded(by, at, epoch, back.as_of if back else None, back.epoch if back else None))
+    return tuple(found)
 
 
 def plain(value: Any) -> Any:

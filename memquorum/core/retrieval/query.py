@@ -186,6 +186,11 @@ def read_gates_of(asked: Mapping[str, str]) -> Filters:
     )
 
 
+def read_within(namespace: str | None) -> str | None:
+    """The namespace that a query string names, None where it names none. Raises BadRequest."""
+    return None if namespace is None else read_namespace(namespace)
+
+
 def _facet(check: Callable[[str, str], None]) -> Callable[[str, str], None]:
     def checked(field: str, value: str) -> None:
         try:

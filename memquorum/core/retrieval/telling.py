@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
-from memquorum.core.retrieval.explain import Account, Birth, Vote
+from memquorum.core.retrieval.explain import Account, Birth, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.tiers import ALIVE, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
@@ -64,9 +64,9 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield ""
         yield "What contradicts it"
         yield from _conflicts(account)
-    for vote in account.votes:
+    for vote, before in _folded(account.votes):
         yield ""
-        yield from _vote(vote, genesis)
+        yield from _vote(vote, before, account.memory_id, genesis)
     yield ""
     yield f"Now, {moment(account.as_of)} by the clock of shard {account.shard}, which its ticks move"
     if account.policy_version:
@@ -121,9 +121,9 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         kind, _, author = born.like.partition("/")
         by = "an agent" if author == "agent" else f"a {author}"
         yield (
-            f"  Its words were worth {share(born.worth_ppm)}, which gives rank {share(born.rank_ppm)}: about "
+            f"  How rare its words are adds up to a worth of {share(born.worth_ppm)}. About "
             f"{born.rank_ppm * 100 // PPM} of 100 texts accepted before as {kind} from {by}, ordinary ones among them, "
-            "were worth less."
+            f"were worth less: its rank is {share(born.rank_ppm)}."
         )
     if born.learned_by is not None:
         yield (
@@ -190,16 +190,30 @@ def _conflicts(account: Account) -> Iterator[str]:
         yield f"    Both are alive: {asked}. Meanwhile {first} is served first, for it {why}."
 
 
-def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
+def _folded(votes: Sequence[Vote]) -> Iterator[tuple[Vote, list[int]]]:
+    """The votes in their order, of those that ended alike the last one alone, with the epochs of the others."""
+    alike: dict[object, list[Vote]] = {}
+    for vote in votes:
+        # A certificate that proves nothing is told for itself.
+        same = (vote.kind, vote.memory_ids, vote.proposed_because, vote.outcome, vote.reason, vote.tallied_because)
+        alike.setdefault(vote.epoch if vote.complaint is not None else same, []).append(vote)
+    last = sorted(alike.values(), key=lambda some: some[-1].journal_seq)
+    return ((some[-1], [one.epoch for one in some[:-1]]) for some in last)
+
+
+def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -> Iterator[str]:
     where = f"Epoch {vote.epoch} of shard {vote.shard}"
     if vote.complaint is not None:
         yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
         return
     kind = KINDS[vote.kind]
-    yield f"{where}, {moment(vote.as_of)}: to {kind.words.aim}? {vote.outcome.capitalize()}"
+    ended = vote.outcome if memory_id in kind.taken(vote.memory_ids) else _of_others(vote, kind)
+    yield f"{where}, {moment(vote.as_of)}: vote to {kind.words.aim}. Outcome: {ended}"
     proposed = kind.words.proposed.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
     yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
+    if before:
+        yield f"  Proposed so in {_epochs(before)} too, with the same outcome for the same reason."
     if kind.takes > 1:
         newer, *older = vote.memory_ids
         yield f"  The newer one is {newer}; the vote was whether it takes the place of {', '.join(older)}."
@@ -215,7 +229,10 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
     if vote.outcome != vote.tallied:
         yield f"  {vote.outcome.capitalize()}: {WHY.get(vote.reason, vote.reason)}."
     if vote.confidence_ppm is not None and vote.outcome == kind.outcome:
-        yield f"  Consolidated confidence: {share(vote.confidence_ppm)}, the {_nth(vote.quorum)} best score for it."
+        yield (
+            f"  Its confidence from then on: {share(vote.confidence_ppm)}, the {_nth(vote.quorum)} best score of those "
+            "who were for it."
+        )
     proof = vote.certificate
     if proof is not None:
         yield (
@@ -223,6 +240,14 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
             f"ballots of {_members(proof.ballots)}; committed by {_members(proof.commits)}. All signatures hold."
         )
         yield f"  Proposal {proof.digest[:16]}…; entry {vote.journal_seq} of the journal."
+
+
+def _of_others(vote: Vote, kind: Kind) -> str:
+    """How a vote ended, for a memory that loses nothing by it."""
+    if vote.outcome != kind.outcome:
+        return vote.outcome
+    others = kind.taken(vote.memory_ids)
+    return f"the other{'s are' if len(others) > 1 else ' is'} {vote.outcome}"
 
 
 def _trigger(trigger: str) -> str:
@@ -237,30 +262,35 @@ def _opinions(vote: Vote, kind: Kind, policy: Policy) -> Iterator[str]:
     alike = next(iter(profiles)) if len(profiles) == 1 else None
     if alike is not None:
         yield f"  Decay: {_decay(alike, of_tier(policy, kind.decays_in))}."
-    width = max((len(o.name) for o in vote.opinions), default=0)
+    by_words: dict[str, list[str]] = {}
     for opinion in vote.opinions:
         own = ""
         if opinion.profile is not None and alike is None:
             own = f"decay {share(opinion.profile.decay_ppm)} after {span(opinion.profile.age_ms)}"
             own += f"{_disagreement(opinion.profile)}; "
         said = opinion_in_words(kind, opinion.terms, (opinion.yes, opinion.score_ppm), policy)
-        yield f"    {opinion.name:<{width}}  {own}{said} (weight {share(opinion.voice_ppm)})"
+        by_words.setdefault(f"{own}{said}", []).append(f"{opinion.name} (weight {share(opinion.voice_ppm)})")
+    for words, members in by_words.items():
+        yield f"    {', '.join(members)}: {words}"
 
 
 def _decay(profile: Profile, policy: Policy) -> str:
+    """D = Σ γ·exp(-t / S) with its numbers, and what that says."""
     parts = " + ".join(
         f"{number(weight)}·{share(part)} ({span(round(scale * 1000))})"
         for weight, scale, part in zip(policy.decay.weights, policy.decay.scales_s, profile.scales_ppm, strict=True)
     )
-    against = "<" if profile.decay_ppm < policy.decay.delta * PPM else "≥"
+    faded = profile.decay_ppm < policy.decay.delta * PPM
     return (
-        f"{span(profile.age_ms)} after its last use D = {parts} = {share(profile.decay_ppm)} "
-        f"{against} δ {number(policy.decay.delta)}{_disagreement(profile)}"
+        f"{span(profile.age_ms)} after its last use D = {parts} = {share(profile.decay_ppm)} {'<' if faded else '≥'} "
+        f"δ {number(policy.decay.delta)}: it has {'decayed' if faded else 'not decayed'}{_disagreement(profile)}"
     )
 
 
 def _disagreement(profile: Profile) -> str:
-    return f"; the scales disagree (σ² {share(profile.variance_ppm)})" if profile.ambiguous else ""
+    """Tells where short scales call a memory old that long ones call young."""
+    told = f", though the scales disagree about that (σ² {share(profile.variance_ppm)})"
+    return told if profile.ambiguous else ""
 
 
 def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
@@ -269,6 +299,8 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
         yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
         yield f"  {moment(by.accepted_at)}: {_kept(account, by.kind)} while that stands."
+    for gave in account.superseded:
+        yield from _gave_way(gave)
     if account.erased is not None:
         one = account.erased
         what = f"of {one.selector} {one.value!r}" if one.value else "of everything"
@@ -280,10 +312,9 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     elif account.tier == "sealed":
         yield from _sealed(account)
     elif account.tier == SUPERSEDED:
-        winning = f" by {account.superseded_by}" if account.superseded_by else ""
-        yield f"  Superseded since {moment(account.changed or 0)}{winning}: kept for audit, and a vote can restore it."
+        yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it."
         if winner is not None:
-            yield f"  That says: {winner}"
+            yield f"  What took its place says: {winner}"
     elif account.profile is None or account.due_at is None:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."
@@ -293,11 +324,21 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
             yield from _due(account, account.due_at)
         yield from _not_raised(account)
         if account.confidence_ppm is not None:
-            yield f"  Its consolidated confidence is {share(account.confidence_ppm)}."
+            yield f"  The confidence with which members promoted it is {share(account.confidence_ppm)}."
     for asked in account.waiting:
         why = f" ({asked.reference})" if asked.reference else ""
         yield f"  {asked.ordered_by} asked at {moment(asked.accepted_at)} to {asked.action} it{why}, request"
         yield f"  {asked.order_id}: nobody has voted on that yet."
+
+
+def _gave_way(gave: Superseded) -> Iterator[str]:
+    how = f"by the vote of epoch {gave.epoch}" if gave.epoch is not None else "when that filled its slot"
+    back = (
+        ""
+        if gave.back_at is None
+        else f"; it came back at {moment(gave.back_at)}, by the vote of epoch {gave.back_epoch}"
+    )
+    yield f"  {gave.by} took its place at {moment(gave.at)}, {how}{back}."
 
 
 def _kept(account: Account, kind: str) -> str:
@@ -320,9 +361,16 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
         yield f"  If nobody uses it, it may be proposed to be {kind.outcome} in {span(due_at - account.as_of)},"
         yield f"  from {moment(due_at)} on."
     elif (rest := account.rest.get(kind.name, 0)) > account.last_epoch + 1:
-        yield f"  It was kept lately and rests until epoch {rest}; next is {account.last_epoch + 1}."
+        yield f"  It was kept lately, and is proposed again in epoch {rest} at the earliest; {_next(account)}."
     elif stopped is None:
-        yield f"  It may be proposed to be {kind.outcome} in the next epoch."
+        yield f"  It may be proposed to be {kind.outcome} in the next epoch; {_next(account)}."
+
+
+def _next(account: Account) -> str:
+    """When the shard votes again, where nothing makes it vote before."""
+    at = account.next_epoch_at
+    when = f"at {moment(at)} at the latest" if at > account.as_of else "as soon as its clock moves on"
+    return f"the next is epoch {account.last_epoch + 1}, {when}"
 
 
 def _not_raised(account: Account) -> Iterator[str]:
@@ -331,8 +379,7 @@ def _not_raised(account: Account) -> Iterator[str]:
     if waits_for_use(until):
         yield "  Members found it contradicted too often to be promoted: it is not proposed again before it is used."
     elif until > account.last_epoch + 1:
-        again = f"it may be proposed again in epoch {until}; next is {account.last_epoch + 1}"
-        yield f"  It was not promoted lately: {again}."
+        yield f"  It was not promoted lately: it may be proposed again in epoch {until}; {_next(account)}."
 
 
 def moment(ms: int) -> str:
@@ -356,6 +403,11 @@ def span(ms: int) -> str:
 def times(count: int) -> str:
     """'once', 'twice', '3 times'."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _epochs(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"epochs {', '.join(first)} and {last}" if first else f"epoch {last}"
 
 
 def _members(numbers: tuple[int, ...]) -> str:

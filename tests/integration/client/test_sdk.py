@@ -574,6 +574,8 @@ def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Sett
         )  # fmt: skip
         beside = {hit.memory_id: hit.conflicts_with for hit in memory.search("Where do parcels go?", peek=True)}
         assert (newer.outcome, beside[newer.memory_id]) == ("stored", (older.memory_id,))
+        with pytest.raises(NotFound, match=f"no memory {newer.memory_id} in 'elsewhere'"):
+            elsewhere.explain(newer.memory_id)
         told = str(memory.explain(newer.memory_id))
         assert f"wants it to take the place of {older.memory_id}: members vote on that" in told
         assert f"It also named {foreign.memory_id}, {never}: no such memory was alive in this namespace" in told

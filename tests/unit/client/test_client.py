@@ -161,7 +161,7 @@ async def test_search_and_explain_speak_the_services_language() -> None:
             asked = {"namespace": "n", "query": "q", "k": 3, "exact": True, "peek": False, "agent": "a"}
             assert json.loads(request.content) == asked
             return httpx.Response(200, json=SEARCHED)
-        assert request.url.raw_path == b"/memories/a%2Fb/explain"
+        assert request.url.raw_path == b"/memories/a%2Fb/explain?namespace=n"
         return httpx.Response(200, json={"account": {"tier": "gone"}, "lines": ["one", "two"]})
 
     async with answering(answer, namespace="n", agent="a") as memory:

@@ -141,9 +141,10 @@ def compared(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy
     """C = ω_D·D + ω_R·R with its numbers, beside θ."""
     given, both = policy.forget, share((terms["rank"] + terms["share"]) // 2)
     return (
-        f"worth ranks {share(terms['rank'])}, nearness to its own {share(terms['share'])}, relevance {both}: "
-        f"{share(given.omega_decay_ppm)}·{share(terms['decay'])} + {share(given.omega_relevance_ppm)}·{both} = "
-        f"{share(score_ppm)} {'<' if yes else '≥'} θ {share(given.theta_ppm)}"
+        f"its worth ranks {share(terms['rank'])}, its nearness to what the member's agents did lately is "
+        f"{share(terms['share'])}, so its relevance is {both}: {share(given.omega_decay_ppm)}·decay "
+        f"{share(terms['decay'])} + {share(given.omega_relevance_ppm)}·relevance {both} = {share(score_ppm)} "
+        f"{'<' if yes else '≥'} θ {share(given.theta_ppm)}"
     )
 
 

@@ -112,13 +112,14 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     against, verb = ("≥", "promote") if yes else ("<", "not yet")
     given = policy.promote
     said = (
-        (given.bfs_ppm, "fits what is known around it (bfs)", terms["bfs"]),
-        (given.grounded_ppm, "found elsewhere (grounded)", terms["grounded"]),
-        (given.consistency_ppm, "uncontradicted (consistency)", terms["consistency"]),
-        (given.certainty_ppm, "sure (1 - uncertainty)", PPM - terms["uncertainty"]),
+        (given.bfs_ppm, "supported by what is near it", terms["bfs"]),
+        (given.grounded_ppm, "borne out by others", terms["grounded"]),
+        (given.consistency_ppm, "free of contradiction", terms["consistency"]),
+        (given.certainty_ppm, "certain", PPM - terms["uncertainty"]),
     )
-    parts = " + ".join(f"{share(weight)}·{share(value)} {what}" for weight, what, value in said)
-    return f"{parts} = {share(score_ppm)} {against} {share(given.yes_ppm)}: {verb}"
+    found = ", ".join(f"{what} {share(value)}" for _, what, value in said)
+    parts = " + ".join(f"{share(weight)}·{share(value)}" for weight, _, value in said)
+    return f"{found}: {parts} = {share(score_ppm)} {against} {share(given.yes_ppm)}: {verb}"
 
 
 PROMOTE = Kind(
@@ -141,7 +142,8 @@ PROMOTE = Kind(
         aim="promote to long-term memory",
         proposed={"early": "early, because it was salient from the start", "salient": "because it is salient"},
         why={
-            "validity": "votes and weight suffice, but the validity gate does not pass",
+            "validity": "votes and weight suffice, but too few of those who are for it found it free enough of "
+            "contradiction, and sure enough",
             _PROMOTED: "it was promoted already",
             GONE_ALREADY: "it was gone already",
         },

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.orders.restore import REASON
-from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
@@ -71,11 +71,10 @@ def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequ
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["holds"]:
-        return "does not know it, or the request, or cannot open it: leave it sealed"
-    against, verb = ("≥", "restore") if yes else ("<", "leave it sealed")
-    both = share((terms["rank"] + terms["share"]) // 2)
-    fresh = "the request is fresh" if score_ppm == PPM else f"relevance {both}: {share(score_ppm)}"
-    return f"{fresh} {against} θ {share(policy.forget.theta_ppm)}: {verb}"
+        return "does not know it, or the request, or cannot open it: leave it as it is"
+    if yes and score_ppm == PPM:
+        return "it was asked for so lately that nobody would propose to forget it: restore"
+    return f"{forget.compared(terms, not yes, score_ppm, policy)}: {'restore' if yes else 'leave it as it is'}"
 
 
 RESTORE = Kind(

@@ -148,8 +148,8 @@ def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequ
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["contradicts"]:
         return "does not know both, or finds no contradiction, or the other is the later one: both stay"
-    told = f"evidence {share(terms['challenger'])} for it, {share(terms['incumbent'])} against"
-    told += ", and its own agent or source corrects it" if terms["corrects"] else ""
+    told = f"evidence for the newer {share(terms['challenger'])}, for the older {share(terms['incumbent'])}"
+    told += f"; who said the older corrects it, which counts {share(_CORRECTED)} at least" if terms["corrects"] else ""
     return f"{told}: score {share(score_ppm)} {'> 0.5: the newer takes its place' if yes else '≤ 0.5: both stay'}"
 
 

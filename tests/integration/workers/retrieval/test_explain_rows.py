@@ -14,7 +14,7 @@ from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import Keys
-from memquorum.core.records import RestoreOrdered
+from memquorum.core.records import Restored, RestoreOrdered
 from memquorum.core.retrieval.query import Filters
 from tests.builders import votes
 from tests.builders.facts import facts
@@ -46,6 +46,27 @@ def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], cod
         for wanted in (A, B, C, D, memory_id("faint")):
             assert load(connection, codec, wanted) == facts(shard, wanted)
         assert load(connection, codec, memory_id("stranger")) is None
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_what_took_a_memorys_place_in_its_slot_is_known_also_once_it_is_back(
+    databases: tuple[str, str], codec: Codec, back: bool
+) -> None:
+    shard = Shard(codec, GENESIS)
+    for name in ("a", "b"):
+        shard.episode(name, explicit=True, key="ada/dietary")
+    shard.episode("c", explicit=True, key="ada/drink")
+    if back:
+        shard.tick(100_000)
+        order = votes.restore(GENESIS, A)
+        shard.ask(order, 100_000)
+        shard.tick(200_000)
+        shard.restore(order, Restored(A, 1, 0, 0, 0, 0))
+    stored(databases[0], shard)
+    with psycopg.connect(databases[0]) as connection:
+        found = load(connection, codec, A)
+    assert found is not None and found.memory is not None and found == facts(shard, A)
+    assert (found.memory.tier, [one.memory_id for one in found.filled]) == ("short-term" if back else "superseded", [B])
 
 
 async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namespace(

@@ -282,6 +282,8 @@ def test_requests_that_cannot_be_answered_name_the_field(client: TestClient) -> 
         (client.get("/memories/7"), 400, "memory_id"),
         (client.get(f"/memories/{memory_id('nobody')}"), 404, "memory_id"),
         (client.get(f"/memories/{memory_id('nobody')}/explain"), 404, "memory_id"),
+        (client.get(f"/memories/{memory_id('tank')}?namespace=elsewhere"), 404, "memory_id"),
+        (client.get(f"/memories/{memory_id('tank')}/explain?namespace=elsewhere"), 404, "memory_id"),
         (client.get("/events/a%20b/e"), 400, "namespace"),
         (client.get("/events/a/e?wait_ms=99999999"), 400, "wait_ms"),
     ):

@@ -70,7 +70,23 @@ def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
     assert f"It fills the slot ada/dietary, where it took the place of {A}." in text
     account, text = told(shard, A)
     assert (account.tier, account.superseded_by) == ("superseded", B)
-    assert f" by {B}: kept for audit" in text
+    assert f"{B} took its place at 1970-01-01 00:00:00 UTC, when that filled its slot." in text
+    assert "Superseded since 1970-01-01 00:00:00 UTC: kept for audit" in text
+
+
+def test_what_came_back_still_says_that_it_was_superseded_by_what_and_when_it_came_back(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    for event in ("a", "b"):
+        shard.episode(event, salience=10, explicit=True, key="ada/dietary")
+    shard.tick(100_000)
+    order = votes.restore(GENESIS, A)
+    shard.ask(order, 100_000)
+    shard.tick(200_000)
+    shard.restore(order, Restored(A, 1, 0, 0, 0, 0))
+    account, text = told(shard, A)
+    assert (account.tier, account.superseded_by) == ("short-term", None)
+    assert f"{B} took its place at 1970-01-01 00:00:00 UTC, when that filled its slot; it came back at" in text
+    assert "it came back at 1970-01-01 00:03:20 UTC, by the vote of epoch 1." in text
 
 
 def test_what_a_vote_superseded_names_what_took_its_place(codec: Codec) -> None:
@@ -82,10 +98,11 @@ def test_what_a_vote_superseded_names_what_took_its_place(codec: Codec) -> None:
     assert told(shard, A)[0].superseded_by is None
     shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
     account, text = told(shard, A)
-    assert account.superseded_by == B and "That says" not in text
-    assert f" by {B}: kept for audit" in text
-    assert "  That says: Now it is 4." in telling.lines(account, GENESIS, "Now it is 4.")
+    assert account.superseded_by == B and "What took its place says" not in text
+    assert f"{B} took its place at 1970-01-01 00:03:20 UTC, by the vote of epoch 2." in text
+    assert "  What took its place says: Now it is 4." in telling.lines(account, GENESIS, "Now it is 4.")
     assert told(shard, B)[0].superseded_by is None
+    assert "Outcome: superseded" in text and "Outcome: the other is superseded" in told(shard, B)[1]
 
 
 def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(codec: Codec) -> None:
@@ -103,7 +120,7 @@ def test_a_promoted_memory(shard: Shard) -> None:
     assert account.born is not None
     assert [(s.name, s.value_ppm) for s in account.born.signals] == [("novelty", 810_000), ("confidence", 900_000)]
     assert "Salience 0.6 = (0.3·novelty 0.81 + 0.1·confidence 0.9) / 0.4 reached 0.35" in text
-    assert "Consolidated confidence: 0.965, the third best score for it." in text
+    assert "Its confidence from then on: 0.965, the third best score of those who were for it." in text
     assert "read by reviewer" in text
     assert account.due_at is not None
     assert f"from {telling.moment(account.due_at)} on" in text
@@ -122,7 +139,7 @@ def test_what_was_learned_stands_for_the_rank_and_is_named(codec: Codec) -> None
     assert account.born is not None and account.born.learned_by is not None
     assert [(s.name, s.weight, s.value_ppm) for s in account.born.signals][-1] == ("learned", 0.2, 250_000)
     assert "0.2·learned 0.25" in text and "coefficients 5f3a9c01d2e4, which the members had decided on" in text
-    assert "which gives rank 0.7" in text
+    assert "its rank is 0.7." in text
 
 
 def test_a_kept_and_a_voided_one(shard: Shard) -> None:
@@ -148,7 +165,36 @@ def test_a_kept_one_says_when_it_is_due_next() -> None:
     assert account.due_at is not None
     assert account.due_at <= account.as_of
     assert (account.rest, account.last_epoch) == ({"forget": 3}, 1)
-    assert "rests until epoch 3; next is 2" in text
+    at = 3_000_000 + GENESIS.policy.epoch.interval_ms
+    told_next = f"the next is epoch 2, at {telling.moment(at)} at the latest."
+    assert f"It was kept lately, and is proposed again in epoch 3 at the earliest; {told_next}" in text
+
+
+def test_what_is_due_says_when_its_shard_votes_again() -> None:
+    shard = Shard(CODEC, GENESIS)
+    shard.tick(1_000)
+    shard.episode("a", at=500)
+    shard.episode("b", at=500)
+    shard.tick(9_000_000)
+    first = "It may be proposed to be forgotten in the next epoch; the next is epoch 1, as soon as its clock moves on."
+    assert first in told(shard, A)[1]
+    shard.decide([proposal(B, "promote")], nobody)
+    at = telling.moment(9_000_000 + GENESIS.policy.epoch.interval_ms)
+    assert f"in the next epoch; the next is epoch 2, at {at} at the latest." in told(shard, A)[1]
+
+
+def test_votes_that_ended_alike_are_told_once(shard: Shard) -> None:
+    shard = Shard(CODEC, GENESIS)
+    shard.episode("a")
+    shard.tick(100_000)
+    for _ in range(3):
+        shard.decide([proposal(A, "promote")], nobody)
+    shard.decide([proposal(A, "promote")], contradicted)
+    account, text = told(shard, A)
+    assert [vote.epoch for vote in account.votes] == [1, 2, 3, 4]
+    heads = [line for line in text.splitlines() if line.startswith("Epoch")]
+    assert [head.split()[1] for head in heads] == ["3", "4"]
+    assert "  Proposed so in epochs 1 and 2 too, with the same outcome for the same reason." in text
 
 
 def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Codec) -> None:
@@ -156,7 +202,10 @@ def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Cod
     shard.episode("a")
     shard.tick(100_000)
     shard.decide([proposal(A, "promote")], nobody)
-    assert "  It was not promoted lately: it may be proposed again in epoch 3; next is 2." in told(shard, A)[1]
+    assert (
+        "  It was not promoted lately: it may be proposed again in epoch 3; the next is epoch 2, at"
+        in told(shard, A)[1]
+    )
     for _ in range(4):
         shard.decide([proposal(A, "promote")], contradicted)
     text = told(shard, A)[1]
@@ -176,12 +225,13 @@ def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:
     other = replace(first, profile=replace(first.profile, decay_ppm=123_000, age_ms=60_000, ambiguous=False))
     mixed = replace(account, votes=(replace(account.votes[0], opinions=(other, *others)),))
     text = "\n".join(telling.lines(mixed, GENESIS))
-    assert "decay 0.123 after 1 min; worth ranks" in text
+    assert "decay 0.123 after 1 min; its worth ranks" in text
     odd = replace(other, profile=replace(first.profile, decay_ppm=456_000, variance_ppm=186_766, ambiguous=True))
     mixed = replace(account, votes=(replace(account.votes[0], opinions=(odd, other, *others)),))
     text = "\n".join(telling.lines(mixed, GENESIS))
-    assert "decay 0.456 after 1 min; the scales disagree (σ² 0.1868); worth ranks" in text.replace(
-        telling.span(first.profile.age_ms), "1 min"
+    assert (
+        "decay 0.456 after 1 min, though the scales disagree about that (σ² 0.1868); its worth ranks"
+        in text.replace(telling.span(first.profile.age_ms), "1 min")
     )
 
 

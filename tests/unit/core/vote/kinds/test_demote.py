@@ -194,10 +194,13 @@ def test_members_measure_by_the_long_scales() -> None:
 
 def test_it_is_told_in_words(shard: Shard, codec: Codec) -> None:
     told = "\n".join(lines(explain(codec, GENESIS, facts(shard, A, codec)), GENESIS))
-    assert "It may be proposed to be demoted in the next epoch." in told
+    assert (
+        "It may be proposed to be demoted in the next epoch; the next is epoch 2, as soon as its clock moves on."
+        in told
+    )
     shard.decide([votes.proposal(A, "demote")], some)
     told = "\n".join(lines(explain(codec, GENESIS, facts(shard, A, codec)), GENESIS))
-    assert "to demote to short-term memory? Demoted" in told
+    assert "vote to demote to short-term memory. Outcome: demoted" in told
     assert "2 of 4 members are for it, 2 are needed" in told
     assert "alive, in short-term memory" in told
     shard.decide([votes.proposal(A, "demote")])

@@ -82,8 +82,8 @@ def test_forget_is_the_papers_vote() -> None:
 def test_a_vote_to_promote_is_told_term_by_term() -> None:
     terms = dict(zip(PROMOTE.terms, (700_000, 500_000, PPM, 500_000), strict=True))
     assert opinion_in_words(PROMOTE, terms, (True, 655_000), POLICY) == (
-        "0.4·0.7 fits what is known around it (bfs) + 0.35·0.5 found elsewhere (grounded) + "
-        "0.15·1 uncontradicted (consistency) + 0.1·0.5 sure (1 - uncertainty) = 0.655 ≥ 0.6: promote"
+        "supported by what is near it 0.7, borne out by others 0.5, free of contradiction 1, certain 0.5: "
+        "0.4·0.7 + 0.35·0.5 + 0.15·1 + 0.1·0.5 = 0.655 ≥ 0.6: promote"
     )
 
 
