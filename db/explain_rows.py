@@ -18,6 +18,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Filled, Noted, Waiting
+from memquorum.core.tiers import SUPERSEDED
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
 
@@ -62,10 +63,7 @@ def load(
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     standing = protections(connection, [memory_id])
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
-    filled = connection.execute(QUERIES["explain_filled_by"], wanted).fetchall()
-    # It may have come back since, and then its row does not say what it gave way to.
-    if found is not None and found.key is not None and not filled:
-        filled = connection.execute(QUERIES["explain_fillers"], wanted).fetchall()
+    filled = _fillers(connection, codec, found)
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
     as_of = time[0] if time else 0
     judged = policy(shard)
@@ -97,7 +95,7 @@ def load(
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
         conflicts=tuple(Contradiction(*row) for row in conflicts),
-        filled=tuple(one for (entry,) in filled for one in _filled(codec, entry, memory_id)),
+        filled=filled,
     )
 
 
@@ -107,10 +105,19 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
     return Noted(seq, as_of, effect, event_id, digest, detail)
 
 
-def _filled(codec: Codec, data: bytes, memory_id: str) -> Iterator[Filled]:
-    entry = codec.decode_as(JournalEntry, data)
-    if memory_id in codec.decode_as(Stored, entry.detail).superseded:
-        yield Filled(entry.memory_id or "", entry.as_of, entry.seq)
+def _fillers(connection: psycopg.Connection, codec: Codec, memory: Memory | None) -> tuple[Filled, ...]:
+    """What took a memory's place in its slot."""
+    if memory is None or memory.key is None:
+        return ()
+    wanted = {"id": memory.id, "limit": _USES_MAX}
+    # Once it came back, its row does not say any more what it gave way to.
+    name = "explain_filled_by" if memory.tier == SUPERSEDED else "explain_fillers"
+    entries = [codec.decode_as(JournalEntry, data) for (data,) in connection.execute(QUERIES[name], wanted)]
+    return tuple(
+        Filled(entry.memory_id or "", entry.as_of, entry.seq)
+        for entry in entries
+        if memory.id in codec.decode_as(Stored, entry.detail).superseded
+    )
 
 
 def _waiting(codec: Codec, entry: bytes, memory_id: str) -> Iterator[Waiting]:
