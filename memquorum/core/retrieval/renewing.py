@@ -44,6 +44,7 @@ class _Read:
         self.hit = hit
         self.stems = frozenset(content(hit.text).stems)
         self.asked = self.stems & asked
+        self.names = _named(hit.text)
 
     def renews(self, other: _Read, named: frozenset[str]) -> bool:
         """Whether it comes before the other. `named`: names and numbers of the question, which it may not lack."""
@@ -54,7 +55,7 @@ class _Read:
             and mine.score >= theirs.score - _FURTHER
             and bool(self.asked)
             and len(self.asked) >= _COVERED * len(other.asked)
-            and not (other.asked & named) - self.asked
+            and (not (other.asked & named) - self.asked or len(self.names & other.names) > 1)
             and len(self.stems & other.stems) > _SHARED * min(len(self.stems), len(other.stems))
             and bool((self.stems & other.stems) - named)
             and becomes_otherwise(mine.text)

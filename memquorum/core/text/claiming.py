@@ -31,16 +31,17 @@ CHANGES = _set(
     "advanced upgraded downgraded migrated converted brought updated corrected amended"
 )
 """Participles that say to what something was changed."""
-OTHERWISE = (
-    CUE_WORDS
-    | CHANGES
-    | _set(
-        "not again since only handed took taken over back forward swapped fixed repaired sold broke closed cancelled "
-        "canceled gone stopped ended longer more wrong mistake left became today currently lately recently finally "
-        "already jetzt mehr statt geändert verschoben verlegt wieder seit ab sondern maintenant désormais changé "
-        "déplacé reporté depuis ahora ya cambiado desde aplazado adesso ora più cambiato spostato invece"
-    )
-)
+OTHERWISE = CUE_WORDS.union(CHANGES, _set(
+    "adjourned rebooked rearranged reopened restored resumed resolved dropped discontinued retired deprecated "
+    "abandoned withdrawn withdrew revoked expired lifted waived extension prolonged deferred suspended halted paused "
+    "exchanged substituted succeeded resigned quit recused appointed elected relieved grew grown shrank shrunk rose "
+    "risen fell fallen doubled halved tripled climbed henceforth onwards effective formerly previously former until "
+    "overruled overturned reversed lost found stolen returned recovered healed not again since only handed took taken "
+    "over back forward swapped fixed repaired sold broke closed cancelled canceled gone stopped ended longer more "
+    "wrong mistake left became today currently lately recently finally already jetzt mehr statt geändert verschoben "
+    "verlegt wieder seit ab sondern maintenant désormais changé déplacé reporté depuis ahora ya cambiado desde "
+    "aplazado adesso ora più cambiato spostato invece"
+))  # fmt: skip
 """Words of a text that may tell how something became otherwise; by them alone nothing contradicts anything."""
 RENEWS = _set(
     "new updated increased extended shortened reduced revised raised lowered improved changed now recently moved"

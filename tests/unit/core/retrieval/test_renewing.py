@@ -27,6 +27,11 @@ SVENJA = "Bernd has handed the juniors over to Svenja."
         ("Who trains the juniors?", BERND, SVENJA),
         ("Can boat 7 be used?", "Boat 7 has a cracked rudder.", "The rudder of boat 7 was repaired, it may be used."),
         ("How many paddles are there?", "We have eleven paddles left.", "Two paddles broke, so only nine are left."),
+        (
+            "Where do we stay in Kyoto?",
+            "Our hotel in Kyoto is the Sakura Inn, check-in from 15:00.",
+            "The Sakura Inn cancelled on us, we stay at Hotel Mume instead.",
+        ),
         ("Wo steht der Drucker?", "Der Drucker steht im Flur.", "Der Drucker steht jetzt im Keller."),
         ("¿Dónde está la llave?", "La llave está en el cajón.", "Ahora la llave está en la cocina."),
     ],
