@@ -14,7 +14,7 @@ from memquorum.core.orders.envelope import Body
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.restore import ACTIONS, REQUEST
 from memquorum.core.orders.table import ORDERS, answered_by
-from memquorum.core.records import JournalEntry, RestoreOrdered, Signed
+from memquorum.core.records import JournalEntry, RestoreOrdered, Signed, Stored
 from memquorum.core.retrieval import restoring
 
 ASKED = "asked"
@@ -54,6 +54,13 @@ def shown(codec: Codec, rows: Sequence[tuple[Any, ...]]) -> Ordered | None:
     if kind is REQUEST:
         return _request(told, order, [row[6:] for row in rows])
     return _erasure(told, rows[0]) if kind is ERASURE else told
+
+
+def rank_ppm(codec: Codec, entry: bytes | None) -> int | None:
+    """How the worth of a memory ranked when it was stored, by the entry of the journal that says so."""
+    if entry is None:
+        return None
+    return codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail).rank_ppm
 
 
 def _erasure(told: Ordered, row: tuple[Any, ...]) -> Ordered:

@@ -624,7 +624,9 @@ ORDER BY o.position
 
 -- :name forget_asked
 -- Memories as somebody sees them who wants them forgotten. `kinds`: by tier, the kind of proposal.
-SELECT m.id::text, m.tier, s.last_access, coalesce((s.kept ->> (%(kinds)s::jsonb ->> s.tier))::integer, 0), h.as_of
+SELECT m.id::text, m.tier, s.last_access, coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0), h.as_of,
+    h.last_epoch + 1,
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
 FROM memory m
 JOIN shard h ON h.shard = m.shard
 LEFT JOIN strength s ON s.memory_id = m.id

@@ -234,10 +234,11 @@ class Reads:
         wanted = {"namespace": namespace, "ids": list(memory_ids)}
         return [Resting(*row) for row in await self._pool.ask("restore_asked", wanted, sight)]
 
-    async def used(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
+    async def used(self, sight: Sight, codec: Codec, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
         """Those of the memories that the namespace has, and what a vote to forget them would look at."""
         wanted = {"namespace": namespace, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
-        return [Used(*row) for row in await self._pool.ask("forget_asked", wanted, sight)]
+        rows = await self._pool.ask("forget_asked", wanted, sight)
+        return [Used(*row[:-1], order_rows.rank_ppm(codec, row[-1])) for row in rows]
 
     async def order(self, sight: Sight, codec: Codec, order_id: str) -> Ordered | None:
         """What became of an order; None where the journal has not answered it yet."""

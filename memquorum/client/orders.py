@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid
-from memquorum.commands import FAILED, OK, REFERENCE, Option, flag, one_of, option
+from memquorum.commands import FAILED, NOT_FOUND, OK, REFERENCE, Option, flag, one_of, option
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.retrieval import ordered
 from memquorum.core.retrieval.ordered import counted, remains
+from memquorum.core.retrieval.restoring import UNKNOWN
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
@@ -28,15 +29,24 @@ def _give(
     words: Callable[[T], Iterable[str]],
     *named: Any,
     good: Callable[[T], bool] = lambda done: done.status not in _UNDER_WAY,
+    there: Callable[[T], bool] = lambda done: True,
     **said: Any,
 ) -> int:
-    """Gives an order by the client's method of that name, and tells what became of it: 0 where that is good."""
+    """Gives an order by the client's method of that name, and tells what became of it: 0 where that is good, 4 where
+    what it names is not there."""
     if parsed.sign is not None:
         raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
     with opened(parsed) as memory:
         done: T = getattr(memory, order)(*named, timeout=parsed.timeout, **said)
     print(in_json(done) if parsed.json else "\n".join(words(done)), flush=True)
+    if not there(done):
+        return NOT_FOUND
     return OK if good(done) else FAILED
+
+
+def _known(done: Forget | Restore) -> bool:
+    """Whether the namespace has all memories that were named."""
+    return all(one.status != UNKNOWN for one in done.memories)
 
 
 def _under_way(order_id: str | None) -> str:
@@ -126,11 +136,12 @@ def _staying(found: Erasure) -> Iterator[str]:
     example="memquorum restore -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _restore(parsed: argparse.Namespace) -> int:
-    """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already."""
+    """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already; 4
+    where the namespace has no such memory."""
     back = ("restored", "alive")
     return _give(
         parsed, "restore", _restored, *parsed.memory_ids, reference=parsed.reference,
-        good=lambda done: all(one.status in back for one in done.memories),
+        good=lambda done: all(one.status in back for one in done.memories), there=_known,
     )  # fmt: skip
 
 
@@ -154,10 +165,11 @@ def _restored(done: Restore) -> Iterator[str]:
     example="memquorum forget -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --yes",
 )
 def _forget(parsed: argparse.Namespace) -> int:
-    """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten."""
+    """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten; 4 where the
+    namespace has no such memory."""
     return _give(
         parsed, "forget", forget_lines, *parsed.memory_ids, reference=parsed.reference, dry_run=not parsed.yes,
-        good=lambda done: not parsed.yes or all(one.status == "forgotten" for one in done.memories),
+        good=lambda done: not parsed.yes or all(one.status == "forgotten" for one in done.memories), there=_known,
     )  # fmt: skip
 
 

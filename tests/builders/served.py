@@ -68,6 +68,7 @@ class Store:
             REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
         }
         self.resting_rows: dict[str, Resting] = {}
+        self.rests = 11
 
     async def indexed(self, *_: str) -> bool:
         return False
@@ -158,10 +159,10 @@ class Store:
         mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
         return [one for one in mine if OWNERS.get(one.memory_id, namespace) == namespace]
 
-    async def used(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Used]:
+    async def used(self, sight: Sight, _: Codec, namespace: str, memory_ids: tuple[str, ...]) -> list[Used]:
         assert covers(sight.namespaces, namespace)
         mine = [i for i in memory_ids if OWNERS.get(i) == namespace]
-        return [Used(i, "short-term", 0, 2, 1_000) for i in mine]
+        return [Used(i, "short-term", 0, self.rests, 1_000, 8, 600_000) for i in mine]
 
     async def order(self, sight: Sight, _: Codec, order_id: str) -> Ordered | None:
         found = self.orders.get(order_id)

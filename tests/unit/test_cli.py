@@ -39,6 +39,8 @@ from memquorum.core.api.answers import (
     Pinned,
     Placed,
     Recalled,
+    Restore,
+    Restoring,
     Retrieved,
     Shown,
     Staying,
@@ -490,6 +492,23 @@ def test_where_nothing_can_be_proposed_it_is_said() -> None:
     alive = Forget("n", "nothing asked", True, (held, structs.replace(held, status="alive")))
     *_, last = orders.forget_lines(alive)
     assert last == "nothing was proposed: give --yes to have the members vote on it"
+
+
+@pytest.mark.parametrize("given", [["M"], ["M", "--yes"]])
+def test_a_memory_that_the_namespace_has_not_ends_with_4(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: list[str]
+) -> None:
+    told = Leaving("M", "unknown", "this namespace has no such memory")
+    found = Forget("n", "nothing asked", "--yes" not in given, (told,))
+    monkeypatch.setattr(client, "forget", lambda *_, **__: found, raising=False)
+    assert cli.main(["forget", *given]) == NOT_FOUND
+    assert "M  unknown: this namespace has no such memory" in capsys.readouterr().out
+    monkeypatch.setattr(client, "restore", lambda *_, **__: Restore("n", "nothing to restore", ()), raising=False)
+    assert cli.main(["restore", "M"]) == OK
+    unknown = Restoring("M", "unknown", "this namespace has no such memory")
+    lost = Restore("n", "nothing to restore", (unknown,))
+    monkeypatch.setattr(client, "restore", lambda *_, **__: lost, raising=False)
+    assert cli.main(["restore", "M"]) == NOT_FOUND
 
 
 def test_what_says_otherwise_is_told_of_in_words(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:

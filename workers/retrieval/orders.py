@@ -43,4 +43,4 @@ async def order(service: Service, request: Request, caller: Caller) -> Response:
     caller.sight(ORDERS[found.kind].right, AUDIT)
     if found.status == ASKED:
         found = replace(found, memories=await restores.standing(service, sight, found))
-    return Told(found)
+    return Told(await restores.reasoned(service, sight, found))

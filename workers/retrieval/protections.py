@@ -89,7 +89,7 @@ def _told(
 async def begin_goal(asking: Asking, goal: Goal) -> Needed:
     """Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it."""
     reads, sight = asking.service.reads, asking.sight
-    rows = await reads.used(sight, goal.namespace, goal.memory_ids)
+    rows = await reads.used(sight, asking.service.codec, goal.namespace, goal.memory_ids)
     policy = asking.service.configurations.policy(goal.namespace)
     for one in forgetting.standing(goal.memory_ids, rows, policy):
         if one.status != forgetting.ALIVE:

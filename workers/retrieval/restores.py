@@ -41,7 +41,7 @@ async def restore(asking: Asking, asked: RestoreOrdered) -> Restore:
 async def forget(asking: Asking, asked: forgetting.ForgetAsked) -> Forget:
     """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
     order = asked.order
-    found, stopped = await _leaving(asking.service, asking.sight, order.namespace, order.memory_ids)
+    found, _, stopped = await _leaving(asking.service, asking.sight, order.namespace, order.memory_ids)
     alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
     if asked.dry_run or not alive:
         return Forget(order.namespace, "nothing asked", asked.dry_run, found)
@@ -62,7 +62,19 @@ async def forget(asking: Asking, asked: forgetting.ForgetAsked) -> Forget:
 
 async def _ask(asking: Asking, order: RestoreOrdered) -> tuple[str, Ordered | None]:
     (order_id,) = await asking.give(REQUEST, [order])
-    return order_id, await asking.answered(order_id)
+    done = await asking.answered(order_id)
+    return order_id, None if done is None else await reasoned(asking.service, asking.sight, done)
+
+
+async def reasoned(service: Service, sight: Sight, done: Ordered) -> Ordered:
+    """The same, and of what its epoch did not speak of why not, as far as that shows now."""
+    left = [one.memory_id for one in done.memories if one.detail == restoring.NOT_NOMINATED]
+    if not left or done.epoch is None:
+        return done
+    epoch, (found, rows, _) = done.epoch, await _leaving(service, sight, done.namespace, left)
+    why = {one.memory_id: forgetting.passed_over(one, rows.get(one.memory_id), epoch) for one in found}
+    told = (replace(one, detail=why.get(one.memory_id, one.detail)) for one in done.memories)
+    return replace(done, memories=tuple(told))
 
 
 def _decided(done: Ordered | None) -> dict[str, Restoring]:
@@ -74,18 +86,18 @@ async def standing(service: Service, sight: Sight, asked: Ordered) -> tuple[Rest
     """Where the memories stand of a request that nobody has voted on yet."""
     ids = [one.memory_id for one in asked.memories]
     if asked.says["action"] == FORGET:
-        now, _ = await _leaving(service, sight, asked.namespace, ids)
+        now, *_ = await _leaving(service, sight, asked.namespace, ids)
         return tuple(Restoring(one.memory_id, one.status, one.detail) for one in now)
     return restoring.standing(ids, await service.reads.resting(sight, asked.namespace, ids))
 
 
 async def _leaving(
     service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str]
-) -> tuple[tuple[Leaving, ...], bool]:
-    """Finds what a vote to forget would look at of each memory, as the store has it now, and whether the caps leave
-    nothing of the namespace for now."""
+) -> tuple[tuple[Leaving, ...], dict[str, forgetting.Used], bool]:
+    """Finds what a vote to forget would look at of each memory, as the store has it now, its rows, and whether the caps
+    leave nothing of the namespace for now."""
     policy, reads = service.configurations.policy(namespace), service.reads
-    rows = await reads.used(sight, namespace, memory_ids)
+    rows = await reads.used(sight, service.codec, namespace, memory_ids)
     words: dict[str, list[str]] = {}
     for memory_id, kind, order_id, by, reference, *_ in await reads.protectors(sight, memory_ids):
         words.setdefault(memory_id, []).append(forgetting.shield(kind, by, reference, order_id))
@@ -95,4 +107,5 @@ async def _leaving(
         as_of = rows[0].as_of
         quota = await reads.quota(sight, namespace, caps.since(as_of, policy.caps))
         stopped = quota is not None and caps.stopped_until(quota, as_of, policy.caps) is not None
-    return forgetting.standing(memory_ids, rows, policy, shields=shields, quota=quota), stopped
+    found = forgetting.standing(memory_ids, rows, policy, shields=shields, quota=quota)
+    return found, {row.memory_id: row for row in rows}, stopped

@@ -24,13 +24,16 @@ ALIVE, PROTECTED, FORGOTTEN, KEPT, UNKNOWN = "alive", "protected", "forgotten", 
 
 
 class Used(Struct, frozen=True):
-    """A memory as its rows have it; what it was used and kept is there while it is alive. Times in milliseconds."""
+    """A memory as its rows have it; what it was used is there while it is alive. Times in milliseconds. `rest`: the
+    first epoch that may propose it; `next_epoch`: the next of its shard. `rank_ppm`: of its worth when it came."""
 
     memory_id: str
     tier: str
     last_access: int | None
-    kept: int | None
+    rest: int
     as_of: int
+    next_epoch: int = 1
+    rank_ppm: int | None = None
 
 
 class ForgetAsked(Struct, frozen=True):
@@ -71,6 +74,16 @@ def standing(
     return tuple(found)
 
 
+def passed_over(found: Leaving, row: Used | None, epoch: int) -> str:
+    """Why an epoch about a request to forget a memory did not propose it. `found`: how it stands."""
+    if row is None or row.last_access is None or found.status == PROTECTED:
+        return f"it was not nominated: {found.detail}"
+    if row.rest > epoch:
+        return f"it was not nominated: it was kept before, and is not proposed again before epoch {row.rest}"
+    told = "only so many go in an epoch, of its namespace and in all, and others came first: ask again"
+    return f"it was not nominated: {told}"
+
+
 _SOME = 0.01
 """Below it next to nothing is so irrelevant."""
 
@@ -104,13 +117,26 @@ def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | 
     below = max(0, given.theta_ppm * PPM - given.omega_decay_ppm * decay) / max(1, given.omega_relevance_ppm)
     share = min(PPM, int(below)) / PPM
     if share >= _SOME:
-        detail = f"a member lets it go if its relevance to it is below {share:.2f}"
+        detail = f"a member lets it go if its relevance to it is below {share:.2f}{_of_rank(row.rank_ppm, share)}"
     else:
         detail = "no member lets it go so soon after its last use; an order to erase takes it whatever they think"
-    if row.kept:
-        detail += f"; it was kept {row.kept} times lately, and may rest"
+    if row.rest > row.next_epoch:
+        detail += f"; it was kept lately, and is not proposed before epoch {row.rest} (the next is {row.next_epoch})"
     if not kind.seals:
         detail = f"it is in {row.tier} memory: the vote is to {kind.words.aim} first, ask again after that; {detail}"
     elif stop is not None:
         detail = f"{stop}, and a proposal waits until then; {detail}"
     return Leaving(memory_id, ALIVE, detail, decay / PPM, share)
+
+
+def _of_rank(rank_ppm: int | None, below: float) -> str:
+    """What follows from the rank of its worth, which is the same to all members and half of the relevance."""
+    if rank_ppm is None:
+        return ""
+    rest = 2 * below - rank_ppm / PPM
+    told = f". Half of that is how its worth ranks, {rank_ppm / PPM:.2f} when it came"
+    if rest <= 0:
+        return f"{told}: no member lets it go"
+    if rest > 1:
+        return f"{told}: each lets it go"
+    return f"{told}: a member lets it go if its nearness to what the member's agents did lately is below {rest:.2f}"

@@ -21,6 +21,8 @@ from memquorum.core.vote.kinds import KINDS, LETS_GO
 
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
 FORGOTTEN, KEPT = "forgotten", "kept"
+NOT_NOMINATED = "it was not nominated"
+"""Of a memory that an epoch about a request does not speak of; `forgetting.passed_over` says why."""
 ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values())}
 """By what a request asks for, the kinds of proposals that answer it."""
 _STEPS = {KINDS[name].outcome for name in ANSWERS[FORGET] if not KINDS[name].seals}
@@ -82,8 +84,7 @@ def _left(memory_id: str, outcome: str, why: str) -> Restoring:
         return Restoring(memory_id, KEPT, f"the members keep it: {why}")
     if outcome:
         return Restoring(memory_id, KEPT, why)
-    told = "it was not nominated: it was kept lately, or is protected, is not there, or its namespace has lost enough"
-    return Restoring(memory_id, KEPT, told)
+    return Restoring(memory_id, KEPT, NOT_NOMINATED)
 
 
 def _standing(memory_id: str, row: Resting | None) -> Restoring:
