@@ -34,6 +34,8 @@ class Known(NamedTuple):
     """How often its words had been said before (`core.worth`)."""
     like: str | None = None
     """What its worth is ranked among."""
+    accepted: int = 0
+    """Where its episode stands in the accepted stream."""
     marks: Marks = Marks("")
     """What a repetition of it has to agree on."""
 

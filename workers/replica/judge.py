@@ -337,4 +337,5 @@ def _facts(
         known.marks.source,
         known.marks.key if meant else None,
         tuple(filter(None, (known.marks.supersedes or "").split(","))) if meant else (),
+        known.accepted,
     )

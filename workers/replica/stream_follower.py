@@ -198,4 +198,5 @@ def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed:
         marks=said,
         sealed_counts=scored.sealed_counts,
         like=scored.like,
+        accepted=offset,
     )

@@ -56,8 +56,15 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """The slot that it fills, on purpose."""
     supersedes: tuple[str, ...] = ()
     """The memories that it names to take the place of, on purpose."""
+    accepted: int = 0
+    """Where its episode stands in the accepted stream: of two of one moment the later one stands behind."""
     rank_ppm: int | None = None
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
+
+
+def later(one: MemoryFacts, other: MemoryFacts) -> bool:
+    """Whether the first was said after the other."""
+    return (one.created, one.accepted, one.memory_id) > (other.created, other.accepted, other.memory_id)
 
 
 def refills(newer: MemoryFacts, older: MemoryFacts) -> bool:

@@ -8,7 +8,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
 from memquorum.core.text.conflict import Claims, between
 from memquorum.core.vote.evidence import RULES
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, names, refills
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, later, names, refills
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 
 __all__ = ["MemberContext", "MemoryFacts", "judged"]
@@ -57,7 +57,7 @@ def _claim_once(
     scores = [kind.score(one, policy) for one in terms]
     for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
     said = [(one, context.claims(one)) for one in claimed]
-    for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, one[1].memory_id)):
+    for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, -one[1].accepted)):
         claims = context.claims(claim)
         if any(_contradict(claim, claims, *other) for other in said):
             terms[at] = kind.abstain(as_of)
@@ -67,8 +67,7 @@ def _claim_once(
 
 
 def _contradict(a: MemoryFacts, mine: Claims, b: MemoryFacts, theirs: Claims) -> bool:
-    later = (a.created, a.memory_id) > (b.created, b.memory_id)
-    (newer, said), (older, before) = ((a, mine), (b, theirs)) if later else ((b, theirs), (a, mine))
+    (newer, said), (older, before) = ((a, mine), (b, theirs)) if later(a, b) else ((b, theirs), (a, mine))
     if refills(newer, older) or names(newer, older):
         return True
     return between(before, said, same_agent=a.agent == b.agent) is not None

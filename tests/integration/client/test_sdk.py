@@ -567,7 +567,6 @@ def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Sett
         never = str(uuid.uuid4())
         with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
             (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
-        tick(line, now + 1)  # where time stands still, no text is the later one
         newer = memory.add(
             "Ask the porter where deliveries belong.", wait=True, explicit=True,
             supersedes=[older.memory_id, foreign.memory_id, never],

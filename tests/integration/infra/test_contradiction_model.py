@@ -27,7 +27,6 @@ def test_members_vote_by_the_model_that_their_policy_names(tmp_path: Path) -> No
         tick(line, START)
         with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="plant", agent="planner") as memory:
             older = memory.add(OLDER, wait=True, reward=0.9)
-            tick(line, START + 1)  # where time stands still, no text is the later one
             newer = memory.add(NEWER, wait=True, reward=0.9)
             found = {hit.memory_id: hit.conflicts_with for hit in memory.search("valve 3", peek=True)}
             assert found[newer.memory_id] == (older.memory_id,)

@@ -26,7 +26,7 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.text.agreement import agree
 from memquorum.core.text.conflict import between, comparable
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
-from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines, names, refills
+from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines, later, names, refills
 from memquorum.core.vote.kinds.forget import absent
 from memquorum.core.vote.kinds.kind import (
     Columns,
@@ -77,7 +77,7 @@ def _terms(together: Together, context: MemberContext, kept: int) -> Terms | Non
 
 
 def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kept: int) -> Terms | None:
-    if newer.text is None or older.text is None or (newer.created, newer.memory_id) <= (older.created, older.memory_id):
+    if newer.text is None or older.text is None or not later(newer, older):
         return None
     same_agent = newer.agent == older.agent
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)

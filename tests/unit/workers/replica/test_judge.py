@@ -77,7 +77,7 @@ class Bench:
         self.view.remember(
             Known(memory_id, space, agent, created, at, self.offset, 600_000, reinforced, None, None, None, said, text,
                   data, encoder, mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id),
-                  like="episodic/agent", marks=marks or Marks(""))
+                  like="episodic/agent", accepted=self.offset, marks=marks or Marks(""))
         )  # fmt: skip
         if mine and data is not None:
             self.view.experienced(
@@ -341,3 +341,19 @@ def test_a_place_is_taken_only_where_the_agent_itself_signed_that(
     (opinion,) = bench.says(nomination)
     assert opinion.yes is meant
     bench.view.close()
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_of_two_of_one_moment_that_is_later_which_stands_behind_in_the_stream(later: bool) -> None:
+    """Ids say nothing of it: of both orders one is against them."""
+    names = OLD, ids.memory_id("here", "new")
+    for first, second in (names, names[::-1]):
+        bench = Bench()
+        for memory_id in (first, second):
+            bench.memory(memory_id, "here", (1, 0), agent="ann", marks=Marks("ann", key="door"))
+        claim = (second, first) if later else (first, second)
+        nomination = bench.asked((claim[0], "here", "supersede"))
+        nomination = replace(nomination, proposals=(replace(nomination.proposals[0], memory_ids=claim),))
+        (opinion,) = bench.says(nomination)
+        assert opinion.yes is later
+        bench.view.close()

@@ -56,6 +56,14 @@ def judge(*together: MemoryFacts, kind: Kind = SUPERSEDE, context: MemberContext
     return found
 
 
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), ("b", "a")])
+def test_of_two_of_one_moment_the_later_one_was_accepted_later(first: str, second: str) -> None:
+    older = said(first, "The door code is 4821.", 1, accepted=7)
+    newer = said(second, "The door code was changed to 9930.", 1, accepted=8)
+    assert judge(newer, older).yes
+    assert not judge(older, newer).yes
+
+
 CODE, CHANGED = said("a", "The door code is 4821.", 1), said("b", "The door code was changed to 9930.", 2)
 
 
