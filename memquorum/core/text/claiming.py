@@ -28,7 +28,8 @@ UNSURE = _set("if whether would could might may maybe perhaps should unless supp
 CHANGES = _set(
     "moved changed switched rescheduled postponed shifted pushed raised lowered increased decreased reduced extended "
     "shortened renamed replaced reassigned transferred relocated set reset bumped cut adjusted revised delayed "
-    "advanced upgraded downgraded migrated converted brought updated corrected amended"
+    "advanced upgraded downgraded migrated converted brought updated corrected amended doubled halved tripled "
+    "rewritten recalibrated readjusted rebuilt rerouted renegotiated repainted"
 )
 """Participles that say to what something was changed."""
 OTHERWISE = CUE_WORDS.union(CHANGES, _set(
@@ -78,7 +79,10 @@ DUTIES = _set(
     "approves signs manages maintains handles coordinates moderates supervises schedules audits oversees administers"
 )
 """Verbs of duties, which are somebody's: "Actually, Carol approves releases"."""
-TASKS = _set("reviews owns leads organises organizes chairs hosts orders waters feeds pays books runs")
+TASKS = _set(
+    "reviews owns leads organises organizes chairs hosts orders waters feeds pays books runs keeps holds minds guards "
+    "covers carries drives coaches teaches"
+)
 """Verbs that are a duty where what they are done to is something certain: "waters the plants"."""
 OVER = _set("cancelled canceled scrapped abandoned withdrawn aborted revoked retired decommissioned called-off")
 """What ends whatever was planned."""
@@ -146,7 +150,8 @@ CORRECTS = (
     "that's wrong", "stopped", "rather", "make (?:that|it)",
     "scratch that", "strike that", "(?:is|are) off", "called off", "again", "replaces", "swap(?:ped|s)",
     "shrank", "grew", "rose", "fell", "dropped", "climbed", "set (?:[a-z]+ ){1,5}to", "ditched", "gave up", "given up",
-    "(?:hours?|minutes?|days?|weeks?|months?) (?:later|earlier)",
+    "(?:hours?|minutes?|days?|weeks?|months?) (?:later|earlier)", "re(?:negotiated|calibrated|adjusted|written|built)",
+    "doubled", "halved", "tripled", "migrated", "replaced",
 )  # fmt: skip
 """Patterns of what says: it is otherwise than was said."""
 WRONG = (
@@ -181,7 +186,7 @@ ANYWAY = _set(
     "pushed need wrong mistake mistaken error typo meant mean actual new change done turn turns turned up down left "
     "out leave leaves moved gets sit sits stand stands stay call called find found see set today currently exact least "
     "already due ready one time thing rather decided swap swapped hand handed over negotiated closed "
-    "size number count amount total price cost fee date address duration length location venue name"
+    "deadline size number count amount total price cost fee date address duration length location venue name"
 )
 """Words of corrections that name no matter of their own."""
 EVENTS = frozenset({"trip", "meet", "appointment", "visit", "call", "event", "plan", "flight", "book", "journey"})

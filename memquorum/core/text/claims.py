@@ -302,7 +302,7 @@ def _duty(tokens: list[str], words: list[str], subject: range) -> bool:
     if not 0 < len(subject) <= 2 or subject[0] != 0 or not all(tokens[at][0].isupper() for at in subject):
         return False
     verb, *behind = words[len(subject) :]
-    return verb in claiming.DUTIES or (verb in claiming.TASKS and behind[:1] in (["the"], ["our"], ["all"]))
+    return verb in claiming.DUTIES or (verb in claiming.TASKS and behind[:1] in (["the"], ["our"], ["my"], ["all"]))
 
 
 _ADDS = frozenset({"also", "too", "both", "additionally"})

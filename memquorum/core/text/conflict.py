@@ -32,13 +32,14 @@ from memquorum.core.text.correcting import corrects
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 5
+VERSION = 6
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
 
 _SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "rhythm", "ordinal"})
 _RECURS = frozenset({"time", "time range", "weekday", "part"})
+_SIDES = frozenset({"colour", "compass"})
 _ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends"])
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
@@ -204,6 +205,8 @@ def _valued(old: Statement, new: Statement) -> str | None:
     if new.dropped and all(mine[slot][0].text not in new.dropped for slot in differs):
         return None
     sorts = {slot[0] for slot in differs}
+    if len(sorts) > 1 and sorts & _SIDES:
+        return None  # "the blue pills in the morning", "the red pills in the evening"
     if not (old.copula or old.changes or new.changes or _functional(old)) and not all(map(_measured, sorts)):
         return None  # "The app supports Linux", "The app now supports Windows".
     # "Is on for Canada", "is off for Mexico" speak of two; "is Alice", "is Bob" of one.
@@ -284,7 +287,7 @@ def _another_does(old: Statement, new: Statement) -> bool:
     """Whether words before the later one say that it corrects, and it gives a duty to another: the subject is the
     value."""
     if (
-        not (new.led and old.duty and new.duty and old.lasting and new.lasting)
+        not ((new.led or new.cue) and old.duty and new.duty and old.lasting and new.lasting)
         or old.negated
         or new.negated
         or new.adds
@@ -294,6 +297,7 @@ def _another_does(old: Statement, new: Statement) -> bool:
     return (
         old.verb == new.verb
         and (old.subject, old.marks) != (new.subject, new.marks)
+        and not (set(old.subject) | old.marks) & (set(new.subject) | new.marks)
         and len(set(old.rest)) > 1
         and set(old.rest) == set(new.rest)
         and values[0] == values[1]
@@ -383,6 +387,8 @@ def _undone(old: Statement, new: Statement) -> bool:
     if len(set(a) - both) > (len(both) > 2) and not (new.cue and _more_behind(old, b)):
         return False
     last = max(at for at, word in enumerate(b) if word in both)
+    if last + 1 < len(b) and not new.cue:
+        return False  # "The insurance does not cover glass damage abroad"
     return set(b[: last + 1]) <= both and _denies_before(new, b[last])
 
 

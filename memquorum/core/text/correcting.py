@@ -75,11 +75,13 @@ def _another(newer: Outline) -> bool:
 
 def _revalued(older: Outline, newer: Outline) -> str | None:
     """Another value of the same sort, of the same matter."""
-    if older.past or newer.past or older.denied:
+    if older.denied or ((older.past or newer.past) and not (newer.amends and older.past)):
         return None
     told = [value for value in older.values if value.place not in older.heads and value.place not in older.gone]
     for value in told:
         kind = _kind(value)
+        if kind in _SIDES and len(told) > 1:
+            continue  # "the blue pills in the morning"
         if kind == "name" and any(_kind(other) in _SCHEDULED or "number" in _kind(other) for other in told):
             continue  # whoever it is about: "lunch with Farid is at one"
         if sum(_kind(other) == kind for other in told) > 1:
@@ -194,7 +196,11 @@ def _marks_agree(older: Outline, newer: Outline, without: Iterable[Value]) -> bo
         {(value.sort, value.text) for value in one.values if value.place in one.heads and value.sort in _SIDES}
         for one in (older, newer)
     ]
-    if sides[0] != sides[1]:
+    coloured = [
+        {value.text for value in one.values if value.sort in _SIDES and value.text not in left_out}
+        for one in (older, newer)
+    ]
+    if sides[0] != sides[1] or (coloured[0] and coloured[1] and coloured[0] != coloured[1]):
         return False
     known = {*older.words, *(stemmed(word) for word in older.words)}
     for value in newer.values:
@@ -330,12 +336,15 @@ def _reworded(older: Outline, newer: Outline) -> str | None:
     measured = any(value.sort not in ("name", "colour", "compass") and value.place in tail for value in older.values)
     known = _parts(older, older.heads) | told | older.verbs
     theirs = _parts(newer, range(len(newer.words)))
+    left = _parts(newer, newer.gone - newer.denied - newer.heads)
+    if left and not left & told:
+        return None  # "from the garage to the cellar" after "in the kitchen"
     own = theirs - known - _EMPTY_OF_MATTER - newer.verbs
     lost = told - theirs - _EMPTY_OF_MATTER
     if measured or not subject or not subject <= theirs or not own or not lost or max(len(told), len(own)) > _TAIL:
         return None
-    if newer.denied and not told & _parts(newer, newer.denied):
-        return None
+    if newer.denied and (not told & _parts(newer, newer.denied) or not own - _parts(newer, newer.denied)):
+        return None  # "isn't in charge of the budget any more" after "is in charge of hiring"
     if ("a", "new") in pairwise(newer.words):
         return None  # "The kitchen has a new stove"
     foreign = _parts(newer, newer.heads) - _parts(older, older.heads) - _EMPTY_OF_MATTER - {"correction"}
@@ -364,12 +373,15 @@ def _exclusive(older: Outline, newer: Outline) -> bool:
         return alike or strong
     if mine and not mine <= _STANDING:
         return False
-    return not theirs - _CHANGING and ((alike and before not in ("with", "for")) or bool(theirs & _CHANGED))
+    changed = theirs & _CHANGED or any(
+        after in claiming.CHANGES and word in ("was", "were", "been", "got") for word, after in pairwise(newer.words)
+    )
+    return not theirs - _CHANGING and ((alike and before not in ("with", "for")) or bool(changed))
 
 
 _STANDING = frozenset(
     stemmed(word)
-    for word in ["sits", "stands", "lies", "lives", "stays", "hangs", "kept", "stored", "hosted", "parked"]
+    for word in ["sits", "stands", "lies", "lives", "stays", "hangs", "kept", "stored", "hosted", "parked", "runs"]
 )
 _CHANGED = frozenset(stemmed(word) for word in claiming.CHANGES)
 
@@ -495,7 +507,10 @@ def _carried(older: Outline, newer: Outline) -> str | None:
     if verb is None or not subject or _any_of(older):
         return None
     to = next((at for at in range(verb + 1, len(said)) if said[at] in claiming.PLACED | {"to", "into", "onto"}), None)
-    if to is None or [newer.stems[at] for at in range(verb + 1, to) if newer.stems[at]] != subject:
+    # "We moved the piano to", "we had the piano moved to".
+    begin = 0 if to == verb + 1 else verb + 1
+    carried = [newer.stems[at] for at in range(begin, verb if to == verb + 1 else to or 0) if newer.stems[at]]
+    if to is None or carried != subject:
         return None
     there = _parts(newer, range(to + 1, len(said)))
     before = _parts(older, set(range(len(older.words))) - older.heads) - older.verbs

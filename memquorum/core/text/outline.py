@@ -19,6 +19,7 @@ from memquorum.core.text.parsing import Value, empty, light, past, stemmed, toke
 _CLAUSE = re.compile(r"[,;:]\s+|\s+[—–-]+\s+|\s+(?=but\b|so\b)|\s*[()]\s*")
 _FROM_WHEN = re.compile(r"(?<=\w)\s+(?:as of|since|starting|effective)\s+\w+(?: \w+){0,2}[.!]?$", re.IGNORECASE)
 _CORRECTS = re.compile(r"\b(?:" + "|".join(claiming.CORRECTS) + r")\b", re.IGNORECASE)
+_AMENDS = re.compile(r"^\W*(?:correction|scratch that|strike that)\b", re.IGNORECASE)
 _WRONG = re.compile(r"\b(?:" + "|".join(claiming.WRONG) + r")\b", re.IGNORECASE)
 
 
@@ -43,6 +44,8 @@ class Outline(Struct, frozen=True):
     """Whether "I" or "we" begin it."""
     wrong: bool = False
     """Whether it says that what was said never was so."""
+    amends: bool = False
+    """Whether it says that it corrects a mistake, so that even what was is another thing."""
     several: bool = False
     """Whether it is of several sentences."""
 
@@ -58,7 +61,8 @@ def outline(sentence: str) -> Outline | None:
             found = one if found is None else joined((found, one), several=False)
     if found is None or any(word in claiming.UNSURE and not _sure(found, at) for at, word in enumerate(found.words)):
         return None
-    return replace(found, cue=found.cue or _CORRECTS.search(sentence) is not None)
+    amends = found.wrong or _AMENDS.search(sentence) is not None
+    return replace(found, cue=found.cue or amends or _CORRECTS.search(sentence) is not None, amends=amends)
 
 
 def _sure(found: Outline, at: int) -> bool:
@@ -92,6 +96,7 @@ def joined(parts: Sequence[Outline], *, several: bool = True) -> Outline:
         past=all(part.past for part in parts),
         first=parts[0].first,
         wrong=any(part.wrong for part in parts),
+        amends=any(part.amends for part in parts),
         several=several,
         **{name: frozenset(found) for name, found in places.items()},
     )

@@ -93,8 +93,10 @@ def verb_of(tokens: list[str], words: list[str]) -> int | None:
             return at
         if _of_many(words, at + 1):
             continue
-        if word in claiming.FUNCTIONAL and (
-            word not in _NOUNS_AS_WELL or words[at - 1] in claiming.FIRST | claiming.PRONOUNS
+        if (
+            word in claiming.FUNCTIONAL
+            and after not in claiming.COPULAS
+            and (word not in _NOUNS_AS_WELL or words[at - 1] in claiming.FIRST | claiming.PRONOUNS)
         ):
             return at
         if word in claiming.CHANGES and word not in ("cut", "set"):
@@ -120,7 +122,13 @@ def _of_many(words: list[str], at: int) -> bool:
 def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
     """Whether a word with an s is a verb: behind a name or a number, or before what only follows a verb."""
     word = words[at]
-    if not word.endswith("s") or word.endswith("ss") or len(word) < 4 or not tokens[at].islower():
+    if (
+        not word.endswith("s")
+        or word.endswith("ss")
+        or len(word) < 4
+        or not tokens[at].islower()
+        or word in wording.UNITS
+    ):
         return False
     if after in claiming.COPULAS or after in claiming.AUXILIARIES:
         return False
@@ -223,6 +231,9 @@ def _spoken(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int
     word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
     if word == "every" and after in claiming.RHYTHMS:
         return "rhythm", claiming.RHYTHMS[after], at + 2
+    unit = words[at + 2] if at + 2 < len(words) else ""
+    if word == "every" and (after in wording.CARDINALS or after in ("other", "second")) and unit:
+        return "rhythm", f"every {wording.CARDINALS.get(after, 2)} {stemmed(unit)}", at + 3
     if word in wording.ADVERBS and (word != "once" or after in ("a", "an", "per", "every")):
         return "number x", str(wording.ADVERBS[word]), at + 1
     if word in wording.ORDINALS and words[at - 1 : at] == ["the"] and (not after or empty(after)):

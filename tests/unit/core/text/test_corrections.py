@@ -39,7 +39,7 @@ def test_there_are_enough() -> None:
     assert all(len(CASES["en"][sort]) >= 120 for sort in ("corrects", "stands"))
 
 
-MISSED: dict[str, int] = {"en": 0, "de": 5, "fr": 6, "es": 3}
+MISSED: dict[str, int] = {"en": 11, "de": 5, "fr": 6, "es": 3}
 
 
 @pytest.mark.parametrize("language", CASES)
@@ -57,5 +57,5 @@ def test_of_the_half_that_nobody_looked_at() -> None:
     corrects = [corrected(pair) for pair in half("en", "corrects", shown=False)]
     stands = [corrected(pair) for pair in half("en", "stands", shown=False)]
     assert len(corrects) > 60 and len(stands) > 60
-    assert sum(corrects) / len(corrects) >= 0.6, f"{sum(corrects)} of {len(corrects)}"
-    assert sum(stands) / len(stands) <= 0.1, f"{sum(stands)} of {len(stands)}"
+    assert sum(corrects) / len(corrects) >= 0.65, f"{sum(corrects)} of {len(corrects)}"
+    assert sum(stands) / len(stands) <= 0.06, f"{sum(stands)} of {len(stands)}"
