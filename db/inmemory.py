@@ -68,7 +68,7 @@ from memquorum.ports import (
     Vector,
 )
 
-__all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryVault"]
+__all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryStoredOrders", "InMemoryVault"]
 
 
 class InMemoryStore:
@@ -115,7 +115,7 @@ class InMemoryStore:
                 dict(self._cursors.get(shard, {})),
                 self._published.get(shard, 0),
                 decided[shard],
-                [(v.pre_prepare, v.commits) for v in InMemorySchedule(self).orders(shard) if v.configured],
+                [(v.pre_prepare, v.commits) for v in InMemoryStoredOrders(self).decided(shard) if v.configured],
                 [
                     Tombstone(e.namespace, e.order_id, e.selector, e.value, e.accepted_at)
                     for e in self.erasures.values()
@@ -413,8 +413,30 @@ class InMemorySchedule:
             shard, state.seq, state.as_of, state.last_epoch, state.last_epoch_at, state.interactions, state.alive
         )
 
-    def orders(self, shard: int) -> list[OrderVote]:
-        """What was decided of orders of another membership; see the port."""
+    def _alive(self, shard: int) -> list[Strength]:
+        return [s for s in self._store.strengths.values() if s.shard == shard]
+
+    def _free(self, shard: int) -> list[Strength]:
+        rested = (s for s in self._alive(shard) if self._rested(s, LETS_GO))
+        return [s for s in rested if not protects(self._store.protected, s.memory_id)]
+
+    def _rested(self, s: Strength, kinds: Mapping[str, str]) -> bool:
+        """Whether the kind of its tier may propose it again."""
+        return s.rest.get(kinds[s.tier], 0) <= self._store.states[s.shard].last_epoch + 1
+
+    def _candidate(self, s: Strength) -> Candidate:
+        memory = self._store.memories[s.memory_id]
+        return Candidate(s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early)
+
+
+class InMemoryStoredOrders:
+    """The StoredOrders port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def decided(self, shard: int) -> list[OrderVote]:
+        """What was decided of orders of another configuration; see the port."""
         found = [(row, o) for row in self._store.decisions for o in row.outcomes]
         return [
             OrderVote(o.memory_id, row.epoch, o.outcome == KINDS[o.kind].outcome, row.pre_prepare, row.commits)
@@ -422,7 +444,7 @@ class InMemorySchedule:
             if row.shard == shard and row.trigger == "order" and KINDS[o.kind].configures
         ]
 
-    def erasures(self, shard: int) -> list[Unattested]:
+    def unattested(self, shard: int) -> list[Unattested]:
         """The erasures that the members have not attested yet; see the port."""
         open_ = [one for one in self._store.erasures.values() if one.shard == shard and one.epoch is None]
         return [
@@ -430,8 +452,8 @@ class InMemorySchedule:
             for one in sorted(open_, key=lambda one: one.first_seq)
         ]
 
-    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
-        """Requests to restore that are to be voted on; see the port."""
+    def requests(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        """Requests that are to be voted on; see the port."""
         voted = {d.trigger for d in self._store.decisions if d.shard == shard and d.epoch <= through}
         open_ = (
             ((entry.namespace, entry.effect), link.entry)
@@ -449,21 +471,6 @@ class InMemorySchedule:
         return tuple(
             sorted(epoch for epoch, o in told if KINDS[o.kind].attests and (o.memory_id, o.outcome) == (order_id, KEPT))
         )
-
-    def _alive(self, shard: int) -> list[Strength]:
-        return [s for s in self._store.strengths.values() if s.shard == shard]
-
-    def _free(self, shard: int) -> list[Strength]:
-        rested = (s for s in self._alive(shard) if self._rested(s, LETS_GO))
-        return [s for s in rested if not protects(self._store.protected, s.memory_id)]
-
-    def _rested(self, s: Strength, kinds: Mapping[str, str]) -> bool:
-        """Whether the kind of its tier may propose it again."""
-        return s.rest.get(kinds[s.tier], 0) <= self._store.states[s.shard].last_epoch + 1
-
-    def _candidate(self, s: Strength) -> Candidate:
-        memory = self._store.memories[s.memory_id]
-        return Candidate(s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early)
 
 
 class InMemoryNeighbourhoods:

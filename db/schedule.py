@@ -10,10 +10,8 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
-from memquorum.core.orders import turns
-from memquorum.core.records import OrderFound
 from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES
-from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
+from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
 
 
 class PostgresSchedule:
@@ -73,22 +71,3 @@ class PostgresSchedule:
         with self._link.use() as connection:
             row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
-
-    def erasures(self, shard: int) -> list[Unattested]:
-        """The erasures that the members have not attested yet; see the port."""
-        with self._link.use() as connection:
-            rows = connection.execute(QUERIES["erasures_unattested"], {"shard": shard}).fetchall()
-        return [Unattested(OrderFound(*found), tuple(epochs)) for *found, epochs in rows]
-
-    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
-        """Requests to restore that are to be voted on; see the port."""
-        wanted = {"shard": shard, "since": since, "before": before, "through": through}
-        wanted |= {"each": turns.OF_NAMESPACE, "limit": turns.MOST}
-        with self._link.use() as connection:
-            return [entry for (entry,) in connection.execute(QUERIES["restores_open"], wanted)]
-
-    def orders(self, shard: int) -> list[OrderVote]:
-        """What was decided of orders of another membership; see the port."""
-        with self._link.use() as connection:
-            rows = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
-        return [OrderVote(name, epoch, done, data, tuple(commits)) for _, name, epoch, done, data, commits in rows]

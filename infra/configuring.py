@@ -8,8 +8,10 @@ that breaks a rule is refused here, and by every member if it comes past here.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import msgspec
 
 from infra import genesis
 from infra.settings import Settings, SettingsError
@@ -18,12 +20,14 @@ from memquorum.commands import flag, option
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.identity.messages import sign
-from memquorum.core.orders.configuration import configuration_digest
-from memquorum.core.records import ConfigurationOrdered
+from memquorum.core.orders.configuration import POLICY, configuration_digest, order_id
+from memquorum.core.records import ConfigurationOrdered, NominationProposed, PrePrepare, Signed
+from memquorum.ports import StoredOrders
 from workers.audit import configurations
 from workers.upkeep import orders
 
 _LOOK_S = 1.0
+_IN_FORCE = "in force"
 
 HOW = (
     option("--shard", type=int, help="this one alone (default: all)"),
@@ -31,6 +35,57 @@ HOW = (
     option("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not"),
 )
 """What every command takes that orders another configuration."""
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """What the members of a shard decided of an order, by the epochs in which they voted on it. `config`: of which
+    configuration it makes another; `says`: what it changes."""
+
+    order_id: str
+    kind: str = "configuration"
+    status: str
+    shard: int
+    config: int
+    says: dict[str, Any]
+    epochs: tuple[int, ...]
+
+    @property
+    def in_force(self) -> bool:
+        """Whether the members decided so."""
+        return self.status == _IN_FORCE
+
+    def lines(self) -> Iterator[str]:
+        """What became of the order, in words."""
+        said = "".join(f", {name} {value}" for name, value in self.says.items() if name not in ("action", POLICY))
+        yield f"{self.says['action']}: {self.status}"
+        yield f"  of configuration {self.config} of shard {self.shard}{said}; order {self.order_id}"
+        yield f"  voted on in epoch {', '.join(map(str, self.epochs))}"
+
+
+def decided(stored: StoredOrders, codec: Codec, made: Genesis, wanted: str) -> Decided | None:
+    """What was decided of the order with this id; None where no shard has voted on it. Raises StoreUnavailable."""
+    for shard in range(made.shards):
+        votes = [vote for vote in stored.decided(shard) if vote.order_id == wanted]
+        if votes:
+            proposal = codec.decode_as(PrePrepare, codec.decode_as(Signed, votes[-1].pre_prepare).body)
+            nomination = codec.decode_as(NominationProposed, codec.decode_as(Signed, proposal.nomination).body)
+            one = codec.decode_as(ConfigurationOrdered, codec.decode_as(Signed, nomination.order or b"").body)
+            return Decided(
+                order_id=wanted, status=_IN_FORCE if votes[-1].configured else "refused", shard=shard,
+                config=one.config, says=dict(_said(one)), epochs=tuple(vote.epoch for vote in votes),
+            )  # fmt: skip
+    return None
+
+
+def _said(order: ConfigurationOrdered) -> Iterator[tuple[str, Any]]:
+    yield "action", order.action
+    if order.member >= 0:
+        yield "member", order.member
+    for name in ("name", "role", "weight_milli", "reliabilities", POLICY):
+        if value := getattr(order, name):
+            yield name, value
+    if order.public_key:
+        yield "public_key", order.public_key.hex()
 
 
 def shards(settings: Settings, made: Genesis, named: int | None) -> Sequence[int]:
@@ -71,7 +126,9 @@ def give(
     seed = genesis.signing_seed(settings, OPERATOR, made.operator or b"")
     signed = [(one, codec.encode(sign(made.cluster, OPERATOR, seed, codec.encode(one)))) for one in wanted]
     orders.publish_configurations(settings.bootstrap, signed)
-    console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
+    for one in wanted:
+        console.print(f"ordered as {order_id(codec.encode(one))} for shard {one.shard}")
+    console.print(f"{len(wanted)} shard(s) vote on it, each in its next epoch")
     left = [] if wait_s is None else _wait(settings, made, codec, wanted, wait_s)
     if left:
         console.print(f"not yet in force in shard(s) {', '.join(map(str, left))}: see `show`, and the replicas' logs")

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from db import order_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
-from infra import genesis
+from db.stored_orders import PostgresStoredOrders
+from infra import configuring, genesis
 from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import JSON, option
@@ -125,13 +126,18 @@ def run(settings: Settings, parsed: Namespace) -> int:
     order_id = names.uuid(parsed.order_id)
     if order_id is None:
         raise SettingsError(f"order: {parsed.order_id[:60]!r} is no id of an order")
-    link = Link(settings.memory_dsn, READER, StoreUnavailable)
+    link, stored = Link(settings.memory_dsn, READER, StoreUnavailable), PostgresStoredOrders(settings.memory_dsn)
     try:
-        found = answered(link, load_codec(), [order_id], parsed.wait).get(order_id)
+        # A vote on a configuration cannot be waited for by its order's id alone: `members` and `policy` wait.
+        other = configuring.decided(stored, load_codec(), genesis.read(settings), order_id)
+        found = answered(link, load_codec(), [order_id], parsed.wait).get(order_id) if other is None else None
     finally:
         link.close()
+        stored.close()
     if parsed.json:
-        print(json.dumps(msgspec.to_builtins(found)))
+        print(json.dumps(msgspec.to_builtins(found or other)))
+    elif other is not None:
+        print("\n".join(other.lines()))
     else:
         print("\n".join(ordered.lines(found)) if found is not None else f"no order {order_id} was answered")
-    return 0 if found is not None and ordered.done(found) else 1
+    return 0 if (found is not None and ordered.done(found)) or (other is not None and other.in_force) else 1

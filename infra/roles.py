@@ -228,6 +228,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.neighbourhoods import PostgresNeighbourhoods
     from db.schedule import PostgresSchedule
+    from db.stored_orders import PostgresStoredOrders
     from streams import app
     from workers.kafka.accepted_past import KafkaPast
     from workers.upkeep.orders import KafkaOrders
@@ -245,6 +246,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         vault=keys,
         neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
         schedule=PostgresSchedule(settings.memory_dsn),
+        stored=PostgresStoredOrders(settings.memory_dsn),
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
         contradiction=contradiction(settings),
         orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,

@@ -249,21 +249,6 @@ class Schedule(Protocol):
         """Where the shard stands."""
         ...
 
-    def orders(self, shard: int) -> list[OrderVote]:
-        """What was decided of orders of another membership, in the order of the decisions."""
-        ...
-
-    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
-        """The journal's entries of requests to restore that no epoch up to `through` has voted on, in the order of
-        core/orders/turns: a bounded number, and of one namespace no more than a part of it. `since`: the journal's
-        time that they have at least; `before`: the accepted offset that they stand before. The answer does not depend
-        on when it is asked for."""
-        ...
-
-    def erasures(self, shard: int) -> list[Unattested]:
-        """The erasures that the members have not attested yet, in the order of the journal."""
-        ...
-
 
 class Counted(Struct, frozen=True):
     """How many memories of each namespace are alive, at least by `applied`: up to which offset (exclusive) each shard's
@@ -296,6 +281,25 @@ class Unattested(Struct, frozen=True):
 
     found: OrderFound
     epochs: tuple[int, ...] = ()
+
+
+class StoredOrders(Protocol):
+    """What the journal knows of orders that members vote on: what was decided of them, and which are to be voted on."""
+
+    def decided(self, shard: int) -> list[OrderVote]:
+        """What was decided of orders of another configuration, in the order of the decisions."""
+        ...
+
+    def requests(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        """The journal's entries of requests to restore and to forget that no epoch up to `through` has voted on, in the
+        order of core/orders/turns: a bounded number, and of one namespace no more than a part of it. `since`: the
+        journal's time that they have at least; `before`: the accepted offset that they stand before. The answer does
+        not depend on when it is asked for."""
+        ...
+
+    def unattested(self, shard: int) -> list[Unattested]:
+        """The erasures that the members have not attested yet, in the order of the journal."""
+        ...
 
 
 class Orders(Protocol):

@@ -21,11 +21,11 @@ from memquorum import kafka
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Orders, Past, Schedule, Vault
+from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Orders, Past, Schedule, StoredOrders, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
-from streams.configurations import Configurations
+from streams.configurations import learned
 from streams.crashes import Crashes
 
 log = logging.getLogger(__name__)
@@ -110,6 +110,7 @@ def run(
     vault: Vault,
     neighbourhoods: Neighbourhoods,
     schedule: Schedule,
+    stored: StoredOrders,
     past: Past | None = None,
     contradiction: Contradiction | None = None,
     orders: Orders | None = None,
@@ -133,14 +134,15 @@ def run(
     scoring = salience.Salience(
         codec, genesis.policy,
         encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=Crashes(data_dir),
-        contradiction=contradiction, learned=Configurations(codec, genesis, schedule).learned,
+        contradiction=contradiction, learned=learned(codec, genesis, schedule, stored),
     )  # fmt: skip
     salience.attach(app, scoring, stamps=stamps, telemetry=shown)
-    decay.attach(app, codec, genesis, schedule, stamps=stamps, telemetry=shown)
-    nomination.attach(
-        app, codec, genesis, nomination_seed, schedule,
-        further=further, orders=orders, stamps=stamps, telemetry=shown,
+    decay.attach(app, decay.Decay(codec, genesis, schedule, stored), stamps=stamps, telemetry=shown)
+    nominating = nomination.Nomination(
+        codec, genesis, nomination_seed, schedule, stored,
+        orders=orders, further=further, shown=shown.stage("nomination"),
     )  # fmt: skip
+    nomination.attach(app, nominating, stamps=stamps, telemetry=shown)
     app.timer(_TURN_S)(partial(_turn, shown.health))
     on_assigned: Any = _calling(ready)
     app.on_partitions_assigned.connect(on_assigned, weak=False)

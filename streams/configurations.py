@@ -7,6 +7,7 @@ here that a restart would lose.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
@@ -16,7 +17,7 @@ from memquorum.core.orders.configuration import apply, order_id
 from memquorum.core.policy import LearnedPolicy
 from memquorum.core.records import ConfigurationOrdered
 from memquorum.core.vote.nomination import rest_until
-from memquorum.ports import Orders, OrderVote, Schedule
+from memquorum.ports import Orders, OrderVote, Schedule, StoredOrders
 
 log = logging.getLogger(__name__)
 
@@ -30,20 +31,14 @@ _TRIES = 5
 class Configurations:
     """Members, keys and policy by which each shard votes."""
 
-    def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule) -> None:
-        self._codec, self._genesis, self._schedule = codec, genesis, schedule
+    def __init__(self, codec: Codec, genesis: Genesis, stored: StoredOrders) -> None:
+        self._codec, self._genesis, self._stored = codec, genesis, stored
         # shard → the last epoch for which the store was asked, and what it said.
         self._known: dict[int, tuple[int, Genesis, list[OrderVote]]] = {}
 
     def after(self, shard: int, last_epoch: int) -> Genesis:
         """The shard's configuration after `last_epoch`."""
         return self._asked(shard, last_epoch)[0]
-
-    def learned(self, shard: int) -> LearnedPolicy:
-        """The learned coefficients that are in force in a shard. Raises what the store raises."""
-        if self._genesis.operator is None:
-            return self._genesis.policy.learned
-        return self.after(shard, self._schedule.status(shard).last_epoch).policy.learned
 
     def votes(self, shard: int, last_epoch: int) -> list[OrderVote]:
         """What was decided of orders of another configuration up to `last_epoch`."""
@@ -54,10 +49,20 @@ class Configurations:
             return self._genesis, []
         known = self._known.get(shard)
         if known is None or known[0] != last_epoch:
-            votes = self._schedule.orders(shard)
+            votes = self._stored.decided(shard)
             decided = [(vote.pre_prepare, vote.commits) for vote in votes if vote.configured]
             known = self._known[shard] = (last_epoch, follow(self._codec, self._genesis, decided), votes)
         return known[1:]
+
+
+def learned(
+    codec: Codec, genesis: Genesis, schedule: Schedule, stored: StoredOrders
+) -> Callable[[int], LearnedPolicy] | None:
+    """The learned coefficients that are in force in a shard; None where nobody can order others than the policy's."""
+    if genesis.operator is None:
+        return None
+    configurations = Configurations(codec, genesis, stored)
+    return lambda shard: configurations.after(shard, schedule.status(shard).last_epoch).policy.learned
 
 
 class NextOrder:

@@ -18,7 +18,7 @@ from memquorum.core.decay import crossings, unused_since
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.records import DecayCrossed, JournalAppended, JournalEntry, Ticked
-from memquorum.ports import Schedule
+from memquorum.ports import Schedule, StoredOrders
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
 from streams.configurations import Configurations
@@ -36,12 +36,12 @@ _MARK = TICKED.encode()
 class Decay:
     """JournalAppended → DecayCrossed, one for every tick, also when nothing has crossed."""
 
-    def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule) -> None:
+    def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule, stored: StoredOrders) -> None:
         """It sends at most `epoch.proposals_max` crossings a tick, the longest unused first: what an epoch can
         propose."""
         self._codec = codec
         self._schedule = schedule
-        self._configurations = Configurations(codec, genesis, schedule)
+        self._configurations = Configurations(codec, genesis, stored)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The answers, in the order of the ticks. ValueError for an entry that is not what the journal holds."""
@@ -87,14 +87,7 @@ class Decay:
 
 
 def attach(
-    app: faust.App,
-    codec: Codec,
-    genesis: Genesis,
-    schedule: Schedule,
-    *,
-    stamps: Writer | None = None,
-    telemetry: Telemetry | None = None,
+    app: faust.App, processor: Decay, *, stamps: Writer | None = None, telemetry: Telemetry | None = None
 ) -> None:
     """Hangs the stage on the app."""
-    processor = Decay(codec, genesis, schedule)
     stage.attach(app, processor, name="decay", source=topics.JOURNAL, stamps=stamps, telemetry=telemetry)

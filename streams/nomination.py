@@ -31,7 +31,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.vote import asking, kinds, nomination
 from memquorum.core.vote.nomination import Attempt
-from memquorum.ports import Candidate, Orders, Schedule
+from memquorum.ports import Candidate, Orders, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
@@ -54,8 +54,9 @@ class Nomination:
         genesis: Genesis,
         seed: bytes,
         schedule: Schedule,
-        orders: Orders | None = None,
+        stored: StoredOrders,
         *,
+        orders: Orders | None = None,
         further: Callable[[], Sequence[bytes]] = tuple,
         shown: Stage | None = None,
     ) -> None:
@@ -65,9 +66,9 @@ class Nomination:
         self._keys = Keys(codec, SIGNER, seed, further)
         self._schedule = schedule
         self._sent: dict[int, Attempt] = {}
-        self._configurations = Configurations(codec, genesis, schedule)
+        self._configurations = Configurations(codec, genesis, stored)
         self._next_order = NextOrder(codec, self._configurations, orders)
-        self._open = OpenOrders(codec, genesis, schedule)
+        self._open = OpenOrders(codec, genesis, stored)
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(schedule, self._shown)
 
@@ -240,18 +241,7 @@ class Nomination:
 
 
 def attach(
-    app: faust.App,
-    codec: Codec,
-    genesis: Genesis,
-    seed: bytes,
-    schedule: Schedule,
-    *,
-    further: Callable[[], Sequence[bytes]] = tuple,
-    orders: Orders | None = None,
-    stamps: Writer | None = None,
-    telemetry: Telemetry | None = None,
+    app: faust.App, processor: Nomination, *, stamps: Writer | None = None, telemetry: Telemetry | None = None
 ) -> None:
-    """Hangs the stage on the app. `seed`, `further`: see `Nomination`."""
-    shown = (telemetry or Telemetry()).stage("nomination")
-    processor = Nomination(codec, genesis, seed, schedule, orders, further=further, shown=shown)
+    """Hangs the stage on the app."""
     stage.attach(app, processor, name="nomination", source=topics.CROSSED, stamps=stamps, telemetry=telemetry)

@@ -28,7 +28,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote.asking import Asked
 from memquorum.core.vote.nomination import rest_until
-from memquorum.ports import Schedule
+from memquorum.ports import StoredOrders
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 class OpenOrders:
     """The open orders of all shards."""
 
-    def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule) -> None:
-        self._codec, self._genesis, self._schedule = codec, genesis, schedule
+    def __init__(self, codec: Codec, genesis: Genesis, stored: StoredOrders) -> None:
+        self._codec, self._genesis, self._stored = codec, genesis, stored
         self._complained: set[bytes] = set()
 
     def due(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
@@ -51,7 +51,7 @@ class OpenOrders:
         lies."""
         if not standing.unattested:
             return
-        for erasure in self._schedule.erasures(tick.shard):
+        for erasure in self._stored.unattested(tick.shard):
             found, tried = erasure.found, erasure.epochs
             resting = tried and standing.last_epoch + 1 < rest_until(tried[-1], len(tried), policy)
             if found.offset < tick.accepted_offset and not resting:
@@ -65,9 +65,7 @@ class OpenOrders:
         # Nobody has asked since what rests sealed now was forgotten.
         if not standing.asked_at or standing.asked_at < since:
             return
-        asked = self._schedule.restores(
-            tick.shard, since=since, before=tick.accepted_offset, through=standing.last_epoch
-        )
+        asked = self._stored.requests(tick.shard, since=since, before=tick.accepted_offset, through=standing.last_epoch)
         entries = (self._codec.decode_as(JournalEntry, data) for data in asked)
         opened = [one for entry in entries for one in self._opened(tick, REQUEST, self._found(entry))]
         yield from in_turn(sorted(opened, key=lambda one: one[1].offset), self._whose)

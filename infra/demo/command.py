@@ -6,7 +6,7 @@ import shutil
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.text import Text
 
 from db.queries import QUERIES
-from db.schedule import PostgresSchedule
 from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
 from infra.checks import UNPROVEN, rebuilt
@@ -125,7 +124,7 @@ def _run(parsed: Namespace, console: Console, log: Log) -> bool:
                 now = supervisor.launch(configured, say)
             else:
                 now = parts.enter_context(supervisor.started(configured, say))
-        driver = parts.enter_context(_driver(now, made))
+        driver = parts.enter_context(closing(Driver(now.bootstrap, made, load_codec(), now.memory_dsn)))
         _drive(screen, driver, log, now)
         held = _report(screen, driver, log, now, made)
     report.show_next(console, now.run_dir if parsed.keep else None, log.survey.namespace or log.namespace)
@@ -148,17 +147,6 @@ def _prepared(run_dir: Path, console: Console) -> Settings:
         throwaway=True,
         ballot_grace_ms=_BALLOT_GRACE_MS,
     )
-
-
-@contextmanager
-def _driver(now: Settings, made: Genesis) -> Iterator[Driver]:
-    schedule = PostgresSchedule(now.memory_dsn)
-    driver = Driver(now.bootstrap, made, load_codec(), schedule)
-    try:
-        yield driver
-    finally:
-        driver.close()
-        schedule.close()
 
 
 def _drive(screen: Screen, driver: Driver, log: Log, now: Settings) -> None:

@@ -19,6 +19,8 @@ from typing import Any
 from confluent_kafka import KafkaError, Message
 from msgspec.structs import asdict, replace
 
+from db.schedule import PostgresSchedule
+from db.stored_orders import PostgresStoredOrders
 from infra.demo.inputs import Record
 from infra.demo.ledger import Ledger
 from infra.demo.steps import Publish, Step
@@ -39,7 +41,6 @@ from memquorum.core.records import (
     Signed,
 )
 from memquorum.core.tiers import SEALED
-from memquorum.ports import Schedule
 from streams.nomination import Nomination
 from streams.stage import Arrival
 from workers.kafka import loop
@@ -70,18 +71,17 @@ class Refused:
 class Driver:
     """Publishes, watches and counts. One thread; close it after use."""
 
-    def __init__(
-        self, bootstrap: str, genesis: Genesis, codec: Codec, schedule: Schedule, *, active: Iterable[int] = ()
-    ) -> None:
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, dsn: str, *, active: Iterable[int] = ()) -> None:
         """`active`: shards to which others publish; those to which it publishes itself it knows."""
         self.ledger = Ledger(codec)
         self.published: Counter[str] = Counter()
         self.refused: list[Refused] = []
         self.as_of = 0
-        self._genesis, self._codec, self._schedule = genesis, codec, schedule
+        self._genesis, self._codec = genesis, codec
+        self._schedule, self._stored = PostgresSchedule(dsn), PostgresStoredOrders(dsn)
         self._beat: Callable[[], None] = lambda: None
         # Says what is nominated, and signs nothing: the key is the stage's.
-        self._oracle = Nomination(codec, genesis, bytes(32), schedule)
+        self._oracle = Nomination(codec, genesis, bytes(32), self._schedule, self._stored)
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._consumer = loop.consumer(bootstrap, **_CLIENT)
         loop.assign(self._consumer, {(topic, k): None for topic in _WATCHED for k in range(genesis.shards)})
@@ -94,7 +94,9 @@ class Driver:
         self._decided: Counter[int] = Counter()  # the last epoch by shard
 
     def close(self) -> None:
-        """Closes the Kafka clients; a producer ends when nobody holds it any more."""
+        """Closes the clients of Kafka and Postgres; a producer ends when nobody holds it any more."""
+        self._schedule.close()
+        self._stored.close()
         self._consumer.close()
         self._producer.flush(1)
         del self._producer

@@ -18,7 +18,7 @@ from tests.builders.policies import by_the_paper
 
 @dataclass
 class Shelf:
-    """The Schedule port over lists; `asked` notes every question."""
+    """The ports Schedule and StoredOrders over lists; `asked` notes every question."""
 
     status_of: dict[int, ShardStatus] = field(default_factory=dict)
     due_memories: list[DueMemory] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Shelf:
     asked: list[tuple[object, ...]] = field(default_factory=list)
     down: set[str] = field(default_factory=set)
     votes: list[OrderVote] = field(default_factory=list)
-    requests: list[bytes] = field(default_factory=list)
+    requested: list[bytes] = field(default_factory=list)
     stands: dict[str, Quota] = field(default_factory=dict)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
 
@@ -57,12 +57,12 @@ class Shelf:
         self._note("status", shard)
         return self.status_of.get(shard, ShardStatus(shard, 0, 0, 0, 0, 0, 0))
 
-    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
-        self._note("restores", shard, since, before, through)
-        return self.requests
+    def requests(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        self._note("requests", shard, since, before, through)
+        return self.requested
 
-    def orders(self, shard: int) -> list[OrderVote]:
-        self._note("orders", shard)
+    def decided(self, shard: int) -> list[OrderVote]:
+        self._note("decided", shard)
         return self.votes
 
     def _note(self, *question: object) -> None:

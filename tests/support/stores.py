@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from db.inmemory import InMemoryNeighbourhoods, InMemorySchedule, InMemoryStore
+from db.inmemory import InMemoryNeighbourhoods, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.schedule import PostgresSchedule
 from db.standing import Clear
 from db.store import PostgresStore
+from db.stored_orders import PostgresStoredOrders
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.ports import Neighbourhoods, Schedule
+from memquorum.ports import Neighbourhoods, Schedule, StoredOrders
 from tests.builders.shard import Shard
 
 KINDS = ["memory", "postgres"]
@@ -37,6 +38,7 @@ class World:
 
     store: PostgresStore | InMemoryStore
     schedule: Schedule
+    stored: StoredOrders
     neighbourhoods: Neighbourhoods
     reopen: Callable[[], World]
     dsn: str | None = None
@@ -65,14 +67,16 @@ def make(request: pytest.FixtureRequest) -> World:
         store = InMemoryStore()
 
         def reopen() -> World:
-            return World(store, InMemorySchedule(store), InMemoryNeighbourhoods(store), reopen)
+            return World(
+                store, InMemorySchedule(store), InMemoryStoredOrders(store), InMemoryNeighbourhoods(store), reopen
+            )
 
         return reopen()
     dsn = request.getfixturevalue("databases")[0]
     opened: list[Any] = []
 
     def connect() -> World:
-        parts = (PostgresStore(dsn), PostgresSchedule(dsn), PostgresNeighbourhoods(dsn))
+        parts = (PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn), PostgresNeighbourhoods(dsn))
         opened.extend(parts)
         return World(*parts, connect, dsn)
 

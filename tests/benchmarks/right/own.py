@@ -15,9 +15,8 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
-from db.schedule import PostgresSchedule
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from memquorum.client import AsyncMemory
@@ -60,14 +59,9 @@ async def publish(memory: AsyncMemory, found: Sequence[Case]) -> Became:
 @contextmanager
 def clock(running: Parts) -> Iterator[Callable[[int], None]]:
     """What moves the shards' time; it returns once all that is due then has been voted on and applied."""
-    schedule = PostgresSchedule(running.settings.memory_dsn)
-    shards = range(running.genesis.shards)
-    driver = Driver(running.bootstrap, running.genesis, running.codec, schedule, active=shards)
-    try:
+    shards, dsn = range(running.genesis.shards), running.settings.memory_dsn
+    with closing(Driver(running.bootstrap, running.genesis, running.codec, dsn, active=shards)) as driver:
         yield lambda at: driver.run([Tick(at)], running.check)
-    finally:
-        driver.close()
-        schedule.close()
 
 
 class Rates:

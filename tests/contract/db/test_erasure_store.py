@@ -131,8 +131,8 @@ def test_what_is_not_attested_is_told_until_it_is(world: World, shard: Shard, co
     record = carry_out(world, shard, codec, world.store.named(NAMESPACE, "subject", "ada"))
     said = codec.decode_as(ErasureOrdered, codec.decode_as(Signed, record.order).body)
     found = OrderFound(record.order, 5_000, shard.offset)
-    assert world.schedule.erasures(0) == [Unattested(found)]
-    assert world.schedule.erasures(1) == []
+    assert world.stored.unattested(0) == [Unattested(found)]
+    assert world.stored.unattested(1) == []
     for vote, left in ((lambda *_: False, [Unattested(found, (2,))]), (votes.everybody, [])):
         shard.tick(shard.rows.state.as_of + 1_000)
         epoch = shard.rows.state.last_epoch + 1
@@ -144,7 +144,7 @@ def test_what_is_not_attested_is_told_until_it_is(world: World, shard: Shard, co
         place = applying.Place(topics.PRE_PREPARES, 0, 0)
         shard._absorb(applying.apply_decision(shard.rules, shard.rows, place, checked, commits))
         world.flush(shard)
-        assert world.schedule.erasures(0) == left
+        assert world.stored.unattested(0) == left
         state = world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0].state
         assert (state, state.unattested) == (shard.rows.state, len(left))
 

@@ -43,7 +43,7 @@ def shard(world: World, codec: Codec) -> Shard:
 
 
 def asked(world: World, codec: Codec, *, since: int = 0, before: int = 99, through: int = 99) -> list[str]:
-    found = world.schedule.restores(0, since=since, before=before, through=through)
+    found = world.stored.requests(0, since=since, before=before, through=through)
     return [codec.decode_as(JournalEntry, data).event_id for data in found]
 
 
@@ -71,7 +71,7 @@ def test_a_request_is_told_until_an_epoch_has_voted_on_it(world: World, shard: S
     assert asked(world, codec) == [FIRST.order_id, SECOND.order_id]
     assert asked(world, codec, since=1_001) == [SECOND.order_id]
     assert (asked(world, codec, before=at), asked(world, codec, before=at + 1)) == ([], [FIRST.order_id])
-    assert world.schedule.restores(1, since=0, before=99, through=99) == []
+    assert world.stored.requests(1, since=0, before=99, through=99) == []
     shard.restore(SECOND, vote=nobody)
     world.flush(shard)
     # As it was before that epoch it is still told: a tick that is read late nominates what it would have.
@@ -96,7 +96,7 @@ def test_a_late_use_is_told_until_an_epoch_has_voted_on_it(world: World, shard: 
     shard.restore_used(uses.of_entry(codec, change.entry, detail), vote=nobody)
     shard.access(A, 1_201)
     world.flush(shard)
-    (left,) = world.schedule.restores(0, since=0, before=99, through=99)
+    (left,) = world.stored.requests(0, since=0, before=99, through=99)
     assert codec.decode_as(JournalEntry, left).effect == "requested"
     loaded = world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0]
     with world.reopen().store.transaction({loaded.state: Keys(frozenset({A, B}))}) as transaction:

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from db.inmemory import InMemorySchedule, InMemoryStore
+from db.inmemory import InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.decay import due_at
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import DecayCrossed, NominationProposed
-from memquorum.ports import Candidate, DueMemory, Schedule, StoreUnavailable
+from memquorum.ports import Candidate, DueMemory, StoreUnavailable
 from streams import app as faust_app
 from streams import decay, nomination
 from tests.builders import genesis as cluster
@@ -76,10 +76,12 @@ def shard(world: World, codec: Codec) -> Shard:
 
 
 @asynccontextmanager
-async def running(bootstrap: str, data_dir: Path, codec: Codec, schedule: Schedule) -> AsyncIterator[None]:
+async def running(bootstrap: str, data_dir: Path, codec: Codec, schedule: InMemorySchedule) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, data_dir, GENESIS.shards, GROUP)
-    decay.attach(app, codec, GENESIS, schedule)
-    nomination.attach(app, codec, GENESIS, cluster.seed_of(nomination.SIGNER), schedule)
+    stored = InMemoryStoredOrders(schedule._store)
+    decay.attach(app, decay.Decay(codec, GENESIS, schedule, stored))
+    seed = cluster.seed_of(nomination.SIGNER)
+    nomination.attach(app, nomination.Nomination(codec, GENESIS, seed, schedule, stored))
     app.finalize()
     await app.start()
     try:

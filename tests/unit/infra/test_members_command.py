@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
-from infra import commands, genesis, members
+from infra import commands, configuring, genesis, members
 from infra.settings import Settings, SettingsError, load
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.orders.configuration import apply
+from memquorum.core.ids import memory_id
+from memquorum.core.orders.configuration import apply, order_id
 from memquorum.core.records import ConfigurationOrdered
 from memquorum.schema_files import load_codec
+from tests.builders.configured import vote
 from tests.builders.genesis import make_bytes
+from tests.builders.shelf import GENESIS, Shelf
+from tests.builders.votes import order
 
 CODEC = load_codec()
 
@@ -44,15 +48,39 @@ def run(place: Settings, *arguments: str) -> int:
 
 def made_of(place: Settings, given: list[tuple[ConfigurationOrdered, bytes]]) -> list[Genesis]:
     made = genesis.read(place)
-    for order, data in given:
-        assert open_signed(CODEC, made, data, ConfigurationOrdered)[1] == order
-    return [apply(made, order) for order, _ in given]
+    for one, data in given:
+        assert open_signed(CODEC, made, data, ConfigurationOrdered)[1] == one
+    return [apply(made, one) for one, _ in given]
 
 
 def test_an_order_for_each_shard_signed_by_the_operator(place: Settings, ordered: Any) -> None:
     assert run(place, "weight", "2", "1200") == 0
-    assert [(order.shard, order.config) for order, _ in ordered] == [(0, 0), (1, 0)]
+    assert [(one.shard, one.config) for one, _ in ordered] == [(0, 0), (1, 0)]
     assert [made.members[2].weight_milli for made in made_of(place, ordered)] == [1200, 1200]
+
+
+def test_what_became_of_an_order_is_told_by_the_id_that_it_was_given_as(
+    place: Settings, ordered: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(place, "weight", "2", "1200") == 0
+    named = [line.split()[2] for line in capsys.readouterr().out.splitlines() if line.startswith("ordered as ")]
+    wanted = order(GENESIS, "weight", 1, member=2, weight_milli=1200)
+    assert named == [order_id(CODEC.encode(one)) for one, _ in ordered]
+    name = order_id(CODEC.encode(wanted))
+    refused = Shelf(votes=[vote(CODEC, GENESIS, wanted, epoch, done=False) for epoch in (3, 5)])
+    assert configuring.decided(refused, CODEC, GENESIS, memory_id("orders", "another")) is None
+    found = configuring.decided(refused, CODEC, GENESIS, name)
+    assert found is not None and (found.status, found.epochs, found.in_force) == ("refused", (3, 5), False)
+    carried = Shelf(votes=[*refused.votes, vote(CODEC, GENESIS, wanted, 6, done=True)])
+    found = configuring.decided(carried, CODEC, GENESIS, name)
+    assert (
+        found is not None and found.in_force and found.says == {"action": "weight", "member": 2, "weight_milli": 1200}
+    )
+    assert list(found.lines()) == [
+        "weight: in force",
+        f"  of configuration 0 of shard 0, member 2, weight_milli 1200; order {name}",
+        "  voted on in epoch 3, 5, 6",
+    ]
 
 
 def test_one_shard_and_no_order_in_a_dry_run(place: Settings, ordered: Any) -> None:

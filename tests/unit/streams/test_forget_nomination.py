@@ -57,7 +57,7 @@ def requested(codec: Codec, order: Any, offset: int = 7) -> bytes:
 
 def nominate(codec: Codec, shelf: Shelf, policy: Policy | None = None, **changes: Any) -> NominationProposed | None:
     genesis = GENESIS if policy is None else replace(GENESIS, policy=policy)
-    stage = Nomination(codec, genesis, cluster.seed_of("service:nomination"), shelf)  # type: ignore[arg-type]
+    stage = Nomination(codec, genesis, cluster.seed_of("service:nomination"), shelf, shelf)  # type: ignore[arg-type]
     tick = replace(TICK, **changes)
     outputs = stage.process([Arrival(1, tick.journal_seq, codec.encode(tick))])
     return open_signed(codec, GENESIS, outputs[0].value, NominationProposed)[1] if outputs else None
@@ -65,7 +65,7 @@ def nominate(codec: Codec, shelf: Shelf, policy: Policy | None = None, **changes
 
 @pytest.fixture
 def shelf(codec: Codec) -> Shelf:
-    return Shelf(alive=[candidate(OLD, NOW - SPAN), candidate(FRESH)], requests=[requested(codec, FORGET)])
+    return Shelf(alive=[candidate(OLD, NOW - SPAN), candidate(FRESH)], requested=[requested(codec, FORGET)])
 
 
 def proposed(made: NominationProposed | None) -> list[tuple[str, str, str]]:
@@ -78,11 +78,11 @@ def test_what_is_asked_for_opens_an_epoch_and_comes_first(codec: Codec, shelf: S
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"forget/{FORGET.order_id}"
     assert proposed(made) == [(FRESH, "forget", "asked"), (OLD, "forget", "decayed")]
-    assert ("restores", 1, NOW - GENESIS.policy.forget.grace_ms, 33, 4) in shelf.asked
+    assert ("requests", 1, NOW - GENESIS.policy.forget.grace_ms, 33, 4) in shelf.asked
 
 
 def test_a_memory_that_is_due_is_nominated_once(codec: Codec, shelf: Shelf) -> None:
-    shelf.requests = [requested(codec, replace(FORGET, memory_ids=(OLD,)))]
+    shelf.requested = [requested(codec, replace(FORGET, memory_ids=(OLD,)))]
     assert proposed(nominate(codec, shelf)) == [(OLD, "forget", "asked")]
 
 
@@ -104,7 +104,7 @@ def test_caps_stand_before_a_request(codec: Codec, shelf: Shelf) -> None:
 
 def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec, shelf: Shelf) -> None:
     back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("second"))
-    shelf.requests = [requested(codec, replace(FORGET, memory_ids=(OTHER,))), requested(codec, back, 8)]
+    shelf.requested = [requested(codec, replace(FORGET, memory_ids=(OTHER,))), requested(codec, back, 8)]
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"restore/{back.order_id}"
     assert [(p.memory_ids[0], p.kind) for p in made.proposals] == [(OTHER, "restore")]
@@ -112,7 +112,7 @@ def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec,
 
 def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: Shelf) -> None:
     back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"))
-    shelf.requests = [requested(codec, back)]
+    shelf.requested = [requested(codec, back)]
     restore, due = f"restore/{back.order_id}", replace(STANDING, last_epoch_at=0)
 
     def opened_by(standing: Standing) -> str | None:
@@ -123,9 +123,9 @@ def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: S
     # Where nothing else is due, or it comes to nothing, no epoch is kept free.
     assert opened_by(replace(STANDING, last_epoch=5)) == restore
     # What is asked to be forgotten takes along what is due: it need not wait for another epoch.
-    shelf.requests.append(requested(codec, FORGET, 8))
+    shelf.requested.append(requested(codec, FORGET, 8))
     assert opened_by(replace(due, last_epoch=5)) == f"forget/{FORGET.order_id}"
-    del shelf.requests[1]
+    del shelf.requested[1]
     shelf.alive = []
     assert opened_by(replace(due, last_epoch=5)) == restore
 
@@ -135,7 +135,7 @@ def test_a_restore_is_hidden_behind_no_request_to_forget_of_its_namespace(codec:
     waits = replace(FORGET, memory_ids=(OTHER,))
     back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"))
     elsewhere = votes.restore(GENESIS, OTHER, namespace=NEXT, order_id=memory_id("elsewhere"))
-    shelf.requests = [requested(codec, waits), requested(codec, elsewhere, 9), requested(codec, back, 8)]
+    shelf.requested = [requested(codec, waits), requested(codec, elsewhere, 9), requested(codec, back, 8)]
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"restore/{back.order_id}"
 
@@ -147,7 +147,7 @@ def test_it_warns_where_the_scales_disagree_whoever_proposed_it(
     """σ² of a memory that was used a minute ago is 0.19; what decay alone nominates has at most 0.09."""
     shelf.alive = [candidate(OLD, NOW - SPAN), candidate(FRESH, NOW - age_s * 1_000)]
     shown = Telemetry().stage("nomination")
-    stage = Nomination(codec, GENESIS, cluster.seed_of("service:nomination"), shelf, shown=shown)  # type: ignore[arg-type]
+    stage = Nomination(codec, GENESIS, cluster.seed_of("service:nomination"), shelf, shelf, shown=shown)  # type: ignore[arg-type]
     arrivals = [Arrival(1, TICK.journal_seq, codec.encode(TICK))]
     with caplog.at_level(logging.WARNING, "streams.nomination"):
         assert stage.process(arrivals)

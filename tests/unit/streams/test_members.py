@@ -12,7 +12,7 @@ from memquorum.core.orders.configuration import POLICY
 from memquorum.core.policy import ForgetPolicy, LearnedPolicy, written
 from memquorum.core.records import ConfigurationOrdered, NominationProposed, Signed, Standing
 from memquorum.core.vote.nomination import rest_until
-from streams.configurations import Configurations, NextOrder
+from streams.configurations import Configurations, NextOrder, learned
 from streams.nomination import Nomination
 from tests.builders.configured import Topic, vote
 from tests.builders.genesis import public_key, seed_of
@@ -21,7 +21,7 @@ from tests.builders.votes import order, ordered, signed
 
 
 def stage(codec: Codec, topic: Topic, shelf: Shelf) -> Nomination:
-    return Nomination(codec, GENESIS, seed_of("service:nomination"), shelf, topic)
+    return Nomination(codec, GENESIS, seed_of("service:nomination"), shelf, shelf, orders=topic)
 
 
 def nominated(codec: Codec, topic: Topic, shelf: Shelf, *, last_epoch: int = 4) -> NominationProposed | None:
@@ -69,7 +69,7 @@ def test_the_key_of_nominations_is_replaced_by_who_has_the_new_one(codec: Codec)
     tick = replace(TICK, crossed=(), standing=Standing(4, TICK.as_of, 0, 0))
 
     def outputs(shelf: Shelf, seed: bytes, *further: bytes, **change: int) -> list[bytes]:
-        stage = Nomination(codec, GENESIS, seed, shelf, Topic([data]), further=lambda: further)
+        stage = Nomination(codec, GENESIS, seed, shelf, shelf, orders=Topic([data]), further=lambda: further)
         said = replace(tick, standing=replace(tick.standing, last_epoch=change.get("last_epoch", 4)))
         return [output.value for output in stage.process([arrival(codec, said)])]
 
@@ -129,12 +129,12 @@ def test_what_was_learned_is_in_force_once_the_members_have_decided_so(codec: Co
     taught = LearnedPolicy(rank_ppm=1_000_000)
     wanted = order(GENESIS, POLICY, 1, policy=written(replace(GENESIS.policy, learned=taught)))
     shelf = Shelf()
-    found = Configurations(codec, GENESIS, shelf)
-    assert found.learned(1) == LearnedPolicy()
+    found = learned(codec, GENESIS, shelf, shelf)
+    assert found is not None and found(1) == LearnedPolicy()
     decided = Shelf(votes=[vote(codec, GENESIS, wanted, 4, done=True)])
-    assert Configurations(codec, GENESIS, decided).learned(1) == taught
-    alone = replace(GENESIS, operator=None, policy=replace(GENESIS.policy, learned=taught))
-    assert Configurations(codec, alone, shelf).learned(1) == taught
+    found = learned(codec, GENESIS, decided, decided)
+    assert found is not None and found(1) == taught
+    assert learned(codec, replace(GENESIS, operator=None), shelf, shelf) is None
 
 
 def test_where_there_can_be_no_orders_the_store_is_not_asked(codec: Codec) -> None:
@@ -143,7 +143,7 @@ def test_where_there_can_be_no_orders_the_store_is_not_asked(codec: Codec) -> No
     found = Configurations(codec, GENESIS, shelf)
     for _ in range(3):
         assert found.after(1, 4) == GENESIS and NextOrder(codec, found, None).of(1, 4) is None
-    assert shelf.asked == [("orders", 1)]
+    assert shelf.asked == [("decided", 1)]
 
 
 def test_an_order_of_another_policy_is_nominated_like_one_about_members(codec: Codec) -> None:

@@ -28,7 +28,7 @@ def standing(**changes: int) -> DecayCrossed:
 
 
 def stage(codec: Codec, schedule: Shelf) -> Nomination:
-    return Nomination(codec, GENESIS, SEED, schedule)
+    return Nomination(codec, GENESIS, SEED, schedule, schedule)
 
 
 def opened(codec: Codec, output: Output) -> NominationProposed:
@@ -48,7 +48,7 @@ def test_a_triggering_tick_opens_the_next_epoch_signed(codec: Codec) -> None:
 def test_a_tick_without_a_trigger_costs_no_question(codec: Codec) -> None:
     quiet = shelf()
     assert stage(codec, quiet).process([arrival(codec, standing(last_epoch_at=NOW))]) == []
-    assert quiet.asked == [("orders", 1)]  # by which policy it votes, once for each epoch
+    assert quiet.asked == [("decided", 1)]  # by which policy it votes, once for each epoch
 
 
 def test_a_tick_opens_no_epoch_by_what_came_after_it(codec: Codec) -> None:
@@ -148,7 +148,7 @@ def test_whoever_waits_for_a_nomination_is_told_of_it_without_the_key(
 ) -> None:
     (output,) = stage(codec, shelf()).process([arrival(codec, TICK)])
     caplog.clear()
-    waiting = Nomination(codec, GENESIS, bytes(32), shelf())
+    waiting = Nomination(codec, GENESIS, bytes(32), *[shelf()] * 2)
     assert waiting.would(arrival(codec, TICK)) == opened(codec, output)
     assert waiting.would(arrival(codec, TICK)) is None  # it was sent already
     assert waiting.would(arrival(codec, standing(last_epoch=5, last_epoch_at=NOW))) is None

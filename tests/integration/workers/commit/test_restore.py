@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from db.schedule import PostgresSchedule
+from db.stored_orders import PostgresStoredOrders
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum import topics
@@ -197,11 +197,11 @@ def test_a_use_that_came_after_its_memory_was_forgotten_brings_it_back_by_a_vote
     ticked_at = flow.tick(SHARD, 6_000)
     flow.flush()
     await_seq(databases, SHARD, 7, worker)
-    schedule = PostgresSchedule(databases[0])
+    orders = PostgresStoredOrders(databases[0])
     standing = Standing(1, 5_000, 2, 0, 0, 5_000)
     tick = DecayCrossed(SHARD, 6_000, accepted_offset=ticked_at, journal_seq=7, crossed=(), standing=standing)
-    ((_, found, order),) = OpenOrders(flow.codec, GENESIS, schedule).due(standing, tick, GENESIS.policy)
-    schedule.close()
+    ((_, found, order),) = OpenOrders(flow.codec, GENESIS, orders).due(standing, tick, GENESIS.policy)
+    orders.close()
     assert (order.memory_ids, found.accepted_at) == ((a,), 5_001)
     flow.epoch[SHARD] += 1
     flow.certificate(SHARD, *votes.restoring(

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from db.schedule import PostgresSchedule
+from db.stored_orders import PostgresStoredOrders
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
@@ -59,9 +60,10 @@ class Shard:
         self.replicas = Replicas(self.bootstrap, made, self.folder)
         self.world = World(self.bootstrap, self.genesis, self.codec)
         self.decisions = Decisions(self.bootstrap, self.genesis, self.codec)
-        self._schedule, given = PostgresSchedule(self.databases[0]), orders.KafkaOrders(self.bootstrap, look_s=0)
+        self._schedule, self._stored = PostgresSchedule(self.databases[0]), PostgresStoredOrders(self.databases[0])
+        given = orders.KafkaOrders(self.bootstrap, look_s=0)
         self._stage = Nomination(
-            self.codec, self.genesis, seed_of("service:nomination"), self._schedule, given,
+            self.codec, self.genesis, seed_of("service:nomination"), self._schedule, self._stored, orders=given,
             further=lambda: self.keys["nomination"],
         )  # fmt: skip
 
@@ -134,6 +136,7 @@ class Shard:
         if self._worker is not None:
             self._worker.join(20)
         self._schedule.close()
+        self._stored.close()
         self.world.close()
         self.decisions.close()
 

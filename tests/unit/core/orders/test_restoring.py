@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory import InMemorySchedule, InMemoryStore
+from db.inmemory import InMemoryStore, InMemoryStoredOrders
 from db.standing import Clear
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -191,7 +191,7 @@ def open_requests(shard: Shard, codec: Codec) -> list[tuple[OrderFound, RestoreO
         transaction.write([shard.work.net()], {i: Clear("", np.ones(3, np.float32)) for i in shard.rows.strengths}, {})
     state = shard.rows.state
     tick = DecayCrossed(0, state.as_of, shard.offset + 1, state.seq, (), state.standing)
-    due = OpenOrders(codec, GENESIS, InMemorySchedule(store)).due(state.standing, tick, GENESIS.policy)
+    due = OpenOrders(codec, GENESIS, InMemoryStoredOrders(store)).due(state.standing, tick, GENESIS.policy)
     return [(found, order) for _, found, order in due]
 
 
@@ -371,13 +371,13 @@ def test_a_nomination_of_a_request_is_the_request_and_nothing_else(codec: Codec)
 
 
 class Shelf:
-    """The schedule's part: the journal's entries of requests."""
+    """The journal's entries of requests."""
 
     def __init__(self, shard: Shard) -> None:
         self._entries = [c.appended.entry for c in shard.changes if c.entry.effect == "requested"]
         self.asked: list[tuple[int, int, int]] = []
 
-    def restores(self, _: int, *, since: int, before: int, through: int) -> list[bytes]:
+    def requests(self, _: int, *, since: int, before: int, through: int) -> list[bytes]:
         self.asked.append((since, before, through))
         return self._entries
 

@@ -109,12 +109,12 @@ def test_who_starts_again_still_knows_where_it_stands(fleet: Fleet) -> None:
 
 
 class Shelf:
-    """The schedule's part: what is not attested."""
+    """What is not attested."""
 
     def __init__(self, *erasures: Unattested) -> None:
         self._erasures, self.asked = list(erasures), 0
 
-    def erasures(self, _: int) -> list[Unattested]:
+    def unattested(self, _: int) -> list[Unattested]:
         self.asked += 1
         return self._erasures
 
