@@ -26,7 +26,7 @@ from memquorum.core.records import (
     RestoreRequested,
     Standing,
 )
-from memquorum.core.vote.asking import Asked
+from memquorum.core.vote.asking import OpenOrder
 from memquorum.core.vote.nomination import rest_until
 from memquorum.ports import StoredOrders
 
@@ -40,13 +40,13 @@ class OpenOrders:
         self._codec, self._genesis, self._stored = codec, genesis, stored
         self._complained: set[bytes] = set()
 
-    def due(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
+    def due(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[OpenOrder]:
         """The orders that may be nominated at a tick, of those that stand before it: what was erased first, then
         requests, each in its turn. `standing`, `policy`: the shard's at that tick."""
         yield from self._erasures(standing, tick, policy)
         yield from self._requests(standing, tick, policy)
 
-    def _erasures(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
+    def _erasures(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[OpenOrder]:
         """One that members did not attest is nominated again at growing distances: some had not read it, or somebody
         lies."""
         if not standing.unattested:
@@ -57,7 +57,7 @@ class OpenOrders:
             if found.offset < tick.accepted_offset and not resting:
                 yield from self._opened(tick, ERASURE, found)
 
-    def _requests(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
+    def _requests(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[OpenOrder]:
         """Each is voted on once: who is refused may ask again. What is to come back waits behind no request to forget
         of its own namespace, which may have to wait for days, and a signed request behind no uses, of which there may
         be as many as were forgotten."""
@@ -70,11 +70,11 @@ class OpenOrders:
         opened = [one for entry in entries for one in self._opened(tick, REQUEST, self._found(entry))]
         yield from in_turn(sorted(opened, key=lambda one: one[1].offset), self._whose)
 
-    def _whose(self, asked: Asked) -> tuple[str, str, bool]:
+    def _whose(self, asked: OpenOrder) -> tuple[str, str, bool]:
         _, found, order = asked
         return order.namespace, order.action, uses.use_of(self._codec, found) is not None
 
-    def _opened(self, tick: DecayCrossed, kind: OrderKind[Any], found: OrderFound) -> Iterator[Asked]:
+    def _opened(self, tick: DecayCrossed, kind: OrderKind[Any], found: OrderFound) -> Iterator[OpenOrder]:
         """The order with what it says; none, and a word of it, where nobody would vote on it."""
         try:
             order = uses.opened(self._codec, self._genesis, kind, found)

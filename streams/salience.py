@@ -34,7 +34,7 @@ from memquorum.core.salience import (
     BELOW_THRESHOLD,
     FAILED,
     UNREADABLE,
-    Episode,
+    EncodedEpisode,
     Judgement,
     Signals,
     Surroundings,
@@ -268,7 +268,7 @@ class Salience:
         accepted = case.accepted
         surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
         # What it was made of is not known here. Whoever applies the score asks that too (infra/decisions/0042).
-        said = Episode(
+        said = EncodedEpisode(
             accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted), accepted.explicit,
             self._learned.score(case.arrival.partition, accepted, given.rank_ppm),
         )  # fmt: skip

@@ -26,7 +26,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.tiers import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Found
+from memquorum.core.vote.kinds.kind import MemoryState
 
 AGAIN = "repeated access"
 
@@ -124,7 +124,7 @@ class Ledger:
         if kind.effect is None or not passed(result):
             return
         tiers = [self.tier.get(memory, SHORT_TERM) for memory in result.memory_ids]
-        fates = kind.effect([Found(tier, alive=tier in ALIVE) for tier in tiers], PPM, 0, Policy())
+        fates = kind.effect([MemoryState(tier, alive=tier in ALIVE) for tier in tiers], PPM, 0, Policy())
         for memory, fate in zip(result.memory_ids, fates, strict=True):
             if fate is not None:
                 self._move(memory, fate.tier)

@@ -28,10 +28,10 @@ from memquorum.core.api.answers import (
     Became,
     Context,
     Explained,
-    Found,
     Hit,
     Recalled,
     Retrieved,
+    SearchResult,
     Shown,
 )
 from memquorum.core.identity import signatures
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 After = Receipt | str | None
-R = TypeVar("R", Found, Retrieved, Recalled, Context)
+R = TypeVar("R", SearchResult, Retrieved, Recalled, Context)
 
 _LOG = logging.getLogger("memquorum.client")
 _AGAIN_S = 0.5
@@ -147,7 +147,7 @@ class AsyncMemory(Ordering):
         `exact`: all memories are compared, where otherwise an index finds nearly all of a large namespace. `after`: a
         write that is waited for, by its receipt or token; so all that read. Raises NotYet where it is not seen in time.
         """
-        found = await self._read(Found, "/search", {"query": query, "k": k, "exact": exact, **only}, peek, after)
+        found = await self._read(SearchResult, "/search", {"query": query, "k": k, "exact": exact, **only}, peek, after)
         return list(found.hits)
 
     async def retrieve(
@@ -227,7 +227,7 @@ class AsyncMemory(Ordering):
         found = await self._ask(kind, "POST", path, json=body, params=_after(after))
         if ourselves:
             try:
-                given = found.hits if isinstance(found, Found) else found.items
+                given = found.hits if isinstance(found, SearchResult) else found.items
                 await self._use_all([one.memory_id for one in given])
             except Unreachable as error:  # what was found is no worse for it
                 _LOG.warning("these hits may not count as used: %s", error)

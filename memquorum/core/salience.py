@@ -257,7 +257,7 @@ class Look(Struct, frozen=True):
         return rows
 
 
-class Episode(Struct, frozen=True):
+class EncodedEpisode(Struct, frozen=True):
     """An episode as salience sees it: opened and encoded. `vector`: shape (d,), any length but 0. `marks`: what it says
     of itself."""
 
@@ -340,7 +340,7 @@ class Surroundings:
         if gates_open(self._policy, signals):
             self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, gist(text), _UNMARKED))
 
-    def judge(self, episode: Episode) -> Judgement:
+    def judge(self, episode: EncodedEpisode) -> Judgement:
         """What becomes of an episode, which from here on surrounds the ones after it.
 
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
@@ -370,7 +370,7 @@ class Surroundings:
         self.memories.add(episode.memory_id, vector, seen)
         return replace(judgement, contradicts=contradicts)
 
-    def _contradicted(self, episode: Episode, *looks: Look) -> tuple[str, ...]:
+    def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> tuple[str, ...]:
         """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two."""
         related = [one for look in looks for one in islice(look.alike(_RELATED), _HEARD_MAX)]
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
@@ -388,7 +388,7 @@ class Surroundings:
         return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
 
     def _doubted(
-        self, episode: Episode, said: Claims, related: list[tuple[float, str, Seen]], doubts: Doubts
+        self, episode: EncodedEpisode, said: Claims, related: list[tuple[float, str, Seen]], doubts: Doubts
     ) -> tuple[str, ...]:
         """The nearest that the episode contradicts by a model, of those that the rules leave open."""
         left = [
@@ -405,7 +405,7 @@ class Surroundings:
             claims = self._claims[memory_id] = read(text)
         return claims
 
-    def _repeated(self, episode: Episode, said: Said, look: Look) -> list[tuple[float, str, Seen]]:
+    def _repeated(self, episode: EncodedEpisode, said: Said, look: Look) -> list[tuple[float, str, Seen]]:
         """What says the same, the nearest first; "I" and "you" are others when another agent says them."""
         alike = islice(look.alike(self._policy.duplicate_threshold), _ASKED_MAX)
         return [

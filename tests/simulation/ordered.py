@@ -68,7 +68,7 @@ class Desk:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._asked: list[asking.Asked] = []
+        self._asked: list[asking.OpenOrder] = []
 
     def nominated(self, epoch: int, as_of: int) -> NominationProposed | None:
         """What is nominated of an order in an epoch, if there is any and it may be."""
@@ -162,12 +162,12 @@ class Desk:
             world.tell(None, f"Somebody has ordered to {action}: {order.order_id[:8]}.")
         return asking.build(world.codec, world.genesis, standing, tick, (kind, found, order))
 
-    def _erasure(self, number: int) -> asking.Asked:
+    def _erasure(self, number: int) -> asking.OpenOrder:
         world, name = self._world, memory_id("orders", str(number))
         order = ErasureOrdered(world.first.cluster, name, world.namespace, "subject", "ada", "ops", 1_000_000)
         return ERASURE, OrderFound(world.signed("operator", order), world.as_of - 1_000, 0), order
 
-    def _restore(self, number: int) -> asking.Asked:
+    def _restore(self, number: int) -> asking.OpenOrder:
         world, name = self._world, memory_id("orders", str(number))
         wanted = tuple(memory_id("wanted", f"{number}/{at}") for at in range(1 + number % 2))
         order = RestoreOrdered(world.first.cluster, name, world.namespace, wanted, "ops", 1_000_000)

@@ -35,7 +35,7 @@ _SLICE = 20
 _NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
 # What an answer says of an order that is on its way.
 _UNDER_WAY = ("ordered", ASKED, "not yet")
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 class Read(Protocol):
@@ -77,7 +77,7 @@ class Asking:
             await asyncio.gather(*map(publish, orders[first : first + _SLICE]))
         return [order.order_id for order in orders]
 
-    async def until(self, look: Callable[[], Awaitable[Found]], done: Callable[[Found], bool]) -> Found:
+    async def until(self, look: Callable[[], Awaitable[T]], done: Callable[[T], bool]) -> T:
         """What `look` finds, once it is `done` or the time is over."""
         end = time.monotonic() + self.seconds
         while True:

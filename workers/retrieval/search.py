@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
-from memquorum.core.api.answers import Found, Hit
+from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.retrieval import conflicts, query, renewing
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
@@ -48,7 +48,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     return Told(
-        Found(
+        SearchResult(
             namespace=wanted.namespace,
             hits=tuple(hits),
             used=used,

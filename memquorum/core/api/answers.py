@@ -50,7 +50,7 @@ class LeftOut(Struct, frozen=True):
     memory_ids: tuple[str, ...]
 
 
-class Found(Struct, frozen=True, omit_defaults=True):
+class SearchResult(Struct, frozen=True, omit_defaults=True):
     """What a search found. `used`: how many hits count as used, by an access that is published behind the answer, or
     with `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
 

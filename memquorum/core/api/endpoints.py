@@ -80,7 +80,7 @@ def _orders(name: str, kind: OrderKind[Any], body: type, answer: type[A], until:
     return Endpoint(name, "POST", path, (kind.right,), sentence, answer, body, waits, waits=True)
 
 
-SEARCH = _reads("search", r.SearchRequest, a.Found, "The memories nearest in meaning.")
+SEARCH = _reads("search", r.SearchRequest, a.SearchResult, "The memories nearest in meaning.")
 RETRIEVE = _reads(
     "retrieve", r.RetrieveRequest, a.Retrieved,
     "The memories that answer best and fit the budget, and what was left out and why.",

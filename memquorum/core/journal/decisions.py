@@ -25,7 +25,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal, Result
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Found, Rests
+from memquorum.core.vote.kinds.kind import MemoryState, Rests
 from memquorum.core.vote.nomination import CONTRADICTION
 from memquorum.core.vote.tally import KEPT, Outcome
 
@@ -116,13 +116,13 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     return next((why for one in risked if (why := kind.void(one, nominated_at)) is not None), None)
 
 
-def _found(rows: Rows, memory_ids: Iterable[str], recalled: Collection[str]) -> list[Found]:
+def _found(rows: Rows, memory_ids: Iterable[str], recalled: Collection[str]) -> list[MemoryState]:
     return [_find(rows, rows.memories[memory_id], opened=memory_id in recalled) for memory_id in memory_ids]
 
 
-def _find(rows: Rows, memory: Memory, *, opened: bool) -> Found:
+def _find(rows: Rows, memory: Memory, *, opened: bool) -> MemoryState:
     strength = rows.strengths.get(memory.id)
-    return Found(
+    return MemoryState(
         tier=memory.tier,
         alive=strength is not None,
         sealed_until=memory.sealed_until,

@@ -11,14 +11,14 @@ from memquorum.core.records import Proposal, Restored, RestoreOrdered
 from memquorum.core.tiers import ALIVE, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS
 from memquorum.core.vote.kinds import RESTORE as RESTORES
-from memquorum.core.vote.kinds.kind import Found
+from memquorum.core.vote.kinds.kind import MemoryState
 
 
 def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:
     """Whether a request for this memory has anything to be voted on."""
     if memory is None or memory.namespace != namespace:
         return False
-    return RESTORES.absent(Found(memory.tier, alive=False, sealed_until=memory.sealed_until), as_of) is None
+    return RESTORES.absent(MemoryState(memory.tier, alive=False, sealed_until=memory.sealed_until), as_of) is None
 
 
 def asks(memory: Memory | None, namespace: str, accessed_at: int, as_of: int) -> bool:

@@ -25,7 +25,7 @@ from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import DecayCrossed, NominationProposed, OrderFound, Proposal, Standing
 from memquorum.core.vote import nomination
 
-Asked = tuple[OrderKind[Any], OrderFound, Any]
+OpenOrder = tuple[OrderKind[Any], OrderFound, Any]
 """An order as it is put to the vote: its kind, where it stands, and what it says."""
 
 
@@ -63,7 +63,9 @@ def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple
     return found, order
 
 
-def build(codec: Codec, genesis: Genesis, standing: Standing, tick: DecayCrossed, asked: Asked) -> NominationProposed:
+def build(
+    codec: Codec, genesis: Genesis, standing: Standing, tick: DecayCrossed, asked: OpenOrder
+) -> NominationProposed:
     """The next epoch's nomination, of an order alone."""
     kind, found, order = asked
     ordered = _proposals(kind, order, found.accepted_at), codec.encode(found)

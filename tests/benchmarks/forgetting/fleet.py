@@ -22,7 +22,7 @@ from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
-from memquorum.core.salience import REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
+from memquorum.core.salience import REINFORCED, EncodedEpisode, Judgement, Signals, Surroundings, as_kept
 from memquorum.core.text.content import Content, content
 from memquorum.core.vote import columns, nomination
 from memquorum.core.vote.grounds import MemberContext
@@ -156,7 +156,7 @@ class Fleet:
         self._interactions += 1
         salience, early, repeats, held, worth = 0, False, None, as_kept(vector), self._worths.hear(text)
         if self._around is not None:
-            judgement = self._around.judge(Episode(memory_id, agent, text, vector, Signals(), Marks(agent)))
+            judgement = self._around.judge(EncodedEpisode(memory_id, agent, text, vector, Signals(), Marks(agent)))
             salience, early, repeats = judgement.salience_ppm, judgement.early, judgement.reinforces
             repeats = repeats if judgement.outcome == REINFORCED else None
             self.judged[memory_id] = judgement

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from memquorum.core import decay
 from memquorum.core.merging import Marks
 from memquorum.core.policy import NO_CAPS, PAPER_SCALES_S, DecayPolicy, Policy
-from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
+from memquorum.core.salience import (
+    BELOW_THRESHOLD,
+    REINFORCED,
+    EncodedEpisode,
+    Judgement,
+    Signals,
+    Surroundings,
+    as_kept,
+)
 from memquorum.core.vote.kinds import FORGET
 from tests.benchmarks.forgetting.centred import NEAREST, Centred
 from tests.benchmarks.forgetting.fleet import Context, Fleet, Numbers, Rule, Shipped, Worths, genesis, turning
@@ -100,7 +108,7 @@ class Said:
         """What salience makes of each act, nothing being forgotten meanwhile."""
         around = Surroundings(self.policy.salience, self.vectors.shape[1])
         return [
-            around.judge(Episode(str(at), act.speaker, act.text, vector, Signals(), Marks(act.speaker)))
+            around.judge(EncodedEpisode(str(at), act.speaker, act.text, vector, Signals(), Marks(act.speaker)))
             for at, (act, vector) in enumerate(zip(self.meeting.acts, self.vectors, strict=True))
         ]
 

@@ -20,7 +20,7 @@ from memquorum.core.salience import (
     BELOW_THRESHOLD,
     REINFORCED,
     STORED,
-    Episode,
+    EncodedEpisode,
     Judgement,
     Signals,
     Surroundings,
@@ -45,7 +45,7 @@ def second(pair: Pair, vectors: NDArray[np.float32]) -> Judgement:
     """What becomes of the second text, said after the first by the same agent."""
     around = Surroundings(POLICY, vectors.shape[1])
     around.arrived("first", "ann", vectors[0], pair.first, ANN)
-    return around.judge(Episode("second", "ann", pair.second, vectors[1], Signals(), ANN))
+    return around.judge(EncodedEpisode("second", "ann", pair.second, vectors[1], Signals(), ANN))
 
 
 def _judged(material: Material, pairs: Sequence[Pair]) -> list[tuple[Pair, str, float]]:
@@ -111,7 +111,9 @@ def said(meeting: Meeting, vectors: NDArray[np.float32]) -> Iterator[str]:
     """What becomes of each act of a meeting, in order."""
     around = Surroundings(POLICY, vectors.shape[1])
     for at, (act, vector) in enumerate(zip(meeting.acts, vectors, strict=True)):
-        yield around.judge(Episode(str(at), act.speaker, act.text, vector, Signals(), Marks(act.speaker))).outcome
+        yield around.judge(
+            EncodedEpisode(str(at), act.speaker, act.text, vector, Signals(), Marks(act.speaker))
+        ).outcome
 
 
 def said_before(meeting: Meeting, vectors: NDArray[np.float32]) -> Iterator[bool]:

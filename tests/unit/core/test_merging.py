@@ -14,7 +14,7 @@ from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.journal.rows import Memory, Provenance
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import SaliencePolicy
-from memquorum.core.salience import Episode, Signals, Surroundings
+from memquorum.core.salience import EncodedEpisode, Signals, Surroundings
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import genesis
 from tests.builders.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
@@ -78,7 +78,7 @@ def test_salience_stores_beside_it_what_may_not_become_one_with_what_it_repeats(
     text, vector = "Ada Lovelace has diabetes.", np.ones(4, np.float32)
     around = Surroundings(SaliencePolicy(), 4)
     said = [
-        around.judge(Episode(name, agent, text, vector, Signals(), marks))
+        around.judge(EncodedEpisode(name, agent, text, vector, Signals(), marks))
         for name, agent, marks in (
             ("m1", "planner", Marks("planner")),
             ("m2", "planner", Marks("ada", None, 1_000_000)),
@@ -104,7 +104,7 @@ def test_what_is_said_first_of_nobody_and_then_of_somebody_leaves_no_copy(codec:
     )
     of_ada = Marks("ada", None, 1_000_000, "medical")
     said = [
-        around.judge(Episode(name, "planner", text, clear.encode([text])[0], given, marks))
+        around.judge(EncodedEpisode(name, "planner", text, clear.encode([text])[0], given, marks))
         for name, marks in (("m1", Marks("planner")), ("m2", of_ada))
     ]
     assert [(one.outcome, one.reinforces) for one in said] == [("stored", None), ("stored", "m1")]

@@ -15,7 +15,7 @@ from memquorum.core.salience import (
     BELOW_THRESHOLD,
     REINFORCED,
     STORED,
-    Episode,
+    EncodedEpisode,
     Neighbourhood,
     Repeated,
     Seen,
@@ -44,8 +44,8 @@ def at(degrees: float, dimensions: int = 8) -> NDArray[np.float32]:
 
 def episode(
     name: str, degrees: float, text: str = "", agent: str = "ann", marks: Marks = ANN, **signals: int
-) -> Episode:
-    return Episode(name, agent, text or f"Valve {name} is tight.", at(degrees), Signals(**signals), marks)
+) -> EncodedEpisode:
+    return EncodedEpisode(name, agent, text or f"Valve {name} is tight.", at(degrees), Signals(**signals), marks)
 
 
 def test_the_worked_example() -> None:

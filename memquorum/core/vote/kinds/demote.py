@@ -14,7 +14,7 @@ from memquorum.core.decay import of_tier
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Fate, Found
+from memquorum.core.vote.kinds.kind import Fate, MemoryState
 
 _DEMOTED = "demoted already"
 
@@ -23,7 +23,7 @@ def _slow(policy: Policy) -> Policy:
     return of_tier(policy, LONG_TERM)
 
 
-def _void(found: Found, nominated_at: int) -> str | None:
+def _void(found: MemoryState, nominated_at: int) -> str | None:
     return _DEMOTED if found.tier != LONG_TERM else forget.disturbed(found, nominated_at)
 
 

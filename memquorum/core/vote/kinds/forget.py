@@ -20,8 +20,8 @@ from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.kind import (
     Columns,
     Fate,
-    Found,
     Kind,
+    MemoryState,
     Offered,
     Rests,
     Terms,
@@ -112,24 +112,24 @@ def score(terms: Any, policy: Policy) -> Any:
     return (2 * given.omega_decay_ppm * decay + given.omega_relevance_ppm * (rank + near)) // (2 * PPM)
 
 
-def absent(found: Found, _: int) -> str | None:
+def absent(found: MemoryState, _: int) -> str | None:
     """What is forgotten or erased is not there to be voted on."""
     return None if found.alive else GONE_ALREADY
 
 
-def disturbed(found: Found, nominated_at: int) -> str | None:
+def disturbed(found: MemoryState, nominated_at: int) -> str | None:
     """Why a memory is left alone: it was used meanwhile, or protected."""
     if found.protected:
         return PROTECTED
     return TOUCHED if found.touched > nominated_at else None
 
 
-def _void(found: Found, nominated_at: int) -> str | None:
+def _void(found: MemoryState, nominated_at: int) -> str | None:
     """What is in long-term memory goes by being demoted first."""
     return _LONG_TERM if found.tier == LONG_TERM else disturbed(found, nominated_at)
 
 
-def _effect(found: Sequence[Found], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate]:
+def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate]:
     return [Fate(SEALED, sealed_until=as_of + policy.forget.grace_ms) for _ in found]
 
 

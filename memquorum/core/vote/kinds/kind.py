@@ -51,7 +51,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MemoryState:
     """A memory as a decision finds it. Times are milliseconds since the epoch, offsets those of the accepted stream."""
 
     tier: str
@@ -183,13 +183,13 @@ class Kind:
     share: Fraction = Fraction(0)
     """The share of an epoch's proposals that is free for it, if it needs so many. What is left goes to who comes first
     in `KINDS`."""
-    absent: Callable[[Found, int], str | None] = lambda found, as_of: None
+    absent: Callable[[MemoryState, int], str | None] = lambda found, as_of: None
     """(memory, as_of) → why there is nothing to be voted on, or None: the reason of the result, however it was
     decided. One of a proposal's memories is enough."""
-    void: Callable[[Found, int], str | None] = lambda found, nominated_at: None
+    void: Callable[[MemoryState, int], str | None] = lambda found, nominated_at: None
     """(memory, accepted offset that the nomination speaks of) → why what was decided must not be done, or None. One of
     a proposal's memories is enough."""
-    effect: Callable[[Sequence[Found], int | None, int, Policy], Sequence[Fate | None]] | None = None
+    effect: Callable[[Sequence[MemoryState], int | None, int, Policy], Sequence[Fate | None]] | None = None
     """(the proposal's memories, consolidated confidence, as_of, policy) → what becomes of each; None of one that stays
     as it is. None as a whole: it is about an order, and nothing becomes of any memory."""
     rests: Rests = Rests.NEVER

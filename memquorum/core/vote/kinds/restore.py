@@ -14,7 +14,7 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Together, Words
+from memquorum.core.vote.kinds.kind import Columns, Fate, Kind, MemoryState, Terms, Together, Words
 from memquorum.core.vote.kinds.ordered import whole_or_nothing
 
 _NOT_SEALED, _KEY_GONE, _GRACE_OVER, _UNREADABLE = "not forgotten", "key gone", "grace over", "unreadable"
@@ -53,7 +53,7 @@ def _score(terms: Any, policy: Policy) -> Any:
     return (kept + (PPM - kept) * (decay >= round(policy.decay.delta * PPM))) * (holds // PPM)
 
 
-def _absent(found: Found, as_of: int) -> str | None:
+def _absent(found: MemoryState, as_of: int) -> str | None:
     if found.tier == GONE:
         return _KEY_GONE
     if found.tier == SUPERSEDED:
@@ -64,7 +64,7 @@ def _absent(found: Found, as_of: int) -> str | None:
     return _GRACE_OVER if found.sealed_until <= as_of else None
 
 
-def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequence[Fate]:
+def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -> Sequence[Fate]:
     """It comes back into the tier that everything is forgotten from."""
     return [Fate(SHORT_TERM) for _ in found]
 

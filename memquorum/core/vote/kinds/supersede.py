@@ -31,8 +31,8 @@ from memquorum.core.vote.kinds.forget import absent
 from memquorum.core.vote.kinds.kind import (
     Columns,
     Fate,
-    Found,
     Kind,
+    MemoryState,
     Offered,
     Rests,
     Terms,
@@ -135,13 +135,13 @@ def _sound(terms: Columns, _: int, __: Policy) -> bool:
     return bool(((terms[:2] == 0) | (terms[:2] == PPM)).all()) and within(terms[2:])
 
 
-def _void(found: Found, _: int) -> str | None:
+def _void(found: MemoryState, _: int) -> str | None:
     if found.pinned:
         return _PINNED
     return _PROMOTED if found.tier == LONG_TERM else None
 
 
-def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequence[Fate | None]:
+def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -> Sequence[Fate | None]:
     return [None, *(Fate(SUPERSEDED) for _ in found[1:])]
 
 

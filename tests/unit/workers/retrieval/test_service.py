@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
-from memquorum.core.api.answers import Explained, Found, Hit, Shown
+from memquorum.core.api.answers import Explained, Hit, SearchResult, Shown
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint, Parameter
 from memquorum.core.avro import Codec
 from memquorum.core.identity import grants
@@ -216,7 +216,7 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")])
 def test_a_number_that_json_does_not_have_is_an_error_and_not_null(odd: float) -> None:
     hit = Hit("m", "t", "short-term", "ann", 0, 0, 0, salience=1.0, score=odd)
-    for answer in (Found("n", (hit,), 0, "store", "all", 0, {}), Explained({"decay": odd}, ())):
+    for answer in (SearchResult("n", (hit,), 0, "store", "all", 0, {}), Explained({"decay": odd}, ())):
         with pytest.raises(ValueError, match="not JSON compliant"):
             Told(answer)
 
