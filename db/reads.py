@@ -236,8 +236,11 @@ class Reads:
 
     async def used(self, sight: Sight, codec: Codec, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
         """Those of the memories that the namespace has, and what a vote to forget them would look at."""
+        if not covers(sight.namespaces, namespace):
+            return []
         wanted = {"namespace": namespace, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
-        rows = await self._pool.ask("forget_asked", wanted, sight)
+        # A tenant does not see how many epochs a shard had.
+        rows = await self._account(lambda connection: connection.execute(QUERIES["forget_asked"], wanted).fetchall())
         return [Used(*row[:-1], order_rows.rank_ppm(codec, row[-1])) for row in rows]
 
     async def order(self, sight: Sight, codec: Codec, order_id: str) -> Ordered | None:
