@@ -60,7 +60,7 @@ _MISTAKE = re.compile(
 )
 
 
-class Statement(Struct, frozen=True):
+class Statement(Struct, frozen=True, dict=True):
     """One sentence or clause that says how something is."""
 
     subject: tuple[str, ...]
@@ -134,8 +134,8 @@ def read(text: str) -> Claims:
     found: list[Statement] = []
     allows: list[Allowing] = []
     whole = text.casefold().replace("’", "'")
-    personal = not claiming.FIRST.isdisjoint(re.findall(r"[\w']+", whole))
-    alone = not _ALONE.isdisjoint(re.findall(r"[\w']+", whole))
+    said = re.findall(r"[\w']+", whole)
+    personal, alone = not claiming.FIRST.isdisjoint(said), not _ALONE.isdisjoint(said)
     for sentence in _SENTENCE.split(text):
         if len(found) >= STATEMENTS:
             break
@@ -147,7 +147,7 @@ def read(text: str) -> Claims:
         # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
         clauses = (_whole(bare) if "?" not in sentence else []) or _CLAUSE.split(bare)
         opens = bare.partition(" ")[0].casefold()
-        if "?" in sentence and opens in claiming.COPULAS | claiming.AUXILIARIES:
+        if "?" in sentence and (opens in claiming.COPULAS or opens in claiming.AUXILIARIES):
             continue
         for clause in clauses[:-1] if "?" in sentence else clauses:
             one = _statement(clause or "", led)
@@ -290,11 +290,10 @@ def _parts(words: list[str], verb: int) -> tuple[range, int, bool, bool]:
 
 
 def _lasts(verb: str) -> bool:
-    return (
-        verb.endswith("s")
-        and not verb.endswith("ss")
-        and verb not in claiming.COPULAS | claiming.AUXILIARIES | claiming.PAST | wording.FUNCTION
-    )
+    return verb.endswith("s") and not verb.endswith("ss") and verb not in _NEVER_LASTING
+
+
+_NEVER_LASTING = claiming.COPULAS | claiming.AUXILIARIES | claiming.PAST | wording.FUNCTION
 
 
 def _duty(tokens: list[str], words: list[str], subject: range) -> bool:

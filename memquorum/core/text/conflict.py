@@ -29,6 +29,7 @@ from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import opposed
 from memquorum.core.text.claims import Claims, Statement, read
 from memquorum.core.text.correcting import corrects
+from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
@@ -142,10 +143,12 @@ def _exchanged(old: Statement, new: Statement) -> bool:
     return bool(_named(old) - new.topic - _told(new)) and bool(_named(new) - old.topic - _told(old))
 
 
+@once
 def _told(one: Statement) -> set[str]:
     return {stemmed(part) for value in one.values for part in value.text.split()}
 
 
+@once
 def _named(one: Statement) -> set[str]:
     """The words of the subject, names among them: "Quayside's demo" is "the demo for Quayside"."""
     return {*one.subject, *(stemmed(mark) for mark in one.marks)}
@@ -371,7 +374,7 @@ def _framed(old: Statement, new: Statement) -> bool:
 
 def _many(one: Statement) -> bool:
     """Whether it begins with what there may be many of, or with what says nothing by itself."""
-    return one.first_word in claiming.INDEFINITE | claiming.PRONOUNS
+    return one.first_word in claiming.INDEFINITE or one.first_word in claiming.PRONOUNS
 
 
 def _undone(old: Statement, new: Statement) -> bool:
@@ -427,11 +430,10 @@ def _never(one: Statement, other: Statement) -> bool:
 
 def _revised(old: Statement, new: Statement) -> str | None:
     """A number of the same things that is said to be another than before: "my increased budget of $650"."""
-    if old.negated or new.negated or _exchanged(old, new):
+    renewed = _renewed(new)
+    if not renewed or old.negated or new.negated or _exchanged(old, new):
         return None
-    for value in new.values:
-        if not value.renewed or not value.sort.startswith("number") or value.before in ("by", "from"):
-            continue
+    for value in renewed:
         for known in old.values:
             if _several(old, known.sort) or _several(new, value.sort):
                 continue
@@ -444,6 +446,16 @@ def _revised(old: Statement, new: Statement) -> str | None:
             if heads and len(near) >= 2:
                 return value.sort
     return None
+
+
+@once
+def _renewed(new: Statement) -> list[Value]:
+    """Its numbers that are said to be others than before."""
+    return [
+        value
+        for value in new.values
+        if value.renewed and value.sort.startswith("number") and value.before not in ("by", "from")
+    ]
 
 
 def _several(one: Statement, sort: str) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from memquorum.core.text import claiming
+from memquorum.core.text.once import once
 from memquorum.core.text.outline import Outline
 from memquorum.core.text.parsing import Value, empty, light, stemmed
 
@@ -46,6 +47,8 @@ _ATTACHING = frozenset({"for", "of", "in", "on", "at", "with", "from", "about"})
 
 def corrects(older: Outline, newer: Outline) -> str | None:
     """Says in what the later text corrects the earlier one; None where it does not."""
+    if older.past and not newer.amends:
+        return None  # What was once, is not made otherwise by what is.
     if newer.verbs & _CARRIED and not older.several and (slot := _carried(older, newer)) is not None:
         return slot
     if not newer.cue and not (older.denied and "does" in newer.words):
@@ -56,12 +59,18 @@ def corrects(older: Outline, newer: Outline) -> str | None:
         return None
     if len(older.words) > _MOST or len(newer.words) > _MOST or not (older.verbs or len(older.words) > _LEAST):
         return None
-    if older.heads and not older.first and not _parts(older, older.heads):
+    if older.heads and not older.first and not _head(older):
         return None  # "it" may be anything
-    if not _ADDS.isdisjoint(newer.words) or ("as", "well") in pairwise(newer.words) or _another(newer):
+    if _adds(newer):
         return None
     rules = (_revalued, _moved, _refuted, _affirmed, _called_off, _relieved, _succeeded, _turned, _reworded)
     return next((slot for rule in rules if (slot := rule(older, newer)) is not None), None)
+
+
+@once
+def _adds(newer: Outline) -> bool:
+    """Whether it says that something comes to what was said."""
+    return not _ADDS.isdisjoint(newer.words) or ("as", "well") in pairwise(newer.words) or _another(newer)
 
 
 def _another(newer: Outline) -> bool:
@@ -77,14 +86,10 @@ def _revalued(older: Outline, newer: Outline) -> str | None:
     """Another value of the same sort, of the same matter."""
     if older.denied or ((older.past or newer.past) and not (newer.amends and older.past)):
         return None
-    told = [value for value in older.values if value.place not in older.heads and value.place not in older.gone]
-    for value in told:
-        kind = _kind(value)
-        if kind in _SIDES and len(told) > 1:
-            continue  # "the blue pills in the morning"
-        if kind == "name" and any(_kind(other) in _SCHEDULED or "number" in _kind(other) for other in told):
-            continue  # whoever it is about: "lunch with Farid is at one"
-        if sum(_kind(other) == kind for other in told) > 1:
+    kinds, least, most = _of_values(newer)
+    for kind, value, about in _singles(older):
+        # Neither is about more than the other (`_same_matter`): of most pairs, each is.
+        if kind not in kinds or not (about <= most or least <= about):
             continue
         others = _others(older, newer, value)
         if len({other.text for other in others}) != 1:
@@ -92,6 +97,28 @@ def _revalued(older: Outline, newer: Outline) -> str | None:
         if _same_matter(older, newer, value, others):
             return kind
     return None
+
+
+@once
+def _singles(older: Outline) -> list[tuple[str, Value, set[str]]]:
+    """The values of which it has one of the kind: that kind, and what it is about without them."""
+    told = [value for value in older.values if value.place not in older.heads and value.place not in older.gone]
+    kinds = [_kind(value) for value in told]
+    # Whoever it is about: "lunch with Farid is at one".
+    named = any(kind in _SCHEDULED or "number" in kind for kind in kinds)
+    return [
+        (kind, value, _matter(older, [value]) - older.verbs)
+        for kind, value in zip(kinds, told, strict=True)
+        # "The blue pills in the morning" are those that are blue.
+        if kinds.count(kind) == 1 and not (kind == "name" and named) and not (kind in _SIDES and len(told) > 1)
+    ]
+
+
+@once
+def _of_values(newer: Outline) -> tuple[set[str], set[str], set[str]]:
+    """Of what kinds its values are, and what it is about, without all of them and with all."""
+    kinds = {_kind(value) for value in newer.values}
+    return kinds, _matter(newer, newer.values) - newer.verbs, _matter(newer) - newer.verbs
 
 
 def _others(older: Outline, newer: Outline, value: Value) -> list[Value]:
@@ -158,18 +185,23 @@ def _kind(value: Value) -> str:
 def _matter(of: Outline, without: Iterable[Value] = ()) -> set[str]:
     """Stems of what a text is about."""
     left_out = {at for value in without for at in range(value.place, value.end)}
-    return {stem for at, stem in enumerate(of.stems) if stem and at not in left_out and stem not in _EMPTY_OF_MATTER}
+    return {stem for at, stem in _meaning(of) if at not in left_out}
+
+
+@once
+def _meaning(of: Outline) -> list[tuple[int, str]]:
+    return [(at, stem) for at, stem in enumerate(of.stems) if stem and stem not in _EMPTY_OF_MATTER]
 
 
 def _same_matter(older: Outline, newer: Outline, value: Value, others: list[Value]) -> bool:
     """Whether both are about one thing, the value left out."""
     replaced = [other for other in newer.values if _equal(value, other)]
-    mine, theirs = _matter(older, [value]) - older.verbs, _matter(newer, [*others, *replaced]) - newer.verbs
-    if older.first:
-        mine, theirs = mine | {"i"}, theirs | ({"i"} if newer.first else set())
     named = value.before.isalpha() and stemmed(value.before) in older.stems
     if not _same_verb(older, newer) and not (named and all(value.before == other.before for other in others)):
         return False
+    mine, theirs = _matter(older, [value]) - older.verbs, _matter(newer, [*others, *replaced]) - newer.verbs
+    if older.first:
+        mine, theirs = mine | {"i"}, theirs | ({"i"} if newer.first else set())
     both, extras = mine & theirs, theirs - mine
     if not both or not _marks_agree(older, newer, [value, *others, *replaced]):
         return False
@@ -181,11 +213,18 @@ def _same_matter(older: Outline, newer: Outline, value: Value, others: list[Valu
 
 def _same_verb(older: Outline, newer: Outline) -> bool:
     """Whether the later text says what the earlier one does, or only that it changed or is otherwise."""
-    mine, theirs = older.verbs - _AUX, newer.verbs - _AUX - _CHANGING - _ENDING
+    mine, theirs = _acts(older), _acts(newer) - _CHANGING - _ENDING
     return not theirs or bool(mine & {*newer.verbs, *newer.stems}) or not mine
 
 
 _ENDING = frozenset(stemmed(word) for word in claiming.DENIES | {"gave", "given"})
+
+
+@once
+def _acts(of: Outline) -> frozenset[str]:
+    return of.verbs - _AUX
+
+
 _AUX = frozenset(stemmed(word) for word in claiming.COPULAS | claiming.AUXILIARIES) | {":"}
 
 
@@ -202,13 +241,13 @@ def _marks_agree(older: Outline, newer: Outline, without: Iterable[Value]) -> bo
     ]
     if sides[0] != sides[1] or (coloured[0] and coloured[1] and coloured[0] != coloured[1]):
         return False
-    known = {*older.words, *(stemmed(word) for word in older.words)}
+    known = _said(older)
     for value in newer.values:
         if value.text in left_out or value.sort not in _MARKS or value.place in newer.gone:
             continue
         if not all(part in known or stemmed(part) in known for part in value.text.split()):
             return False
-    said = {*newer.words, *(stemmed(word) for word in newer.words)}
+    said = _said(newer)
     return all(
         any(part in said or stemmed(part) in said for part in value.text.split())
         for value in older.values
@@ -240,19 +279,59 @@ def _attached(newer: Outline, mine: set[str], values: Iterable[Value]) -> bool:
 
 def _moved(older: Outline, newer: Outline) -> str | None:
     """It was changed from what the earlier text says."""
-    places = newer.gone - newer.denied - newer.heads
-    left = {stemmed(newer.words[at]) for at in places} - _LITTLE
-    if not left or older.past or older.denied or not claiming.FOR.union(["from"]).intersection(newer.words):
+    left, places = _left(newer)
+    if not left or older.past or older.denied or not left <= _behind_roots(older):
         return None
     about = _parts(newer, range(min(places))) - _EMPTY_OF_MATTER
     if not about:  # "we replaced Ferro with Zeta as supplier"
         names = {at for value in newer.values for at in range(value.place, value.end)}
         about = _parts(newer, set(range(max(places) + 1, len(newer.words))) - names) - _EMPTY_OF_MATTER
-    told = {stemmed(word) for at, word in enumerate(older.words) if at not in older.heads}
-    return "named" if left <= told and about and about <= set(map(stemmed, older.words)) else None
+    return "named" if about and about <= _roots(older) else None
+
+
+@once
+def _left(newer: Outline) -> tuple[set[str], frozenset[int]]:
+    """What something was changed from, and where that stands."""
+    places = newer.gone - newer.denied - newer.heads
+    if claiming.FOR.union(["from"]).isdisjoint(newer.words):
+        return set(), places
+    return {stemmed(newer.words[at]) for at in places} - _LITTLE, places
 
 
 _LITTLE = frozenset({"the", "a", "an", "his", "her", "their", "its", "my", "our"})
+
+
+@once
+def _said(of: Outline) -> set[str]:
+    """Its words, and their stems."""
+    return {*of.words, *_roots(of)}
+
+
+@once
+def _roots(of: Outline) -> set[str]:
+    return set(map(stemmed, of.words))
+
+
+@once
+def _behind_roots(of: Outline) -> set[str]:
+    return set(map(stemmed, _behind(of)))
+
+
+@once
+def _head(of: Outline) -> set[str]:
+    """What stands before the verbs means."""
+    return _parts(of, of.heads)
+
+
+@once
+def _tail(of: Outline) -> set[str]:
+    """What does not stand before them means."""
+    return _parts(of, set(range(len(of.words))) - of.heads)
+
+
+@once
+def _whole(of: Outline) -> set[str]:
+    return _parts(of, range(len(of.words)))
 
 
 def _parts(of: Outline, places: Iterable[int]) -> set[str]:
@@ -267,30 +346,37 @@ def _refuted(older: Outline, newer: Outline) -> str | None:
     """What the earlier text says, denied by its own words."""
     if older.denied or older.past or not newer.denied or not _same_verb(older, newer) or _any_of(older):
         return None
-    behind = [at for at in range(len(older.words)) if at not in older.heads]
-    subject = _parts(older, older.heads) - _EMPTY_OF_MATTER
-    told = [one for at in behind for one in _parts(older, [at]) if one not in older.verbs]
-    told = [one for one in told if one not in _EMPTY_OF_MATTER] or told
-    denied = _parts(newer, newer.denied)
-    if not told or not subject <= set(map(stemmed, newer.words)):
+    subject, told = _head(older) - _EMPTY_OF_MATTER, _told(older)
+    if not told or not subject <= _roots(newer):
         return None
     own = older.first and newer.first and bool(newer.verbs & _ENDING)  # "I've stopped taking sugar"
     if (
         not subject and not own and newer.words[min(newer.denied)] != older.words[0]
     ):  # "Don't visit Bern", after "Visit Bern"
         return None
-    strange = denied - set(map(stemmed, older.words)) - _EMPTY_OF_MATTER - newer.verbs
-    said = sum(one in map(stemmed, newer.words) for one in told)
+    denied = _parts(newer, newer.denied)
+    strange = denied - _roots(older) - _EMPTY_OF_MATTER - newer.verbs
+    said = sum(one in _roots(newer) for one in told)
     holds = told[-1] in denied and 2 * said >= len(told) and not strange
     return "negation" if holds and not _attached(newer, subject, ()) else None
+
+
+@once
+def _told(older: Outline) -> list[str]:
+    """What it says behind its subject, in order; without what is no matter of its own, if there is more."""
+    told: list[str] = []
+    for at in (at for at in range(len(older.words)) if at not in older.heads):
+        parts = (part for value in older.values if value.place == at for part in value.text.split())
+        told += dict.fromkeys([*filter(None, older.stems[at : at + 1]), *map(stemmed, parts)])
+    told = [one for one in told if one not in older.verbs]
+    return [one for one in told if one not in _EMPTY_OF_MATTER] or told
 
 
 def _affirmed(older: Outline, newer: Outline) -> str | None:
     """What the earlier text denies is so now, in its own words."""
     if not older.denied or older.past or newer.denied or newer.past or not older.heads or _any_of(older):
         return None
-    mine = _parts(older, range(len(older.words)))
-    theirs = _parts(newer, range(len(newer.words)))
+    mine, theirs = _whole(older), _whole(newer)
     if len(mine - _EMPTY_OF_MATTER) < _PAIR or not mine - _EMPTY_OF_MATTER <= theirs:
         return None
     strange = theirs - mine - _EMPTY_OF_MATTER
@@ -306,12 +392,12 @@ def _turned(older: Outline, newer: Outline) -> str | None:
     """It is in the opposite state: "out of order", "working again"."""
     if older.past or older.denied or newer.denied or older.verbs - _AUX or _any_of(older) or not older.words:
         return None
-    about = _parts(older, older.heads), _parts(newer, newer.heads)
+    about = _head(older), _head(newer)
     if not about[0] or about[0] != about[1] or not _marks_agree(older, newer, ()):
         return None
     for sides in claiming.BROKEN:
         states = {stemmed(word) for side in sides for word in _SIDED[side]}
-        if any(_parts(of, set(range(len(of.words))) - of.heads) - states - _EMPTY_OF_MATTER for of in (older, newer)):
+        if any(_tail(of) - states - _EMPTY_OF_MATTER for of in (older, newer)):
             continue
         one, other = ({side for side in (0, 1) if _SIDED[sides[side]] & _behind(of)} for of in (older, newer))
         if len(one) == len(other) == 1 and one != other and (not newer.past or newer.words[-1].endswith("ed")):
@@ -319,6 +405,7 @@ def _turned(older: Outline, newer: Outline) -> str | None:
     return None
 
 
+@once
 def _behind(of: Outline) -> set[str]:
     return {word for at, word in enumerate(of.words) if at not in of.heads}
 
@@ -330,36 +417,38 @@ def _reworded(older: Outline, newer: Outline) -> str | None:
     """The same of the same, but for a few words behind its verb."""
     if older.past or older.denied or newer.past:
         return None
-    subject = _who(older) - _EMPTY_OF_MATTER
+    subject, theirs = _who(older) - _EMPTY_OF_MATTER, _whole(newer)
+    if not subject or not subject <= theirs:
+        return None
     tail = [at for at in range(len(older.words)) if at not in older.heads]
-    told = {stem for stem in _parts(older, tail) if stem not in older.verbs} - _AUX
+    told = _tail(older) - older.verbs - _AUX
     measured = any(value.sort not in ("name", "colour", "compass") and value.place in tail for value in older.values)
-    known = _parts(older, older.heads) | told | older.verbs
-    theirs = _parts(newer, range(len(newer.words)))
     left = _parts(newer, newer.gone - newer.denied - newer.heads)
     if left and not left & told:
         return None  # "from the garage to the cellar" after "in the kitchen"
+    known = _head(older) | told | older.verbs
     own = theirs - known - _EMPTY_OF_MATTER - newer.verbs
     lost = told - theirs - _EMPTY_OF_MATTER
-    if measured or not subject or not subject <= theirs or not own or not lost or max(len(told), len(own)) > _TAIL:
+    if measured or not own or not lost or max(len(told), len(own)) > _TAIL:
         return None
     if newer.denied and (not told & _parts(newer, newer.denied) or not own - _parts(newer, newer.denied)):
         return None  # "isn't in charge of the budget any more" after "is in charge of hiring"
     if ("a", "new") in pairwise(newer.words):
         return None  # "The kitchen has a new stove"
-    foreign = _parts(newer, newer.heads) - _parts(older, older.heads) - _EMPTY_OF_MATTER - {"correction"}
+    foreign = _head(newer) - _head(older) - _EMPTY_OF_MATTER - {"correction"}
     if foreign or _any_of(older) or _attached(newer, subject, ()):
         return None
     return "word" if _exclusive(older, newer) else None
 
 
+@once
 def _who(older: Outline) -> set[str]:
     """What a later text has to name of the subject: of "customer Arden" the name, which ends it."""
     end = max(older.heads, default=-1)
     named = any(value.sort == "name" and value.place == 0 and value.end == end + 1 for value in older.values)
     if named and older.words[0] not in ("the", "a", "an") and len(older.words[end]) >= _LEAST:
         return _parts(older, [end]) or {older.stems[end]}
-    return _parts(older, older.heads)
+    return _head(older)
 
 
 def _exclusive(older: Outline, newer: Outline) -> bool:
@@ -386,6 +475,7 @@ _STANDING = frozenset(
 _CHANGED = frozenset(stemmed(word) for word in claiming.CHANGES)
 
 
+@once
 def _lead(of: Outline) -> str:
     """The word that what stands behind the verb begins with."""
     verb = max(of.heads, default=-1) + 1
@@ -398,9 +488,9 @@ def _elsewhere(older: Outline, newer: Outline) -> str | None:
     if older.past or newer.past or older.denied or newer.denied or older.verbs - _AUX or newer.verbs - _AUX:
         return None
     heads = [tuple(of.words[at] for at in sorted(of.heads)) for of in (older, newer)]
-    if heads[0] != heads[1] or not heads[0] or _any_of(older) or not _parts(older, older.heads):
+    if heads[0] != heads[1] or not heads[0] or _any_of(older) or not _head(older):
         return None
-    tails = [_parts(of, (at for at in range(len(of.words)) if at not in of.heads)) for of in (older, newer)]
+    tails = [_tail(of) for of in (older, newer)]
     short = all(0 < len(tail) <= _PAIR for tail in tails)
     same = _lead(older) == _lead(newer) and _lead(older) in claiming.PLACED
     return "word" if short and same and not tails[0] & tails[1] else None
@@ -412,7 +502,7 @@ def _called_off(older: Outline, newer: Outline) -> str | None:
     if older.past or older.denied or not planned or not _off(newer):
         return None
     matter = _matter(newer)
-    known = {*older.words, *map(stemmed, older.words)}
+    known = _said(older)
     named = any(at not in newer.gone or at in newer.heads for at, stem in enumerate(newer.stems) if stem in matter)
     if not matter or not named:
         return None
@@ -420,6 +510,7 @@ def _called_off(older: Outline, newer: Outline) -> str | None:
     return "off" if not left or (left <= claiming.EVENTS and len(matter - left) > 0) else None
 
 
+@once
 def _off(newer: Outline) -> bool:
     text = f" {' '.join(newer.words)} "
     return (
@@ -434,14 +525,19 @@ def _off(newer: Outline) -> bool:
     )
 
 
+@once
+def _gone(newer: Outline) -> set[str]:
+    return {newer.words[at] for at in newer.gone}
+
+
 def _relieved(older: Outline, newer: Outline) -> str | None:
     """Somebody else does, or is, what one did who has left: the subject is the value."""
-    head = [older.words[at] for at in sorted(older.heads)]
-    if older.past or older.denied or not head or len(head) > 2:
+    if older.past or older.denied or not 0 < len(older.heads) <= 2:
+        return None
+    if any(older.words[at] not in _gone(newer) for at in older.heads) or not _head(older):
         return None
     told = {stem for at, stem in enumerate(older.stems) if stem and at not in older.heads}
-    gone = {newer.words[at] for at in newer.gone}
-    if not told or not _parts(older, older.heads) or not set(head) <= gone:
+    if not told:
         return None
     standing = {stem for at, stem in enumerate(newer.stems) if stem and at not in newer.gone}
     others = [v for v in newer.values if v.sort == "name" and v.place not in newer.gone]
@@ -452,7 +548,7 @@ def _succeeded(older: Outline, newer: Outline) -> str | None:
     """Somebody took over from, or replaces, the one whom the earlier text names: "Falk took over from Adeyemi"."""
     if older.past or older.denied or newer.denied:
         return None
-    at = next((at for at, pair in enumerate(pairwise(newer.words)) if _takes_over(*pair)), None)
+    at = _taking_over(newer)
     if at is None:
         return None
     passive = newer.words[at - 1] in ("was", "is", "been") and "by" in newer.words[at:]
@@ -467,6 +563,11 @@ def _succeeded(older: Outline, newer: Outline) -> str | None:
     told = set(map(stemmed, older.words)) - _TITLED
     role = not older.verbs - _AUX and {names[0]} in (_behind(older) - _SMALL, {older.words[a] for a in older.heads})
     return "duty" if (taken <= told if taken else role) else None
+
+
+@once
+def _taking_over(newer: Outline) -> int | None:
+    return next((at for at, pair in enumerate(pairwise(newer.words)) if _takes_over(*pair)), None)
 
 
 def _takes_over(word: str, after: str) -> bool:
@@ -513,7 +614,7 @@ def _carried(older: Outline, newer: Outline) -> str | None:
     if to is None or carried != subject:
         return None
     there = _parts(newer, range(to + 1, len(said)))
-    before = _parts(older, set(range(len(older.words))) - older.heads) - older.verbs
+    before = _tail(older) - older.verbs
     return "word" if there and there - before else None
 
 

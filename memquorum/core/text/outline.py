@@ -8,7 +8,7 @@ something, stands before its clause's verb, is part of a value, or is said to ho
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,12 +18,23 @@ from memquorum.core.text.parsing import Value, empty, light, past, stemmed, toke
 
 _CLAUSE = re.compile(r"[,;:]\s+|\s+[—–-]+\s+|\s+(?=but\b|so\b)|\s*[()]\s*")
 _FROM_WHEN = re.compile(r"(?<=\w)\s+(?:as of|since|starting|effective)\s+\w+(?: \w+){0,2}[.!]?$", re.IGNORECASE)
-_CORRECTS = re.compile(r"\b(?:" + "|".join(claiming.CORRECTS) + r")\b", re.IGNORECASE)
 _AMENDS = re.compile(r"^\W*(?:correction|scratch that|strike that)\b", re.IGNORECASE)
-_WRONG = re.compile(r"\b(?:" + "|".join(claiming.WRONG) + r")\b", re.IGNORECASE)
 
 
-class Outline(Struct, frozen=True):
+def _says(phrases: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a text has one of these patterns, in small letters or not."""
+    pattern = rf"\b(?:{'|'.join(phrases)})\b"
+    folded, any_case = re.compile(pattern), re.compile(pattern, re.IGNORECASE)
+    # Without a question of case it takes a fifth of the time.
+    return lambda text: (folded.search(text.lower()) if text.isascii() else any_case.search(text)) is not None
+
+
+_corrects, _wrong = _says(claiming.CORRECTS), _says(claiming.WRONG)
+_CUE_WORDS = claiming.CUE_WORDS | claiming.OVER
+_GOES_ON = claiming.CHANGES | claiming.PASSING
+
+
+class Outline(Struct, frozen=True, dict=True):
     """A sentence, or several, as words in order. What is told by place is told of `words`."""
 
     words: tuple[str, ...]
@@ -62,7 +73,7 @@ def outline(sentence: str) -> Outline | None:
     if found is None or any(word in claiming.UNSURE and not _sure(found, at) for at, word in enumerate(found.words)):
         return None
     amends = found.wrong or _AMENDS.search(sentence) is not None
-    return replace(found, cue=found.cue or amends or _CORRECTS.search(sentence) is not None, amends=amends)
+    return replace(found, cue=found.cue or amends or _corrects(sentence), amends=amends)
 
 
 def _sure(found: Outline, at: int) -> bool:
@@ -118,7 +129,7 @@ def _clause(text: str, *, opens: bool) -> Outline | None:
     heads = frozenset(range(verb)) if verb > 0 else frozenset()
     denied = _denied(words)
     gone = denied | _from(words)
-    wrong = _WRONG.search(text) is not None
+    wrong = _wrong(text)
     if wrong:
         gone |= {at for value in values for at in range(value.place, value.end) if value.sort != "name"}
     if denied or not claiming.LEAVES.isdisjoint(words[max(verb, 0) : verb + 4]):
@@ -134,8 +145,8 @@ def _clause(text: str, *, opens: bool) -> Outline | None:
         cue=wrong
         or any(words[at - 1] != "no" for at in gone - heads if at - 1 not in gone)
         or (bool(gone & heads) and not denied)
-        or not (claiming.CUE_WORDS | claiming.OVER).isdisjoint(words),
-        past=found is not None and past(words[verb]) and (claiming.CHANGES | claiming.PASSING).isdisjoint(words[verb:]),
+        or not _CUE_WORDS.isdisjoint(words),
+        past=found is not None and past(words[verb]) and _GOES_ON.isdisjoint(words[verb:]),
         first=words[0] in ("i", "we", "i'm", "we're", "i've", "we've"),
         wrong=wrong,
     )

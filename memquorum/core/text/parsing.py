@@ -6,6 +6,7 @@ English, by rules and word lists, without a parser.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,10 +40,15 @@ class Value(Struct, frozen=True):
 def tokens_of(clause: str) -> tuple[list[str], list[str]]:
     """The words of a clause as they are written, and in small letters."""
     tokens = [token.strip(".,:'’/-") if token != ":" else ":" for token in _TOKEN.findall(clause.replace("’", "'"))]
-    tokens = [re.sub(r"'s$", "", token) if token.casefold() not in _SHORT else token for token in tokens if token]
+    tokens = [
+        token.removesuffix("'s") if "'" in token and token.casefold() not in _SHORT else token
+        for token in tokens
+        if token
+    ]
     return tokens, [token.casefold() for token in tokens]
 
 
+@lru_cache(8_192)
 def stemmed(word: str) -> str:
     """A word's stem, of an irregular form that of its verb."""
     return wording.stem(claiming.IRREGULAR.get(word, word))
@@ -57,18 +63,25 @@ def past(verb: str) -> bool:
     )
 
 
+_EMPTY = wording.FUNCTION | wording.NEGATORS | claiming.CUE_WORDS | {":"}
+
+
 def empty(word: str) -> bool:
     """Whether a word says nothing by itself."""
-    return (
-        word in wording.FUNCTION or word in wording.NEGATORS or word in claiming.CUE_WORDS or word == ":" or "'" in word
-    )
+    return word in _EMPTY or "'" in word
+
+
+_LIGHT = frozenset(
+    {
+        *claiming.COPULAS, *claiming.AUXILIARIES, *claiming.CUE_WORDS,
+        "just", "recently", "already", "not", "been", "since", "finally", "also", "officially",
+    }
+)  # fmt: skip
 
 
 def light(word: str) -> bool:
     """Whether a word only helps a verb."""
-    return word in claiming.COPULAS or word in claiming.AUXILIARIES or word in claiming.CUE_WORDS or word in (
-        "just", "recently", "already", "not", "been", "since", "finally", "also", "officially"
-    )  # fmt: skip
+    return word in _LIGHT
 
 
 _NOUNS_AS_WELL = frozenset({"lead", "report", "point", "use", "need", "work", "end", "start"})
@@ -147,6 +160,9 @@ def values_of(tokens: list[str], words: list[str]) -> list[Value]:
     found: list[Value] = []
     at = 0
     while at < len(words):
+        if not _may_be_value(words[at], tokens[at]):
+            at += 1
+            continue
         sort, text, after = _value(tokens, words, at)
         if sort:
             before = next((words[b] for b in range(at - 1, -1, -1) if words[b] not in ("the", "a", "an", "about")), "")
@@ -158,6 +174,14 @@ def values_of(tokens: list[str], words: list[str]) -> list[Value]:
             found.append(Value(sort, text, before, at, after, near, heads, renewed))
         at = max(after, at + 1)
     return _ranges(found, words)
+
+
+def _may_be_value(word: str, token: str) -> bool:
+    """Whether a value may begin with a word: most have neither digit nor capital, and are in no list."""
+    return word in _VALUED or not word.isalpha() or not token.islower()
+
+
+_VALUED = {"every", *wording.ADVERBS, *wording.ORDINALS, *wording.CARDINALS, *claiming.CLASSES}
 
 
 def _ranges(found: list[Value], words: list[str]) -> list[Value]:

@@ -299,3 +299,10 @@ def test_what_is_said_to_hold_no_more_has_to_be_what_was_said() -> None:
     newer = read("The proxy now listens on port 8443 instead of 8080.")
     assert between(older, newer, same_agent=True) is not None
     assert between(other, newer, same_agent=True) is None
+
+
+def test_every_member_finds_the_same_whatever_the_order_of_its_sets() -> None:
+    """Words of one value are taken in the order of the text: sets have another one in every process."""
+    older = [f"Update: code freeze begins on {day} June." for day in range(2, 14)]
+    newer = [f"Update: code Freeze begins on {day} rather than June." for day in range(2, 14)]
+    assert [between(read(a), read(b), same_agent=True) for a, b in zip(older, newer, strict=True)] == [None] * 12
