@@ -241,7 +241,8 @@ class Reads:
         wanted = {"namespace": namespace, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
         # A tenant does not see how many epochs a shard had.
         rows = await self._account(lambda connection: connection.execute(QUERIES["forget_asked"], wanted).fetchall())
-        return [Used(*row[:-1], order_rows.rank_ppm(codec, row[-1])) for row in rows]
+        ranked = ((*row[:-1], order_rows.rank_ppm(codec, row[-1])) for row in rows)
+        return [Used(*row) for row in ranked]
 
     async def order(self, sight: Sight, codec: Codec, order_id: str) -> Ordered | None:
         """What became of an order; None where the journal has not answered it yet."""

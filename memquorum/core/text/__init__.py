@@ -5,7 +5,7 @@
    `lightwords`: the words that talk is made of;
 2. `conflict`: whether two contradict each other, by their `claims`; `allowing`: what they allow and forbid;
    `correcting`: whether one corrects the other in words of no pattern, by their `outline`; `parsing`: a clause word by
-   word; `claiming`: the words that they judge by;
+   word; `claiming`: the words that they judge by; `once`: what is found of one text is found once;
 3. `content`: the words that say what a text is about; `ordinary`: texts of any day, to weigh them against;
 4. for people: `plurals`, and `escaping` of what a terminal would obey.
 """
