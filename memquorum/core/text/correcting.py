@@ -116,7 +116,7 @@ def _singles(older: Outline) -> list[tuple[str, Value, set[str]]]:
 
 @once
 def _of_values(newer: Outline) -> tuple[set[str], set[str], set[str]]:
-    """Of what kinds its values are, and what it is about, without all of them and with all."""
+    """It says of what kinds its values are, and what it is about, without all of them and with all."""
     kinds = {_kind(value) for value in newer.values}
     return kinds, _matter(newer, newer.values) - newer.verbs, _matter(newer) - newer.verbs
 
