@@ -131,6 +131,8 @@ IRREGULAR = {
     "lent": "lend", "threw": "throw", "thrown": "throw", "flew": "fly", "flown": "fly", "rode": "ride",
 }  # fmt: skip
 
+WAYS = _set("to from before after with without above below against inside outside")
+"""Words between which a subject is another: "the flight to Oslo", "the flight from Oslo"."""
 STREETS = _set(
     "street st road rd lane ln avenue ave drive square court row terrace way place boulevard quay close hill"
 )

@@ -23,9 +23,13 @@ _HALVES = 300
 _TOLD_OF_ONE = 3
 """So many sentences may be one correction: "I had the day wrong. It's the 4th."."""
 
+_ABBREVIATED = ["Dr", "Mr", "Mrs", "Ms", "St", "Prof", "Capt", "Lt", "Sgt", "Rev"]
 _SENTENCE = re.compile(
-    # "Dr. Weiss" is one sentence.
-    r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bProf\.)(?<!\bCapt\.)\s+|\n+|;\s+|\s+->->.*"
+    # "Dr. Weiss", "Brandt v. Lumen", "No. 4" and "J. Smith" are in one sentence, and so is "Lumen Ltd. is".
+    r"(?<=[.!?])" + "".join(rf"(?<!\b{one}\.)" for one in _ABBREVIATED) + r"(?<!\sv\.)(?<!\svs\.)"
+    r"(?!(?<=\bNo\.)\s+\d)(?!(?<=\b(?:Ltd|Inc)\.)\s+[a-z])(?!(?<=\bCo\.)\s+[a-z])"
+    r"(?!(?<=\s[A-Z]\.)\s+(?!(?:The|This|That|It|We|He|She|They|Our|My|No|In|On|At|So|But|And|Then|Please)\b)[A-Z][a-z])"
+    r"\s+|\n+|;\s+|\s+->->.*"
 )
 _CLAUSE = re.compile(
     r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|\s+but\s+"
@@ -67,6 +71,8 @@ class Statement(Struct, frozen=True, dict=True):
     """Stems of the words of the subject that mean something, in order; names as they are."""
     marks: frozenset[str]
     """Numbers, codes and names of the subject: with others it is about something else."""
+    ways: frozenset[str]
+    """Words of the subject such as "to" and "from": with others it is about something else."""
     verb: str
     copula: bool
     past: bool
@@ -241,6 +247,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
     return Statement(
         subject=stems,
         marks=frozenset(value.text for value in values if value.place in subject),
+        ways=claiming.WAYS.intersection(words[at] for at in subject),
         verb=stemmed(words[start]) if start < len(words) else "",
         copula=words[verb] in claiming.COPULAS or words[verb] == ":",
         past=past(words[verb]) and not changes,

@@ -33,7 +33,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 6
+VERSION = 7
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -120,6 +120,8 @@ def _slot(old: Statement, new: Statement) -> str | None:
 
 def _about_one(old: Statement, new: Statement) -> bool:
     """Whether the subjects are one."""
+    if old.ways - new.ways and new.ways - old.ways:
+        return False
     if old.first or new.first:
         return old.first and new.first and old.subject == new.subject and old.marks == new.marks
     generic = old.generic and new.generic and new.led

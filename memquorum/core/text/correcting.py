@@ -231,6 +231,9 @@ _AUX = frozenset(stemmed(word) for word in claiming.COPULAS | claiming.AUXILIARI
 def _marks_agree(older: Outline, newer: Outline, without: Iterable[Value]) -> bool:
     """Whether the names, codes and labels of one are those of the other; of the earlier one the later may leave out."""
     left_out = {value.text for value in without}
+    ways = _ways(older), _ways(newer)
+    if ways[0] - ways[1] and ways[1] - ways[0]:
+        return False
     sides = [
         {(value.sort, value.text) for value in one.values if value.place in one.heads and value.sort in _SIDES}
         for one in (older, newer)
@@ -253,6 +256,11 @@ def _marks_agree(older: Outline, newer: Outline, without: Iterable[Value]) -> bo
         for value in older.values
         if value.text not in left_out and value.sort in _MARKS
     )
+
+
+@once
+def _ways(of: Outline) -> frozenset[str]:
+    return claiming.WAYS.intersection(of.words[at] for at in of.heads)
 
 
 def _attached(newer: Outline, mine: set[str], values: Iterable[Value]) -> bool:

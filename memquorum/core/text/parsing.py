@@ -16,7 +16,7 @@ from memquorum.core.text import claiming, wording
 CLOCK = "o'clock"
 
 _SHORT = frozenset({"it's", "that's", "what's", "let's"})
-_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?|\w[\w'’./_-]*\w|\w|:")
+_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?(?:'s\b)?|\w[\w'’./_-]*\w|\w|:")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
 _CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")

@@ -19,6 +19,8 @@ CONTRADICT = [
     ("We buy milk at the farm.", "We don't buy milk at the farm any more, we get it from the shop."),
     ("Rinse the plates with water.", "Rinse the plates with saline instead of water."),
     ("The door code is 4821.", "The door code was changed to 9930."),
+    ("The hearing in Brandt v. Lumen is on 14 May at 9:30.", "The hearing in Brandt v. Lumen is now on 2 June."),
+    ("Our flight to Oslo leaves from gate B12.", "Our flight to Oslo now leaves from gate C3."),
     ("The door code is 4821.", "The door code is now 9930."),
     ("The sync is at 3 pm.", "The sync was moved to 4 pm."),
     ("The sync was moved to 4 pm.", "The sync is cancelled."),
@@ -135,6 +137,9 @@ CONTRADICT = [
 ]
 
 BOTH_STAND = [
+    ("The hearing in Brandt v. Lumen Ltd is on 14 May.", "The mediation in Brandt v. Lumen Ltd is on 20 May."),
+    ("The lunch with J. Smith is on 4 May.", "The dinner with J. Smith is on 6 May."),
+    ("Our flight to Oslo leaves from gate B12.", "Our flight from Oslo leaves from gate C3."),
     ("Flag beta is on for Canada.", "Flag beta is off for Mexico."),
     ("Buffer P keeps at room temperature.", "Buffer T does not keep at room temperature."),
     ("Ingrid eats fish.", "Ingrid's brother doesn't eat fish."),
