@@ -33,7 +33,7 @@ PUBLIC = bytes(SigningKey(SEED).verify_key)
 WORDS = tuple(
     """
     valve pump tank basket crate lamp sensor bay nitrate pressure motor belt filter hose gauge relay cable spare shelf
-    opens closes holds leaks drops rises was replaced moved measured checked near under above before after at noon
+    opens closes holds leaks drops rises measured checked near under above before after
     """.split()  # noqa: SIM905
 )
 
@@ -73,7 +73,9 @@ class Maker:
         return f"e{self.number}"
 
     def say(self) -> str:
-        return " ".join(self.dice.choices(WORDS, k=12)) + f" {self.dice.randrange(10_000)}"
+        """Says what nobody has said, and what contradicts nothing: of a contradiction the members would decide."""
+        name = "".join(self.dice.choices(("ba", "de", "fi", "go", "ku", "la", "me", "ni", "ro", "su"), k=4))
+        return " ".join([*self.dice.choices(WORDS, k=12), name])
 
     def episode(self, **changes: Any) -> dict[str, Any]:
         """The fields of a good episode."""
