@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
-from memquorum.core.retrieval import conflicts, packing, renewing, requests
+from memquorum.core.retrieval import conflicts, packing, requests, rereading
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
@@ -124,8 +124,8 @@ async def answering(
 
 def _renewed(question: str, ranked: list[Scored]) -> list[Scored]:
     by_id = {one.candidate.hit.memory_id: one for one in ranked}
-    best = [one.candidate.hit for one in ranked[: renewing.HEAD]]
-    return [*(by_id[hit.memory_id] for hit in renewing.renewed_first(question, best)), *ranked[renewing.HEAD :]]
+    best = [one.candidate.hit for one in ranked[: rereading.HEAD]]
+    return [*(by_id[hit.memory_id] for hit in rereading.best_first(question, best)), *ranked[rereading.HEAD :]]
 
 
 async def brought(

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Hit, SearchResult
-from memquorum.core.retrieval import conflicts, query, renewing
+from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
@@ -39,11 +39,11 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     wanted = query.read_search(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
     # Of a few more than are wanted: what renews the first may stand further down.
-    head = replace(wanted, k=max(wanted.k, renewing.HEAD))
+    head = replace(wanted, k=max(wanted.k, rereading.HEAD))
     found, kept = await asyncio.gather(
         find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    best = renewing.renewed_first(wanted.query, found.hits)[: wanted.k]
+    best = rereading.best_first(wanted.query, found.hits)[: wanted.k]
     hits = await _beside(service, sight, wanted, best)
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)

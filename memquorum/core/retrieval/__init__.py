@@ -5,7 +5,8 @@
 2. what `search` finds is decided by statements of db/queries.sql alone; `cache` keeps vectors of what is used most;
 3. what `retrieve` finds: `wording` chooses the words that are looked for, `fusion` makes one ranking of two,
    `ranking` adds strength and tier, `packing` fits it into a budget; `recall`: what surrounds a memory;
-   `conflicts`: what contradicts a memory is served with it; `renewing`: the later one before what it renews;
+   `conflicts`: what contradicts a memory is served with it; `rereading`: of the best hits that first
+   which answers, by their `matter`;
 4. `buffer`, `working`: what an agent said last, and what goes into a prompt; `context`: how that is asked for;
 5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `pinning`; `ordered`: what became
    of one;

@@ -77,11 +77,11 @@ def content(text: str) -> Content:
 
 def _stems(sentence: str) -> set[str]:
     words = (_ASCII_WORD if sentence.isascii() else _WORD).findall(sentence)
-    return set[str]().union(*map(_of_word, words))
+    return set[str]().union(*map(stems_of, words))
 
 
 @lru_cache(8_192)  # members read thousands of texts for a vote, and texts repeat their words
-def _of_word(word: str) -> tuple[str, ...]:
+def stems_of(word: str) -> tuple[str, ...]:
     """The stems of a word; none of one that says nothing."""
     bare = _APOSTROPHE.split(word, maxsplit=1)[0]
     if word in _LIGHT or bare in _LIGHT or (len(bare) < 2 and not bare.isdigit() and bare.isascii()):

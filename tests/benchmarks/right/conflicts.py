@@ -16,7 +16,7 @@ import numpy as np
 from memquorum.core.api.answers import Hit
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
-from memquorum.core.retrieval.renewing import renewed_first
+from memquorum.core.retrieval.rereading import best_first
 from memquorum.core.text.conflict import Claims, between, read
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
@@ -176,7 +176,7 @@ def _newest_first(material: Material, chat: sets.Chat, probe: sets.Probe, told: 
         Hit(str(i), texts[i], SHORT_TERM, "user", i, i, 0, 0.5, score=float(cosine))
         for cosine, i in sorted(zip(cosines, ids, strict=True), key=lambda one: -one[0])
     ]
-    return int(renewed_first(probe.text, hits)[0].memory_id) in probe.newer
+    return int(best_first(probe.text, hits)[0].memory_id) in probe.newer
 
 
 ROWS: Mapping[str, Measure] = {"conflict-own": own, "conflict-none": neutral, "conflict-beam": beam}

@@ -1,0 +1,162 @@
+"""Which of the best hits comes first: what states, fits, speaks of the time that is asked for, or was said later."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.rereading import HEAD, best_first
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+
+
+def hit(text: str, at: int, *, score: float = 0.6, tier: str = SHORT_TERM, agent: str = "club") -> Hit:
+    return Hit(text, text, tier, agent, at, at, 0, 0.5, score=score)
+
+
+def first(question: str, *hits: Hit) -> str:
+    return best_first(question, hits)[0].text
+
+
+BERND = "Coach Bernd trains the juniors on Mondays."
+SVENJA = "Bernd has handed the juniors over to Svenja."
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Who trains the juniors?", BERND, SVENJA),
+        ("Can boat 7 be used?", "Boat 7 has a cracked rudder.", "The rudder of boat 7 was repaired, it may be used."),
+        ("How many paddles are there?", "We have eleven paddles left.", "Two paddles broke, so only nine are left."),
+        (
+            "Where do we stay in Kyoto?",
+            "Our hotel in Kyoto is the Sakura Inn, check-in from 15:00.",
+            "The Sakura Inn cancelled on us, we stay at Hotel Mume instead.",
+        ),
+        ("Wo steht der Drucker?", "Der Drucker steht im Flur.", "Der Drucker steht jetzt im Keller."),
+        ("¿Dónde está la llave?", "La llave está en el cajón.", "Ahora la llave está en la cocina."),
+    ],
+)
+def test_what_became_otherwise_comes_first(question: str, older: str, newer: str) -> None:
+    assert first(question, hit(older, 1, score=0.7), hit(newer, 2)) == newer
+    assert first(question, hit(older, 2, score=0.7), hit(newer, 1)) == older, "it was said before"
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "other"),
+    [
+        ("When does valve 3 open?", "Valve 3 opens at 4 bar.", "Valve 7 now opens at 6 bar."),
+        ("Where does Hassan live?", "Hassan lives in Cairo.", "Hassan is actually vegan, not vegetarian."),
+        ("What does Mia eat?", "Mia eats no peanuts.", "Tom no longer eats fish."),
+        ("Who trains the juniors?", BERND, "The juniors of the club train in the new hall with two boats and a van."),
+        ("Who trains the juniors?", BERND, "Svenja trains the juniors."),
+    ],
+)
+def test_what_is_about_something_else_or_says_of_no_change_does_not(question: str, older: str, other: str) -> None:
+    assert first(question, hit(older, 1, score=0.7), hit(other, 2)) == older
+
+
+def test_what_another_agent_renews_of_what_was_promoted_stays_behind_it() -> None:
+    promoted = hit(BERND, 1, score=0.7, tier=LONG_TERM)
+    assert first("Who trains the juniors?", promoted, hit(SVENJA, 2, agent="guest")) == BERND
+    assert first("Who trains the juniors?", promoted, hit(SVENJA, 2)) == SVENJA
+
+
+def test_what_is_far_from_the_question_or_far_down_stays_where_it_is() -> None:
+    assert first("Who trains the juniors?", hit(BERND, 1, score=0.9), hit(SVENJA, 2, score=0.5)) == BERND
+    between = [hit(f"Boat {n} is in the shed.", 1, score=0.6) for n in range(HEAD - 1)]
+    order = best_first("Who trains the juniors?", [hit(BERND, 1), *between, hit(SVENJA, 2)])
+    assert [one.text for one in order] == [BERND, *(one.text for one in between), SVENJA]
+    order = best_first("Who trains the juniors?", [hit(BERND, 1), *between[1:], hit(SVENJA, 2)])
+    assert [one.text for one in order[:2]] == [SVENJA, BERND]
+
+
+AISLES = (
+    "Aisle 12 bay 3 holds 40 pallets of gypsum on the upper level.",
+    "Aisle 12 bay 3 holds 40 pallets of cement.",
+    "Aisle 13 bay 3 holds 20 pallets of bricks.",
+)
+
+
+def test_what_has_the_numbers_of_the_question_beside_the_same_words_comes_first() -> None:
+    hits = [hit(text, at, score=0.6 - at / 100) for at, text in enumerate(AISLES)]
+    assert best_first("What is in aisle 13 bay 3?", hits)[0].text == AISLES[2]
+    far = hit(AISLES[2], 3, score=0.2)
+    assert first("What is in aisle 13 bay 3?", *hits[:2], far) != AISLES[2], "what is far from the question does not"
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "other"),
+    [
+        (
+            "When is the hearing in Brandt v. Lumen?",
+            "The hearing in Brandt v. Lumen Ltd is on 14 May.",
+            "The hearing in Brandt v. Orion GmbH is on 2 June.",
+        ),
+        (
+            "When did Costa appeal against Helvetia Bank?",
+            "The appeal of Costa against Helvetia Bank was filed on 3 May.",
+            "The appeal of Dietz against Helvetia Bank was withdrawn.",
+        ),
+        ("What does Marta study?", "Marta studies law in Coimbra.", "Marta's brother studies medicine in Porto."),
+        ("Who cleans the hall?", "Anna cleans the hall on Mondays.", "On Tuesdays the kitchen is cleaned by Bert."),
+        ("Which gate can lorries use?", "Lorries may use the east gate.", "Lorries must not use the west gate."),
+        ("When were the filters cleaned?", "On Tuesday we cleaned the filters.", "On Friday we replaced the filters."),
+        ("When does the library close?", "The library closes at 20:00.", "On Sundays the library closes at 14:00."),
+    ],
+)  # fmt: skip
+def test_what_speaks_of_another_thing_is_no_later_word_on_it(question: str, right: str, other: str) -> None:
+    assert first(question, hit(right, 1, score=0.66), hit(other, 2, score=0.62)) == right
+    assert first(question, hit(right, 2, score=0.66), hit(other, 1, score=0.62)) == right
+
+
+def test_what_belongs_to_whom_the_question_names_comes_behind_what_is_about_them() -> None:
+    brother, marta = "Marta's brother studies medicine in Porto.", "Marta studies law in Coimbra."
+    assert first("What does Marta study?", hit(brother, 2, score=0.68), hit(marta, 1, score=0.65)) == marta
+    assert first("What does Marta's brother study?", hit(brother, 2, score=0.68), hit(marta, 1, score=0.65)) == brother
+
+
+LAST, THIS = "Last year the rent was 900 euros.", "This year the rent is 980 euros."
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "other"),
+    [
+        ("How much is the rent?", THIS, LAST),
+        ("How much was the rent last year?", LAST, THIS),
+        ("How many people work here?", "We have 58 people at work.", "In 1998 we had 41 people at work."),
+        ("Where is the entrance?", "The entrance is on Harbour Road.", "The old entrance is on Mill Street."),
+        ("Where was the old entrance?", "The old entrance is on Mill Street.", "The entrance is on Harbour Road."),
+        ("Wie hoch ist die Miete?", "Dieses Jahr ist die Miete 910 Euro.", "Letztes Jahr war die Miete 840 Euro."),
+        ("¿Cuánto es el alquiler?", "El alquiler es 720 euros.", "El año pasado el alquiler era 650 euros."),
+    ],
+)
+def test_what_speaks_of_the_time_that_is_asked_for_comes_first(question: str, right: str, other: str) -> None:
+    year_2025 = 1_750_000_000_000
+    for earlier, later in ((right, other), (other, right)):
+        hits = [hit(earlier, year_2025, score=0.6), hit(later, year_2025 + 1, score=0.6)]
+        assert first(question, *hits) == right
+        assert first(question, *reversed(hits)) == right
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("How many books do I read this winter?", "I aim at 10 books this winter.", "My winter goal is 12 books."),
+        ("What is our test coverage?", "Test coverage is at 61 percent.", "Test coverage reached 74 percent."),
+        ("How much is my monthly food budget?", "My food budget is $400.", "I keep to the $450 food budget."),
+        ("Who supplies our gaskets?", "Our gaskets are Kolbe's.", "We get the gaskets from Tressel these days."),
+        ("Who gets the weekly report?", "The weekly report goes to Mr. Okoye.", "Send the weekly report to Ms. Varga."),
+    ],
+)  # fmt: skip
+def test_another_value_of_the_same_matter_that_was_said_later_comes_first(
+    question: str, older: str, newer: str
+) -> None:
+    assert first(question, hit(older, 1, score=0.7), hit(newer, 2)) == newer
+    assert first(question, hit(older, 2, score=0.7), hit(newer, 1)) == older
+
+
+def test_a_bare_question_comes_behind_all_that_states_something() -> None:
+    asks, says = "Is the budget of project Heron 70000 euros?", "Project Heron may spend 65000 euros."
+    rest = hit("The herons are back at the pond.", 1, score=0.2)
+    order = best_first("What is the budget of project Heron?", [hit(asks, 3, score=0.9), hit(says, 2), rest])
+    assert [one.text for one in order] == [says, rest.text, asks]
