@@ -67,7 +67,8 @@ class Matter:
         folded = word.casefold()
         # "Hall A": a letter by itself is a name, where it is neither the article nor the speaker.
         label = len(word) == 1 and word.isupper() and not first and word != "I"
-        for stem in (folded,) if label or folded in _SPELLED else stems_of(folded):
+        whole = label or folded in _SPELLED or word == "May"
+        for stem in (folded,) if whole else stems_of(folded):
             if stem[0].isdigit() or folded in _SPELLED or any(c.isdigit() for c in stem):
                 self.numbers.add(stem)
             elif label or (word[0].isupper() and not first):

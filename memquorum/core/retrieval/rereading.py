@@ -17,7 +17,6 @@ and nothing is marked or voted on by it: of what is given anyway the one comes b
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -37,6 +36,8 @@ HEAD = 10
 # one has of the question the later one must have.
 _FURTHER, _NAMED_FURTHER, _SHARED, _COVERED = 0.35, 0.2, 1 / 3, 1 / 2
 
+_YEAR = 31_556_952_000
+"""Milliseconds, on average: about new year a year may be off."""
 # What stands where another word stood may be a verb, or a word for the change itself: that is no other thing.
 _CHANGES = frozenset(
     stem for word in claiming.OTHERWISE | claiming.RENEWS | claiming.FUNCTIONAL for stem in stems_of(word)
@@ -151,7 +152,7 @@ class _Read:
         moment = self.moment
         if moment.now:
             return False
-        year = time.gmtime(self.hit.occurred_at / 1000).tm_year
+        year = 1970 + self.hit.occurred_at // _YEAR
         once = {stem for word in moment.once for stem in stems_of(word)}
         return moment.earlier or not once.isdisjoint(self.question.matter.stems) or any(y < year for y in moment.years)
 
