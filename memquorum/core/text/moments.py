@@ -44,7 +44,7 @@ _OF_A_YEAR = re.compile(r"\b(?:in|im jahr|en|nel|during|back in) ((?:19|20)\d\d)
 
 
 class Moment(Struct, frozen=True):
-    """Of which time a text says that it speaks.
+    """What a text says of the time that it speaks of.
 
     `was`: a verb of it is in the past. `once`: what it calls old or former. `years`: those in which something was.
     """
