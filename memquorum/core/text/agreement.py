@@ -77,6 +77,34 @@ def agree(a: str, b: str) -> bool:
     return Said(a).agrees(Said(b))
 
 
+class Marks(Struct, frozen=True):
+    """What of a text another one may hold otherwise; texts longer than `LONGEST` have none. Made by `marks`."""
+
+    numbers: frozenset[str] = frozenset()
+    stems: frozenset[str] = frozenset()
+    negated: frozenset[str] = frozenset()
+    poles: frozenset[tuple[int, bool]] = frozenset()
+
+    def oppose(self, other: Marks) -> bool:
+        """Whether each gives a number that the other does not, one negates what the other asserts, or both take
+        opposite sides, however else they say it."""
+        return bool(
+            (self.numbers - other.numbers and other.numbers - self.numbers)
+            or (self.negated - other.negated) & other.stems
+            or (other.negated - self.negated) & self.stems
+            or not _same_sides(self.poles, other.poles)
+        )
+
+
+def marks(text: str) -> Marks:
+    """Reads a text for what another one may hold otherwise."""
+    flat = gist(text)
+    if flat.startswith(_DIGEST):
+        return Marks()
+    found = _read(flat)
+    return Marks(frozenset(found.numbers), found.stems, found.negated, found.poles)
+
+
 class Said:
     """A text or a gist, read to be held against many others: each sentence when it is first asked for."""
 

@@ -4,7 +4,8 @@ Nothing is promoted on its own word: of a memory of which a member knows only th
 0, consistency 1, and the score 0.45 at most. What states nothing, small talk and what only asks, has no ground whoever
 repeats it. What carries a memory over 0.60 is that another agent said it again, or said as much in other words near it;
 for a member of whose own agents nobody spoke of it, that it became one with what another agent said, or that its own
-agent repeated it and others read it.
+agent repeated it and others read it. What gives another number, or has a "not" where it has none, bears nothing out, be
+it a contradiction by the rules or not.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
             continue
         shared = mine.stated & theirs.stated
         weight = own_ppm if same else PPM
-        if shared and weight:
+        if shared and weight and not theirs.marks.oppose(mine.marks):
             support, agree = max(support, value * len(shared) / len(mine.stated) * weight / PPM), agree + 1
             found |= {word: max(weight, found.get(word, 0)) for word in shared}
     share = sum(found.values()) // len(mine.stated)

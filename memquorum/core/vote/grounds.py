@@ -8,6 +8,7 @@ millionths.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
 from memquorum.core.text import conflict
+from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.conflict import Claims
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
@@ -77,13 +79,18 @@ def names(newer: MemoryFacts, older: MemoryFacts) -> bool:
     return older.memory_id in newer.supersedes and newer.text != older.text
 
 
-class Heard(Struct, frozen=True):
+class Heard(Struct, frozen=True, dict=True):
     """What a text says, read once to be held against others."""
 
     text: str
     stated: frozenset[str]
     """Stems of the words, numbers and names that it states something with: none of small talk and of what only asks."""
     claims: Claims
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What another text may hold otherwise: few are asked for it."""
+        return marks(self.text)
 
 
 class Around(Struct, frozen=True):

@@ -73,6 +73,24 @@ def test_grounded_is_the_share_of_words_found_elsewhere() -> None:
     assert OTHERS.grounded(FACTS, heard((0.8, "Grease leaks at valve 7."))) == PPM
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "I miscounted before, in truth it is 108 boxes of printer paper that the stock room has.",
+        "The 118 boxes of printer paper are not in stock.",
+        "108 boxes of printer paper",
+    ],
+)
+def test_what_gives_another_number_or_denies_bears_nothing_out_whether_or_not_it_is_found_to_contradict(
+    other: str,
+) -> None:
+    """What a rule of contradictions misses would be support otherwise: most of its words are the same."""
+    paper = replace(FACTS, text="There are 118 boxes of printer paper in stock.")
+    assert RULES.grounded(paper, heard((0.8, other))) == 0
+    assert RULES.bfs(paper, heard((0.8, other))) <= 500_000
+    assert RULES.grounded(paper, heard((0.8, "I counted 118 boxes of printer paper in shelf 4."))) > 500_000
+
+
 def test_grounded_counts_repetitions_and_readings() -> None:
     again = replace(FACTS, reinforced=1)
     assert (RULES.grounded(again, ALONE), OTHERS.grounded(again, ALONE)) == (500_000, 0)
