@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import functools
 import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from weakref import WeakSet
 
 from memquorum.client.memory import AsyncMemory
 
@@ -27,7 +29,8 @@ def _same(method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]])
 
 
 class Memory:
-    """A namespace's memory, for one agent. Use as `with`, or call `close`. Safe to share between threads.
+    """A namespace's memory, for one agent. Use as `with`, or call `close`; what is open when the program ends is closed
+    then. Safe to share between threads.
 
     Arguments, results and errors are those of `AsyncMemory`.
     """
@@ -50,6 +53,7 @@ class Memory:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-client", daemon=True)
         self._thread.start()
+        _open.add(self)
 
     @property
     def namespace(self) -> str:
@@ -66,10 +70,14 @@ class Memory:
 
     def close(self) -> None:
         """Delivers what is under way and lets connections go. A second call does nothing."""
+        self._end(self._memory.close)
+
+    def _end(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if self._loop.is_closed():
             return
+        _open.discard(self)
         try:
-            self._run(self._memory.close())
+            self._run(close())
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
@@ -100,3 +108,13 @@ class Memory:
             work.close()
             raise RuntimeError("this client is closed")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+_open: WeakSet[Memory] = WeakSet()
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Closes what a script left open: it would complain of each connection otherwise."""
+    for client in list(_open):
+        client._end(client._memory.disconnect)

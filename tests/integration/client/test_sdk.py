@@ -7,6 +7,8 @@ import asyncio
 import io
 import itertools
 import json
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -217,6 +219,20 @@ async def test_many_at_once(line: Settings) -> None:
             await memory.outcome(replace(added[0], event_id="never published"), 0.2)
         with pytest.raises(NotFound):
             await memory.get("00000000-0000-4000-8000-000000000000")
+
+
+def test_a_script_that_closes_nothing_ends_without_a_word(line: Settings) -> None:
+    script = """
+import sys
+from memquorum.client import Memory
+memory = Memory(kafka=sys.argv[1], url=sys.argv[2], namespace="script", agent="a")
+print(memory.add("The spare key hangs in the office.", wait=True).outcome)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-W", "default", "-c", script, line.bootstrap, line.retrieval_url],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "stored\n", "")
 
 
 def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
