@@ -64,7 +64,7 @@ def unpack(data: bytes) -> Told:
         raise BadCounts(str(error)) from None
     if version != VERSION:
         raise BadCounts(f"version {version}, not {VERSION}")
-    if any(not 0 <= one <= texts for one in having.values()):
+    if having and (min(having.values()) < 0 or max(having.values()) > texts):
         raise BadCounts(f"a word in {max(having.values())} of {texts} texts")
     return Told(texts, having)
 
@@ -107,7 +107,7 @@ def worth_ppm(said: Content, told: Told) -> int:
 
 def _sum(said: Content, weights: Mapping[str, int]) -> int:
     """What only a question has counts half."""
-    return sum(weights[stem] for stem in said.stated) + sum(weights[stem] for stem in said.asked) // 2
+    return sum(map(weights.__getitem__, said.stated)) + sum(map(weights.__getitem__, said.asked)) // 2
 
 
 @lru_cache(maxsize=65_536)

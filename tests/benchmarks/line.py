@@ -18,6 +18,7 @@ from tests.benchmarks import (
     epochs,
     erasing,
     flatness,
+    importing,
     ingest,
     kept,
     measured,
@@ -45,6 +46,7 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "reading-scale": reading_scale.measure,
     "erase": erasing.measure,
     "context": context.measure,
+    "import": importing.measure,
 }
 ONLY = tuple(ROWS)
 

@@ -55,6 +55,11 @@ def test_content_words(text: str, stated: set[str], asked: set[str]) -> None:
     assert (set(found.stated), set(found.asked)) == (stated, asked)
 
 
+@given(st.text("abz019'.,:/- ?\n_(x", max_size=40))
+def test_a_text_of_ascii_has_the_words_that_are_found_in_any_other(text: str) -> None:
+    assert content(text) == content(f"{text} …")
+
+
 # Whole numbers --------------------------------------------------------------------------------------------------------
 
 
