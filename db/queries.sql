@@ -327,6 +327,10 @@ JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
 WHERE c.newer = ANY(%(ids)s::uuid[]) OR c.older = ANY(%(ids)s::uuid[])
 ORDER BY c.seq, c.older
 
+-- :name entries
+-- Which entry of the journal memories came in with: of two of one moment it tells the later one.
+SELECT m.id::text, m.seq FROM memory m WHERE m.id = ANY(%(ids)s::uuid[])
+
 -- :name erased_copy
 -- Episodes whose keys an order destroyed, and those that came after it.
 COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)

@@ -144,6 +144,11 @@ class Reads:
         rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return [Contradiction(*row) for row in rows]
 
+    async def entries(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
+        """Which entry of the journal each memory came in with, or was promoted or demoted by."""
+        rows = await self._pool.ask("entries", {"ids": list(memory_ids)}, sight) if memory_ids else []
+        return {memory_id: seq for memory_id, seq in rows}
+
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""
         through: dict[str, int] = {}

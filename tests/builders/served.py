@@ -86,6 +86,9 @@ class Store:
             Candidate(hit, name, vector, True, 1.0, ()) for hit in hits for name, vector in question.vectors.items()
         ], 5
 
+    async def entries(self, _: Sight, __: list[str]) -> dict[str, int]:
+        return {}
+
     async def conflicts(self, _: Sight, __: list[str]) -> list[Contradiction]:
         return []
 

@@ -117,15 +117,22 @@ async def answering(
     )
     policy = service.configurations.policy(namespace)
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
-    ranked = await _beside(service, sight, namespace, filters, _renewed(text, ranked))
+    ranked = await _reread(service, sight, text, ranked)
+    ranked = await _beside(service, sight, namespace, filters, ranked)
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 
 
-def _renewed(question: str, ranked: list[Scored]) -> list[Scored]:
+async def _reread(service: Service, sight: Sight, question: str, ranked: list[Scored]) -> list[Scored]:
     by_id = {one.candidate.hit.memory_id: one for one in ranked}
-    best = [one.candidate.hit for one in ranked[: rereading.HEAD]]
-    return [*(by_id[hit.memory_id] for hit in rereading.best_first(question, best)), *ranked[rereading.HEAD :]]
+    best = await reread(service, sight, question, [one.candidate.hit for one in ranked[: rereading.HEAD]])
+    return [*(by_id[hit.memory_id] for hit in best), *ranked[rereading.HEAD :]]
+
+
+async def reread(service: Service, sight: Sight, question: str, hits: list[Hit]) -> list[Hit]:
+    """The hits, the best of them in the order in which they answer when they are read once more."""
+    entries = await service.reads.entries(sight, rereading.of_one_moment(hits))
+    return rereading.best_first(question, hits, entries)
 
 
 async def brought(

@@ -21,7 +21,7 @@ from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import brought, count, counted, kept_out
+from workers.retrieval.retrieving import brought, count, counted, kept_out, reread
 from workers.retrieval.service import Service
 
 
@@ -43,7 +43,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    best = rereading.best_first(wanted.query, found.hits)[: wanted.k]
+    best = (await reread(service, sight, wanted.query, found.hits))[: wanted.k]
     hits = await _beside(service, sight, wanted, best)
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)

@@ -17,8 +17,10 @@ and nothing is marked or voted on by it: of what is given anyway the one comes b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.matter import Matter, differ
@@ -52,10 +54,17 @@ _ASKS_A_NAME = re.compile(
 _YES_OR_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|am)\b")
 
 
-def best_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each directly before the first of the best that it comes before."""
+def of_one_moment(hits: Sequence[Hit]) -> list[str]:
+    """Which of the best were said in the same millisecond as another: their times do not tell which is later."""
+    said = Counter(hit.occurred_at for hit in hits[:HEAD])
+    return [hit.memory_id for hit in hits[:HEAD] if said[hit.occurred_at] > 1]
+
+
+def best_first(question: str, hits: Sequence[Hit], entries: Mapping[str, int] = MappingProxyType({})) -> list[Hit]:
+    """The hits, each directly before the first of the best that it comes before. `entries`: of those of one moment,
+    where they stand in the journal."""
     asked = _Asked(question)
-    head = [_Read(hit, asked) for hit in hits[:HEAD]]
+    head = [_Read(hit, asked, entries.get(hit.memory_id, 0)) for hit in hits[:HEAD]]
     order: list[_Read] = []
     for one in sorted(head, key=lambda one: one.only_asks):
         at = next((at for at, other in enumerate(order) if one.before(other)), len(order))
@@ -79,8 +88,9 @@ class _Asked:
 class _Read:
     """A hit, and what it has of the question."""
 
-    def __init__(self, hit: Hit, question: _Asked) -> None:
+    def __init__(self, hit: Hit, question: _Asked, entry: int) -> None:
         self.hit, self.question = hit, question
+        self.said = (hit.occurred_at, entry)
         self.matter = Matter(hit.text)
         self.has = self.matter.stems & question.matter.stems
 
@@ -172,7 +182,7 @@ class _Read:
 
     def is_newer(self, other: _Read) -> bool:
         """Whether it was said later and tells something else."""
-        if self.hit.occurred_at <= other.hit.occurred_at:
+        if self.said <= other.said:
             return False
         mine, theirs = self.matter, other.matter
         if self.otherwise or (self.moment.now and not other.moment.now):

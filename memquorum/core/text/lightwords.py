@@ -12,7 +12,7 @@ LIGHT = {
     "en": """
     a able about absolutely actually afternoon also always am amazing an and angel another answer answered answering
     answers any anyone anything apolog~ appreciat~ are aren as ask asked asking assist~ at awesome awful awfully bad
-    be beautiful been begin being believ~ best bet better bit blast bless blessed bored both bother bothered bothering
+    be beautiful begin being believ~ best bet better bit blast bless blessed bored both bother bothered bothering
     brilliant brrr buddy bummer busy but bye can care catch~ caught certain~ champ chat chatting check checking cheer~
     chilly christmas clarif~ clear clearly cold come coming completely compliment compliments congrat~ continu~ cool
     could couldn course crazy cross crossing cry crying curious cutie dang darling days dear definitely delighted
@@ -177,7 +177,7 @@ NOT = """
 """Who denies states something: "I can't", "it isn't right"."""
 
 MAY_BE_DENIED = """
-    know knew sure catch caught hear understand understood worry mind matter believe wait mention thank follow get
+    know knew catch caught hear understand understood worry mind matter believe wait mention thank follow get
     expect expected
     versteh~ verstanden weiß gewusst schlimm sorge~ macht geglaubt gedacht warten erwartet eil~ stress
     compri~ compren~ sais savais grave inquiét~ inquiet~ importe attendre hésit~ fait attendais pressé pressée presse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memquorum.core.api.answers import Hit
-from memquorum.core.retrieval.rereading import HEAD, best_first
+from memquorum.core.retrieval.rereading import HEAD, best_first, of_one_moment
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 
 
@@ -161,3 +161,10 @@ def test_a_bare_question_comes_behind_all_that_states_something() -> None:
     rest = hit("The herons are back at the pond.", 1, score=0.2)
     order = best_first("What is the budget of project Heron?", [hit(asks, 3, score=0.9), hit(says, 2), rest])
     assert [one.text for one in order] == [says, rest.text, asks]
+
+
+def test_of_two_of_one_moment_the_one_that_came_in_later_is_later() -> None:
+    older, newer, other = hit(BERND, 1, score=0.7), hit(SVENJA, 1), hit("Boat 4 leaks.", 2)
+    assert of_one_moment([older, other, newer]) == [BERND, SVENJA]
+    for entries, right in (({BERND: 4, SVENJA: 5}, SVENJA), ({BERND: 5, SVENJA: 4}, BERND), ({}, BERND)):
+        assert best_first("Who trains the juniors?", [older, other, newer], entries)[0].text == right
