@@ -84,11 +84,12 @@ _FILLERS = {
         | no need | it s nothing | i get it | i got it | i see what you mean | i know what you mean | i know right |
         tell me about it | you re right | you are right | i was wondering | just wondering | just kidding | just
         saying | very well | so far so good | long story | what a day | what a mess | good grief | holy moly | for
-        sure | you ve been | how have things been | you beat me to it | all about it/that/you | take it from
-        here/there | keep me/us in the loop | keep me/us posted/updated/informed | moving/move on to the next
-        one/thing/topic/point/item/question | let s move on | makes/make/made total/perfect/complete/more/much sense
-        now | makes/make/made total/perfect/complete/more/much sense | that/this clears/cleared it/that/things up |
-        that/this clears/cleared everything up | oh boy | oh dear | oh man | have a/an
+        sure | over with | i can t wait to hear all about it/that | you ve been | how have things been | you beat me
+        to it | all about it/that/you | take it from here/there | keep me/us in the loop | keep me/us
+        posted/updated/informed | moving/move on to the next one/thing/topic/point/item/question | let s move on |
+        makes/make/made total/perfect/complete/more/much sense now | makes/make/made total/perfect/complete/more/much
+        sense | that/this clears/cleared it/that/things up | that/this clears/cleared everything up | oh boy | oh dear
+        | oh man | have a/an
         good/great/nice/lovely/wonderful/fantastic/pleasant/relaxing/safe
         day/evening/night/morning/afternoon/weekend/week/time/trip/flight/break/holiday/vacation/one/rest | enjoy
         the/your rest/day/evening/weekend/holiday/trip/lunch/break/meal | hope you/everyone had/have/has a
@@ -477,6 +478,8 @@ _ELIDED = re.compile(r"\b[^\W\d_]['’]|['’][^\W\d_]\b")
 _LONG, _FUNCTION_MOST = 200, 3
 # A longer sentence says something, even of light words alone; so does a single word that is no filler.
 _TALK_MOST = 10
+# What you do not know is said of you: a statement.
+_YOU = frozenset(("you", "du", "tu", "vous", "usted", "lei"))
 _CANNOT = re.compile(r"\bcan['’]t\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?…;:]+(?=\s|$)|\n")
 
@@ -517,7 +520,8 @@ class _Language:
                     return False
                 single.append(word)
             place += taken or 1
-        return not any(word in _NOT for word in single) or any(word in _MAY_BE_DENIED for word in words)
+        denied = any(word in _NOT for word in single)
+        return not denied or (words[0] not in _YOU and any(word in _MAY_BE_DENIED for word in words))
 
     def _phrase(self, words: list[str], place: int) -> int:
         """How many words the longest phrase has that begins there; 0 without any."""

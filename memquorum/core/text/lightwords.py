@@ -97,11 +97,11 @@ LIGHT = {
     rencontr~ rendre reparl~ repos~ reste restez retour retours reven~ revien~ revoir revoit revoyons rien riez rigol~
     rire ris réactivité répond~ réponse~ répèt~ répét~ sa sais sans~ savais savez savoir semaine semb~ sens sentir
     serait service seul~ si signe simple~ soir soirée soit soleil sommes sont sortir souci~ souhait~ soulag~ soulagé
-    soulagée soyez stress~ suis super sur surpris~ surtout sympa~ ta tant tard tellement temps tenir tes tiens toi ton
-    top total~ toujours tour tourne tout toute triste trop trouv~ très tu tête~ tôt un une utile utiles va vais vas
-    venez vent verr~ vers veut veux vie viens vient vite voilà voir vois voit vos votre voudr~ voul~ vous voyez voyons
-    vrai vraie vraiment vu vérifi~ week weekend y à ça écout~ énorm~ épat~ épuisé~ étais était été évidemment êtes
-    être ô œil
+    soulagée soyez stress~ suis super sur surpris~ surtout sympa~ ta tant tard te tellement temps tenir tes tiens toi
+    ton top total~ toujours tour tourne tout toute triste trop trouv~ très tu tête~ tôt un une utile utiles va vais
+    vas venez vent verr~ vers veut veux vie viens vient vite voilà voir vois voit vos votre voudr~ voul~ vous voyez
+    voyons vrai vraie vraiment vu vérifi~ week weekend y à ça écout~ énorm~ épat~ épuisé~ étais était été évidemment
+    êtes être ô œil
     """,
     "es": """
     a abraz~ aburrid~ acerca acuerdo además adiós agotad~ agradable agradec~ agradezc~ ahora ahí al alegr~ algo
