@@ -38,13 +38,15 @@ Patch = pytest.MonkeyPatch
 
 @dataclass(frozen=True)
 class Sabotage:
-    """What is taken away, the rules that may notice, the lies that it needs, and within how many seeds."""
+    """What is taken away, the rules that may notice, the lies that it needs, and within how many seeds. `begin`: the
+    seed that is tried first, where the first ones are known to notice nothing; those before it come last."""
 
     name: str
     carry_out: Callable[[Patch], None]
     rules: tuple[str, ...]
     lies: tuple[str, ...] = BEHAVIOURS
     seeds: int = 100
+    begin: int = 0
     world: Callable[[Plan], Plan] = lambda plan: plan
 
 
@@ -256,7 +258,7 @@ SABOTAGES = (
     Sabotage("ballots unsigned", ballots_without_signatures, ("ballots are their members'",), ("forges",)),
     Sabotage("one vote decides", one_vote_decides, ("an honest majority",)),
     Sabotage("nobody changes the view", nobody_changes_the_view, ("progress", OPEN), ("silent",)),
-    Sabotage("nobody looks for what it missed", nobody_looks, ("progress", OPEN), seeds=400),
+    Sabotage("nobody looks for what it missed", nobody_looks, ("progress", OPEN), seeds=400, begin=200),
     Sabotage("one ballot an epoch", one_ballot_an_epoch, (OPEN,)),
     Sabotage("numbers below zero raise", numbers_below_zero_raise, ("the core does not fail",), ("mutates", "mimics")),
     Sabotage("what was decided is not remembered", what_was_decided_is_not_remembered, ("one history",)),
@@ -268,7 +270,7 @@ SABOTAGES = (
 def first_broken(sabotage: Sabotage) -> tuple[int, str] | None:
     """The first seed that breaks a rule, and which."""
     signatures = Signatures(cheap=True)
-    for seed in range(sabotage.seeds):
+    for seed in (*range(sabotage.begin, sabotage.seeds), *range(sabotage.begin)):
         violation = simulate(sabotage.world(draw(seed, sabotage.lies, n=4)), signatures).violation
         if violation is not None:
             return seed, violation.rule
