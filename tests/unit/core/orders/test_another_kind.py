@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from types import MappingProxyType
 from typing import Any
@@ -68,3 +69,38 @@ def test_whatever_is_no_answer_to_an_order_the_index_of_orders_leaves_out() -> N
     for file in ("db/queries.sql", "db/migrations/memory/0001_schema.sql"):
         (listed,) = re.findall(r"effect NOT IN \(([^)]*)\)", (ROOT / file).read_text())
         assert set(re.findall(r"'(\w+)'", listed)) == others
+
+
+# Who asks of any order whether it is of a certain kind, and what for. All else stands in the kinds' objects.
+ASKED = {
+    "db/order_rows.py": "what was asked back or to be forgotten is told of beside its decision",
+    "memquorum/core/audit/receipts.py": "a receipt is of an erasure",
+    "memquorum/core/orders/uses.py": "a use asks back what rests, without a signed request",
+    "streams/nomination.py": "an erasure and a restore have an epoch alone",
+    "streams/salience.py": "what an erasure takes is no longer counted",
+    "workers/replica/stream_follower.py": "members keep in their view what is protected",
+}
+
+
+def asks(source: str) -> list[str]:
+    """Comparisons with the object of a kind of orders, or of an order's kind with a name."""
+    found, objects = [], {"ERASURE", "PROTECTION", "REQUEST"}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+            named = any(one in {repr(name) for name in ORDERS} for one in sides)
+            of_object = any(one.partition(".")[0] in objects for one in sides)
+            if of_object or (named and any(one.rpartition(".")[2] == "kind" for one in sides)):
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_who_asks_for_an_orders_kind_is_known() -> None:
+    paths = [path for top in ("memquorum", "workers", "streams", "db", "infra") for path in (ROOT / top).rglob("*.py")]
+    found = {str(path.relative_to(ROOT)) for path in paths if asks(path.read_text())}
+    assert found == ASKED.keys()
+
+
+@pytest.mark.parametrize("source", ["a = order.kind == 'erase'", "a = kind is REQUEST", "a = x != PROTECTION.name"])
+def test_the_name_of_a_kind_of_orders_is_seen(source: str) -> None:
+    assert asks(source)
