@@ -192,7 +192,8 @@ def test_a_retrieval_fits_its_budget_and_says_what_it_left_out(client: TestClien
     folded = [one for item in found["items"] for one in item["folded"]]
     assert folded == found["left_out"]["duplicate"]["memory_ids"]
     assert found["tokens"] == sum(item["tokens"] for item in found["items"]) <= found["budget_tokens"] == 2_000
-    scores = [item["score"] for item in found["items"]]
+    assert texts(found)[0] == CLIENT_TEXTS[4].text, "it was said later, and gives another value"
+    scores = [item["score"] for item in found["items"][1:]]
     assert scores == sorted(scores, reverse=True)
     for item in found["items"]:
         assert item["score"] == pytest.approx(
@@ -205,6 +206,20 @@ def test_a_retrieval_fits_its_budget_and_says_what_it_left_out(client: TestClien
     assert small["left_out"]["agent"] == {"count": 2, "memory_ids": []}
     assert small["left_out"]["budget"]["count"] == 2
     assert answered(client, "/retrieve", query="tank", namespace="elsewhere")["items"] == []
+
+
+def test_of_two_of_one_millisecond_the_one_that_came_in_later_is_the_later_word(
+    client: TestClient, databases: tuple[str, str]
+) -> None:
+    said = ["Bernd trains the juniors.", "As of May it is Svenja who trains the juniors."]
+    put(databases[0], [Told(text, namespace="club") for text in said])
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        for first in (said[1], said[0]):
+            connection.execute("UPDATE memory SET created = 5 WHERE namespace = 'club'")
+            for path, items in (("/retrieve", "items"), ("/search", "hits")):
+                found = answered(client, path, query="Who trains the juniors?", namespace="club")
+                assert found[items][0]["text"] == first, path
+            connection.execute("UPDATE memory SET seq = 1 - seq WHERE namespace = 'club'")
 
 
 def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
