@@ -153,12 +153,13 @@ CORRECTS = (
     "scratch that", "strike that", "(?:is|are) off", "called off", "again", "replaces", "swap(?:ped|s)",
     "shrank", "grew", "rose", "fell", "dropped", "climbed", "set (?:[a-z]+ ){1,5}to", "ditched", "gave up", "given up",
     "(?:hours?|minutes?|days?|weeks?|months?) (?:later|earlier)", "re(?:negotiated|calibrated|adjusted|written|built)",
-    "doubled", "halved", "tripled", "migrated", "replaced",
+    "doubled", "halved", "tripled", "migrated", "replaced", "shifted", "rescheduled", "postponed", "reassigned",
+    "transferred", "delayed", "advanced", "downgraded", "amended",
 )  # fmt: skip
 """Patterns of what says: it is otherwise than was said."""
 WRONG = (
     "mistaken", "mistake", "wrong", "typo", "misread", "misheard", "mistyped", "mixed up", "oops", "meant", "i said",
-    "i wrote", "i told you", "misspoke",
+    "i wrote", "i told you", "misspoke", "mis(?:counted|calculated|remembered|understood|quoted|label+ed|took|noted)",
 )  # fmt: skip
 """Patterns of what says: what I said was never so. Values beside them hold no more."""
 DENIES = _set("no not never cannot nobody nothing without stopped quit")
@@ -194,6 +195,16 @@ ANYWAY = _set(
 EVENTS = frozenset({"trip", "meet", "appointment", "visit", "call", "event", "plan", "flight", "book", "journey"})
 """Stems of names for whatever was planned."""
 TITLES = _set("mr ms mrs miss dr prof professor")
+LEADS_ON = (
+    _set(
+        "when while before after until because as although though once whenever where given during for in on at from "
+        "by with without to according like unlike besides despite and or but not no both either neither which who that"
+    )
+    | UNSURE
+)
+"""Words that begin what belongs to the clause behind it: "when it rains, the gate is closed"."""
+SESSIONS = frozenset({"lesson", "class", "session", "appointment", "shift", "slot"})
+"""Stems of names for an hour of what somebody has: "7b has maths", "7b's maths lesson"."""
 REPLACES = _set("replaces replaced succeeds succeeded")
 SINCE = _set("since during after starting")
 """What begins a phrase that says from when on."""
@@ -202,7 +213,7 @@ BROKEN = (
      "online available operational"),
     ("pending review waiting draft unresolved unpaid undecided unsigned", "merged approved done finished resolved paid "
      "decided signed delivered shipped completed rejected"),
-    ("free vacant empty", "busy occupied taken full booked"),
+    ("free vacant empty clear cleared", "busy occupied taken full booked blocked"),
     ("enabled active on", "disabled inactive paused suspended off"),
     ("locked closed", "unlocked open"),
     ("sold unavailable", "stock available"),

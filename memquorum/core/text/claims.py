@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import Allowing, allowing
-from memquorum.core.text.outline import Outline, joined, outline
+from memquorum.core.text.outline import Outline, halves, joined, outline
 from memquorum.core.text.parsing import Value, empty, light, past, stemmed, tokens_of, values_of, verb_of
 
 LONG = 4_000
@@ -34,9 +35,11 @@ _SENTENCE = re.compile(
 _CLAUSE = re.compile(
     r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|\s+but\s+"
 )
+_REASON = re.compile(r"(?<=\w),? (?:because|owing to|on account of)\b[^?]*$")
 _LEAD = re.compile(
-    r"^(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|wait|ok|okay|well|so|also|hi all|heads up|"
-    r"scratch that|strike that|my mistake|my bad|oops|i misspoke|from now on|as of (?:today|now|\w+))\s*[:,—-]+\s*|"
+    r"^(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|wait|change of plans?|ok|okay|well|so|"
+    r"also|hi all|heads up|scratch that|strike that|good news|bad news|my mistake|my bad|oops|i misspoke|from now on|"
+    r"as of (?:today|now|\w+))\s*[:,—-]+\s*|"
     r"^(?:from now on|(?:starting|beginning|effective|as of|from) (?:today|now|tomorrow|next \w+|\w+day))"
     r"\s*,?\s+(?!to\b|until\b|till\b|through\b|and\b|or\b|on\b)",
     re.IGNORECASE,
@@ -142,7 +145,7 @@ def read(text: str) -> Claims:
     whole = text.casefold().replace("’", "'")
     said = re.findall(r"[\w']+", whole)
     personal, alone = not claiming.FIRST.isdisjoint(said), not _ALONE.isdisjoint(said)
-    for sentence in _SENTENCE.split(text):
+    for sentence in _sentences(text):
         if len(found) >= STATEMENTS:
             break
         bare, led = _led(sentence)
@@ -152,6 +155,8 @@ def read(text: str) -> Claims:
             allows.append(allowed)
         # What asks is the end of its sentence: "I never met Kelly, do you think that I should?"
         clauses = (_whole(bare) if "?" not in sentence else []) or _CLAUSE.split(bare)
+        if "?" not in sentence:
+            clauses = [half for clause in clauses for half in halves(clause or "") or (clause,)]
         opens = bare.partition(" ")[0].casefold()
         if "?" in sentence and (opens in claiming.COPULAS or opens in claiming.AUXILIARIES):
             continue
@@ -162,13 +167,28 @@ def read(text: str) -> Claims:
     return Claims(tuple(found), personal, any(one.cue for one in found), alone, _outlines(text), tuple(allows))
 
 
+def _sentences(text: str) -> list[str]:
+    return [_REASON.sub("", one) for one in _SENTENCE.split(text) if one]
+
+
 def _outlines(text: str) -> tuple[Outline, ...]:
-    sentences = [one for one in _SENTENCE.split(text)[:STATEMENTS] if one and len(one) <= _HALVES]
+    sentences = [one for one in _sentences(text)[:STATEMENTS] if one and len(one) <= _HALVES]
     found = [one for one in map(outline, sentences) if one is not None]
+    tails = [tail for sentence in sentences if (tail := _tail(sentence)) is not None]
     one = found and (found[0].wrong or found[0].gone or found[-1].words[0] in claiming.PRONOUNS)
     if one and 1 < len(found) == len(sentences) <= _TOLD_OF_ONE and len(text) <= _HALVES:
         found.append(joined(found))
-    return tuple(found)
+    return (*found, *tails)
+
+
+def _tail(sentence: str) -> Outline | None:
+    """What a sentence of two halves says last: a later one may be of that alone."""
+    parts = halves(sentence)
+    whole = parts and outline(sentence)
+    tail = whole and parts and outline(parts[1])
+    if not tail or not whole:
+        return None
+    return replace(tail, cue=tail.cue or whole.amends, wrong=whole.wrong, amends=whole.amends)
 
 
 def _led(sentence: str) -> tuple[str, bool]:

@@ -59,7 +59,7 @@ def corrects(older: Outline, newer: Outline) -> str | None:
         return None
     if len(older.words) > _MOST or len(newer.words) > _MOST or not (older.verbs or len(older.words) > _LEAST):
         return None
-    if older.heads and not older.first and not _head(older):
+    if older.heads and not older.first and not _head(older) and older.words[0] != "there":
         return None  # "it" may be anything
     if _adds(newer):
         return None
@@ -202,11 +202,13 @@ def _same_matter(older: Outline, newer: Outline, value: Value, others: list[Valu
     mine, theirs = _matter(older, [value]) - older.verbs, _matter(newer, [*others, *replaced]) - newer.verbs
     if older.first:
         mine, theirs = mine | {"i"}, theirs | ({"i"} if newer.first else set())
-    both, extras = mine & theirs, theirs - mine
+    # "7b has maths in room 4", "7b's maths lesson is in room 5".
+    known = mine | claiming.SESSIONS if _HAS & older.verbs else mine
+    both, extras = mine & theirs, theirs - known
     if not both or not _marks_agree(older, newer, [value, *others, *replaced]):
         return False
     if mine <= theirs:
-        return not _attached(newer, mine, [*others, *replaced])
+        return not _attached(newer, known, [*others, *replaced])
     marked = {stemmed(part) for one in older.values if one.sort in _MARKS for part in one.text.split()}
     return not extras and (2 * len(both) >= len(mine) or bool(both & marked))
 
@@ -217,6 +219,7 @@ def _same_verb(older: Outline, newer: Outline) -> bool:
     return not theirs or bool(mine & {*newer.verbs, *newer.stems}) or not mine
 
 
+_HAS = frozenset({stemmed("has"), stemmed("have")})
 _ENDING = frozenset(stemmed(word) for word in claiming.DENIES | {"gave", "given"})
 
 

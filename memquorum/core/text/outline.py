@@ -18,7 +18,12 @@ from memquorum.core.text.parsing import Value, empty, light, past, stemmed, toke
 
 _CLAUSE = re.compile(r"[,;:]\s+|\s+[—–-]+\s+|\s+(?=but\b|so\b)|\s*[()]\s*")
 _FROM_WHEN = re.compile(r"(?<=\w)\s+(?:as of|since|starting|effective)\s+\w+(?: \w+){0,2}[.!]?$", re.IGNORECASE)
-_AMENDS = re.compile(r"^\W*(?:correction|scratch that|strike that)\b", re.IGNORECASE)
+_AMENDS = re.compile(
+    r"^\W*(?:correction|scratch that|strike that|(?:(?:i|we) )?(?:just )?(?:"
+    r"(?:re-?|double-?)(?:counted|checked|measured|weighed|read)|(?:counted|checked|measured|weighed|looked) again))\b",
+    re.IGNORECASE,
+)
+_HALVES = re.compile(r"\s*([^:,;()]{6,70})(?::|,)\s+(\w.*)", re.DOTALL)
 
 
 def _says(phrases: Sequence[str]) -> Callable[[str], bool]:
@@ -76,6 +81,24 @@ def outline(sentence: str) -> Outline | None:
     return replace(found, cue=found.cue or amends or _corrects(sentence), amends=amends)
 
 
+def halves(sentence: str) -> tuple[str, str] | None:
+    """Two clauses that each say something by themselves: "The lab called, the results are in"."""
+    match = _HALVES.match(sentence) if ":" in sentence or "," in sentence else None
+    if match is None:
+        return None
+    (_, front), (_, behind) = tokens_of(match[1]), tokens_of(match[2])
+    if not front or len(behind) < _LEAST or front[0] in claiming.LEADS_ON or behind[0] in _JOINED:
+        return None
+    verbs = claiming.COPULAS | claiming.AUXILIARIES
+    said = verb_of(*tokens_of(match[2].partition(",")[0])) if behind[0].isalpha() else None
+    stated = any(word in verbs or past(word) for word in front)
+    return (match[1], match[2]) if stated and said and claiming.LEADS_ON.isdisjoint(behind[:said]) else None
+
+
+_LEAST = 3
+_JOINED = claiming.PRONOUNS | claiming.LEADS_ON
+
+
 def _sure(found: Outline, at: int) -> bool:
     """Whether a word that may leave open how it is leaves nothing open here: May, "should be", "would like"."""
     word, after = found.words[at], found.words[at + 1 : at + 2]
@@ -124,7 +147,7 @@ def _clause(text: str, *, opens: bool) -> Outline | None:
     taken = {at for value in values if value.sort != "name" for at in range(value.place, value.end)}
     verb = -1 if found is None else found
     if words[0] in claiming.SINCE:
-        taken |= {1, 2} if words[1:2] in (["the"], ["last"], ["this"]) else {1}
+        taken |= {1, 2} if words[1:2] in (["the"], ["last"], ["this"], ["next"]) else {1}
     stems = tuple("" if at in taken or empty(word) or light(word) else stemmed(word) for at, word in enumerate(words))
     heads = frozenset(range(verb)) if verb > 0 else frozenset()
     denied = _denied(words)
@@ -132,7 +155,8 @@ def _clause(text: str, *, opens: bool) -> Outline | None:
     wrong = _wrong(text)
     if wrong:
         gone |= {at for value in values for at in range(value.place, value.end) if value.sort != "name"}
-    if denied or not claiming.LEAVES.isdisjoint(words[max(verb, 0) : verb + 4]):
+    instead = bool(denied) and (words[min(denied) - 1] in ("of", "than"))
+    if (denied and not instead) or not claiming.LEAVES.isdisjoint(words[max(verb, 0) : verb + 4]):
         gone |= heads
     return Outline(
         words=tuple(words),

@@ -137,7 +137,7 @@ def _finite(tokens: list[str], words: list[str], at: int, after: str) -> bool:
     word = words[at]
     if (
         not word.endswith("s")
-        or word.endswith("ss")
+        or word.endswith(("ss", "ths", "ics"))
         or len(word) < 4
         or not tokens[at].islower()
         or word in wording.UNITS
