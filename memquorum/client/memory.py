@@ -94,11 +94,11 @@ class AsyncMemory(Ordering):
     async def close(self) -> None:
         """Delivers what is under way and lets connections go."""
         traced = self._producer is not None
-        await self.disconnect()
+        await self._disconnect()
         if traced:
             await asyncio.to_thread(self._end_traces)
 
-    async def disconnect(self) -> None:
+    async def _disconnect(self) -> None:
         """Does what `close` does and starts no thread for it: an interpreter that ends allows none."""
         producer, self._producer = self._producer, None
         http, self._http = self._http, None

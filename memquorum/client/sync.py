@@ -117,4 +117,4 @@ _open: WeakSet[Memory] = WeakSet()
 def _at_exit() -> None:
     """Closes what a script left open: it would complain of each connection otherwise."""
     for client in list(_open):
-        client._end(client._memory.disconnect)
+        client._end(client._memory._disconnect)

@@ -203,6 +203,14 @@ LEADS_ON = (
     | UNSURE
 )
 """Words that begin what belongs to the clause behind it: "when it rains, the gate is closed"."""
+OFFICES = {
+    "ownership": frozenset({"own"}),
+    "responsibility": frozenset({"responsibl"}),
+    "leadership": frozenset({"lead"}),
+    "maintenance": frozenset({"maintain"}),
+    "management": frozenset({"manag"}),
+}
+"""What a duty is called, and stems of the words for having it."""
 SESSIONS = frozenset({"lesson", "class", "session", "appointment", "shift", "slot"})
 """Stems of names for an hour of what somebody has: "7b has maths", "7b's maths lesson"."""
 REPLACES = _set("replaces replaced succeeds succeeded")

@@ -49,7 +49,7 @@ def corrects(older: Outline, newer: Outline) -> str | None:
     """Says in what the later text corrects the earlier one; None where it does not."""
     if older.past and not newer.amends:
         return None  # What was once, is not made otherwise by what is.
-    if newer.verbs & _CARRIED and not older.several and (slot := _carried(older, newer)) is not None:
+    if _carries(newer) and not older.several and (slot := _carried(older, newer)) is not None:
         return slot
     if not newer.cue and not (older.denied and "does" in newer.words):
         if older.words[0] != newer.words[0]:
@@ -63,7 +63,7 @@ def corrects(older: Outline, newer: Outline) -> str | None:
         return None  # "it" may be anything
     if _adds(newer):
         return None
-    rules = (_revalued, _moved, _refuted, _affirmed, _called_off, _relieved, _succeeded, _turned, _reworded)
+    rules = (_revalued, _moved, _refuted, _affirmed, _called_off, _relieved, _succeeded, _handed, _turned, _reworded)
     return next((slot for rule in rules if (slot := rule(older, newer)) is not None), None)
 
 
@@ -576,6 +576,24 @@ def _succeeded(older: Outline, newer: Outline) -> str | None:
     return "duty" if (taken <= told if taken else role) else None
 
 
+def _handed(older: Outline, newer: Outline) -> str | None:
+    """A duty that one had is another's now, by its name: "Ownership of billing went to Priya"."""
+    kin = next((claiming.OFFICES[newer.words[at]] for at in newer.heads if newer.words[at] in claiming.OFFICES), None)
+    if kin is None or older.past or older.denied or newer.denied or not older.heads or _any_of(older):
+        return None
+    others = [
+        value.text
+        for value in newer.values
+        if value.sort == "name" and value.before in ("to", "with", "by") and value.place not in newer.gone
+    ]
+    about = {stem for at, stem in enumerate(newer.stems) if stem and at in newer.heads} - _EMPTY_OF_MATTER
+    told = {stem for at, stem in enumerate(older.stems) if stem and at not in older.heads} - _EMPTY_OF_MATTER
+    of = told - kin
+    if not kin & (told | older.verbs) or not of - older.verbs or not of - older.verbs <= about:
+        return None
+    return "duty" if others and not set(others) & set(older.words) else None
+
+
 @once
 def _taking_over(newer: Outline) -> int | None:
     return next((at for at, pair in enumerate(pairwise(newer.words)) if _takes_over(*pair)), None)
@@ -611,22 +629,34 @@ def _carried(older: Outline, newer: Outline) -> str | None:
         or older.denied
         or newer.denied
         or older.verbs - _AUX - _STANDING
-        or _lead(older) not in claiming.PLACED
+        or _lead(older) not in claiming.PLACED | {"with"}
     ):
         return None
+    carried_by = _HANDED if _lead(older) == "with" else _CARRIED  # "the key is with Olaf"
     subject, said = [older.stems[at] for at in sorted(older.heads) if older.stems[at]], newer.words
-    verb = next((at for at, word in enumerate(said) if stemmed(word) in _CARRIED), None)
+    verb = next((at for at, word in enumerate(said) if stemmed(word) in carried_by), None)
     if verb is None or not subject or _any_of(older):
         return None
     to = next((at for at in range(verb + 1, len(said)) if said[at] in claiming.PLACED | {"to", "into", "onto"}), None)
     # "We moved the piano to", "we had the piano moved to".
     begin = 0 if to == verb + 1 else verb + 1
     carried = [newer.stems[at] for at in range(begin, verb if to == verb + 1 else to or 0) if newer.stems[at]]
-    if to is None or carried != subject:
+    if to is None or carried != subject or not claiming.INDEFINITE.isdisjoint(said[verb + 1 : to]):
         return None
     there = _parts(newer, range(to + 1, len(said)))
     before = _tail(older) - older.verbs
     return "word" if there and there - before else None
+
+
+_HANDED = frozenset(stemmed(word) for word in ["gave", "handed", "passed", "lent", "returned"])
+
+
+@once
+def _carries(newer: Outline) -> bool:
+    """Whether it says that something was carried elsewhere, or had to be, or handed on."""
+    if newer.verbs & (_CARRIED | _HANDED):
+        return True
+    return ("had", "to") in pairwise(newer.words) and not _CARRIED.isdisjoint(newer.stems)
 
 
 _CARRIED = frozenset(

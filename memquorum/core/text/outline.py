@@ -92,7 +92,8 @@ def halves(sentence: str) -> tuple[str, str] | None:
     verbs = claiming.COPULAS | claiming.AUXILIARIES
     said = verb_of(*tokens_of(match[2].partition(",")[0])) if behind[0].isalpha() else None
     stated = any(word in verbs or past(word) for word in front)
-    return (match[1], match[2]) if stated and said and claiming.LEADS_ON.isdisjoint(behind[:said]) else None
+    leads = claiming.LEADS_ON - claiming.PLACED - {"of", "for", "with", "from"}  # "the lift in block C"
+    return (match[1], match[2]) if stated and said and leads.isdisjoint(behind[:said]) else None
 
 
 _LEAST = 3
