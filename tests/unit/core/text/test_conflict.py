@@ -19,6 +19,9 @@ CONTRADICT = [
     ("We buy milk at the farm.", "We don't buy milk at the farm any more, we get it from the shop."),
     ("Rinse the plates with water.", "Rinse the plates with saline instead of water."),
     ("The door code is 4821.", "The door code was changed to 9930."),
+    ("Mrs Okafor is allergic to penicillin.", "The test is back: Mrs Okafor is not allergic to penicillin."),
+    ("There are 118 boxes of paper in stock.", "I miscounted, there are 108 boxes of paper in stock."),
+    ("Class 7b has maths in room 204.", "Class 7b's maths lesson is now in room 310."),
     ("The hearing in Brandt v. Lumen is on 14 May at 9:30.", "The hearing in Brandt v. Lumen is now on 2 June."),
     ("Our flight to Oslo leaves from gate B12.", "Our flight to Oslo now leaves from gate C3."),
     ("The door code is 4821.", "The door code is now 9930."),
@@ -137,6 +140,8 @@ CONTRADICT = [
 ]
 
 BOTH_STAND = [
+    ("Class 7b has maths in room 204.", "Class 7b's maths exam is now in room 310."),
+    ("Dock 2 is blocked.", "The truck has left, dock 3 is free again."),
     ("The hearing in Brandt v. Lumen Ltd is on 14 May.", "The mediation in Brandt v. Lumen Ltd is on 20 May."),
     ("The lunch with J. Smith is on 4 May.", "The dinner with J. Smith is on 6 May."),
     ("Our flight to Oslo leaves from gate B12.", "Our flight from Oslo leaves from gate C3."),
