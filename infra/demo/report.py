@@ -19,7 +19,7 @@ from infra.demo.ledger import Ledger, percentile
 from infra.demo.screen import duration, moment
 from infra.demo.sums import Check, Sum, words
 from memquorum.core.policy import NO_CAPS, Policy, to_json
-from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM, SUPERSEDED
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ROWS = 10
@@ -130,11 +130,21 @@ def show_time(console: Console, ledger: Ledger) -> None:
     if not moments:
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("at", "recorded", SHORT_TERM, LONG_TERM, f"{SEALED} or {GONE}", "characters kept", "of all"):
+    for name in (
+        "at",
+        "recorded",
+        SHORT_TERM,
+        LONG_TERM,
+        SUPERSEDED,
+        f"{SEALED} or {GONE}",
+        "characters kept",
+        "of all",
+    ):
         table.add_column(name, justify="left" if name == "at" else "right", no_wrap=name in ("at", "of all"))
     for one in _sample(moments, _ROWS):
         out = one.tiers[SEALED] + one.tiers[GONE]
-        cells = (one.recorded, one.tiers[SHORT_TERM], one.tiers[LONG_TERM], out, one.characters)
+        alive = (one.tiers[SHORT_TERM], one.tiers[LONG_TERM])
+        cells = (one.recorded, *alive, one.tiers[SUPERSEDED], out, one.characters)
         table.add_row(moment(one.as_of), *(f"{n:,}" for n in cells), _share(one.characters, one.everything))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
     kept = [one.tiers[SHORT_TERM] + one.tiers[LONG_TERM] for one in moments]

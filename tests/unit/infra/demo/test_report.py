@@ -57,7 +57,7 @@ def test_time_is_sampled_with_its_ends_and_drawn_where_bars_can_be_written():
     text = out.getvalue()
     assert "1970-01-02 00:00" in text and "1970-01-30 00:00" in text
     assert len([line for line in text.splitlines() if "1970-" in line]) == 10
-    assert "50 %" in text
+    assert "50 %" in text and "superseded" in text
     assert set(report.bars([0, 1, 8], console)) <= set("▁▂▃▄▅▆▇█")
     ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert report.bars([0, 4, 7], ascii_only) == "047"
