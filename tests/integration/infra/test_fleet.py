@@ -81,7 +81,9 @@ def test_what_is_killed_comes_back_under_another_number(two: Fleet) -> None:
 
 
 def test_a_contradiction_is_not_started_again(two: Fleet, tmp_path: Path) -> None:
-    (tmp_path / "ready" / "end-a").write_text(str(HALTED))
+    end = tmp_path / "ready" / "end-a"
+    end.with_suffix(".new").write_text(str(HALTED))
+    end.with_suffix(".new").rename(end)  # at once: of an empty file the worker would end otherwise
     until(lambda: two.check() and two.describe()["a"]["state"] == "halted")
     two._children[0]._again = 0  # even if its time had come
     assert not two.check()

@@ -17,7 +17,7 @@ from memquorum.core.policy import from_json
 from memquorum.core.records import Result
 from memquorum.schema_files import load_codec
 
-TIERS = {"short-term": 5, "long-term": 2, "sealed": 0, "gone": 3}
+TIERS = {"short-term": 5, "long-term": 2, "superseded": 1, "sealed": 0, "gone": 3}
 
 
 def plain() -> tuple[Console, io.StringIO]:
