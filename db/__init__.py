@@ -5,7 +5,8 @@
    `logins`;
 2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`; `followed`: how far a vault has
    followed; `inmemory` is the same in memory;
-3. the stages': `schedule`, `stored_orders`, `neighbourhoods`, `encodings`;
+3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
+   `rewarded`;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`; `outcomes`: waiting for them; `cached`: for the cache; `crowds`
    and `crowd_reads`: namespaces with indexes of their own;

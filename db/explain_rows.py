@@ -47,7 +47,7 @@ def load(
         connection.execute(QUERIES["sight"], {"namespaces": sight.text})
     memory = connection.execute(QUERIES["memories"], wanted).fetchone()
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
-    born = next((note for note in notes if note[3] in ("stored", "dropped")), None)
+    born = next((note for note in notes if note[3] in ("stored", "drafted", "dropped")), None)
     # Whoever publishes an access may name any id in it, another tenant's too: that alone is nothing to account for.
     found = TABLES[Memory].row(memory) if memory else None
     if found is not None:

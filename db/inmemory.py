@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from db import keys_to_destroy
 from db.inmemory_vault import InMemoryVault
@@ -38,6 +38,7 @@ from memquorum.core.journal.rows import (
     Memory,
     Protection,
     Provenance,
+    Reward,
     Rows,
     ShardState,
     Strength,
@@ -51,15 +52,16 @@ from memquorum.core.orders.erase import MEMORY
 from memquorum.core.orders.protect import GOAL, HOLD
 from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
-from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound
-from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound, RewardGiven
+from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES, SUMS_UP
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     Candidate,
     Counted,
     DueMemory,
+    IdleSession,
     JournalChange,
     Neighbour,
     OrderVote,
@@ -248,7 +250,7 @@ class InMemoryStore:
 
     def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
         """What the journal says of each memory's birth, uses and encodings, in order."""
-        told = ("stored", "reinforced", "accessed", "reencoded")
+        told = ("stored", "drafted", "reinforced", "accessed", "reencoded")
         every = [entry for entries in self.entries.values() for entry, _ in entries if entry.effect in told]
         found = {i: [entry for entry in every if entry.memory_id == i] for i in memory_ids}
         return {i: entries for i, entries in found.items() if entries}
@@ -387,13 +389,66 @@ class InMemorySchedule:
             (
                 one
                 for one in self._store.rows[Conflict].values()
-                if one.newer in alive and one.older in alive and one.older not in pinned
+                if one.newer in alive
+                and one.older in alive
+                and one.older not in pinned
+                and self._store.memories[one.older].made_by is None
             ),
             key=lambda one: (-one.seq, alive[one.older].tier, one.older),
         )
         found = ((alive[one.newer], alive[one.older]) for one in rows)
         free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
         return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
+
+    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """Summaries that wait for their vote, with what they were made of; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        protected = {memory for memory, _ in self._store.protected}
+        disputed = {
+            memory_id
+            for one in self._store.rows[Conflict].values() if one.newer in alive and one.older in alive
+            for memory_id in (one.newer, one.older)
+        }  # fmt: skip
+        state = self._store.states[shard]
+        drafts = [
+            m for m in self._store.memories.values()
+            if m.shard == shard and m.tier == DRAFT and (m.sealed_until or 0) > state.as_of
+        ]  # fmt: skip
+        found: list[tuple[Candidate, Candidate]] = []
+        named = 0
+        for draft in sorted(drafts, key=lambda m: (m.seq, m.id)):
+            parents = [p.parent for p in self._store.rows[Provenance].values() if p.child == draft.id]
+            sources = [alive[i] for i in parents if i in alive]
+            free = (
+                s.tier == SHORT_TERM and s.memory_id not in protected | disputed
+                and self._rested(s, {s.tier: SUMS_UP[DRAFT]})
+                for s in sources
+            )  # fmt: skip
+            if len(sources) < len(parents) or not all(free) or named == limit:
+                continue
+            named += 1
+            first = Candidate(draft.id, draft.namespace, draft.tier, draft.created, draft.created, 0, draft.early)
+            sources.sort(key=lambda s: (s.created, s.memory_id))
+            found += [(first, self._candidate(source)) for source in sources]
+        return found
+
+    def idle_sessions(
+        self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
+    ) -> list[IdleSession]:
+        """Sessions without activity since a time; see the port."""
+        memories = self._store.memories
+        made = {m.id for m in memories.values() if m.made_by is not None}
+        summed = {p.parent for p in self._store.rows[Provenance].values() if p.child in made}
+        of: dict[tuple[str, str, str], list[int]] = {}
+        for strength in self._alive(shard):
+            m = memories[strength.memory_id]
+            plain = strength.tier == SHORT_TERM and m.made_by is None and not m.explicit and m.id not in summed
+            if plain and m.session is not None and not protects(self._store.protected, m.id):
+                of.setdefault((m.namespace, m.agent, m.session), []).append(m.created)
+        found = [IdleSession(*key, max(at), len(at)) for key, at in of.items()]
+        found = [one for one in found if one.memories >= least and one.latest <= until]
+        found.sort(key=_place)
+        return [one for one in found if after is None or _place(one) > _place(after)][:limit]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
@@ -427,6 +482,22 @@ class InMemorySchedule:
     def _candidate(self, s: Strength) -> Candidate:
         memory = self._store.memories[s.memory_id]
         return Candidate(s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early)
+
+
+def _place(one: IdleSession) -> tuple[int, str, str, str]:
+    return one.latest, one.namespace, one.agent, one.session
+
+
+class InMemoryRewarded:
+    """The Rewarded port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def rewarded(self, shard: int, seqs: Sequence[int]) -> list[RewardGiven]:
+        """What these entries gave; see the port."""
+        rows = [row for row in self._store.rows[Reward].values() if row.shard == shard and row.seq in seqs]
+        return [RewardGiven(*astuple(row)) for row in sorted(rows, key=lambda row: (row.seq, row.memory_id, row.kind))]
 
 
 class InMemoryStoredOrders:

@@ -312,9 +312,22 @@ WHERE d.memory_id = n.memory_id
 -- What episodes were made of, and which memories they repeated.
 COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent) FROM STDIN (FORMAT BINARY)
 
+-- :name quote_copy
+-- The sentences of summaries.
+COPY quote (shard, seq, namespace, summary, place, source, start, finish, section, said_at)
+FROM STDIN (FORMAT BINARY)
+
 -- :name conflict_copy
 -- Memories that say otherwise than older ones.
 COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
+
+-- :name supports
+-- Of memories that are alive, which are summaries of which.
+SELECT DISTINCT q.summary::text, q.source::text
+FROM quote q
+JOIN memory m ON m.id = q.summary AND m.tier IN ('short-term', 'long-term')
+JOIN memory o ON o.id = q.source AND o.tier IN ('short-term', 'long-term')
+WHERE q.summary = ANY(%(ids)s::uuid[]) AND q.source = ANY(%(ids)s::uuid[])
 
 -- :name conflicts
 -- Of memories, those that say otherwise and are alive, with the newer one first; and whether one agent or source said
@@ -351,6 +364,26 @@ SELECT shard, next_offset FROM cursor WHERE topic = %(topic)s
 -- :name let_go_copy
 -- What decisions took of namespaces.
 COPY let_go (shard, namespace, epoch, as_of, forgotten, held_back) FROM STDIN (FORMAT BINARY)
+
+-- :name reward_copy
+-- What agents were given.
+COPY reward (shard, seq, namespace, agent, memory_id, kind, amount_ppm, as_of) FROM STDIN (FORMAT BINARY)
+
+-- :name rewarded
+-- What some entries of a shard's journal gave.
+SELECT shard, seq, namespace, agent, memory_id::text, kind, amount_ppm, as_of
+FROM reward
+WHERE shard = %(shard)s AND seq = ANY(%(seqs)s)
+ORDER BY seq, memory_id, kind COLLATE "C"
+
+-- :name rewards
+-- What the agents of a namespace were given in all, or one of them.
+SELECT agent, kind, count(*), sum(amount_ppm)::bigint
+FROM reward
+WHERE namespace = %(namespace)s AND (%(agent)s::text IS NULL OR agent = %(agent)s)
+GROUP BY agent, kind
+ORDER BY agent COLLATE "C", kind COLLATE "C"
+LIMIT %(limit)s
 
 -- :name quotas
 -- Where namespaces stand: how many memories are alive, and what was forgotten after a time, oldest first.
@@ -583,7 +616,7 @@ LIMIT %(limit)s
 -- What the journal says of memories' births, uses and encodings: all that a sealed one needs to come back.
 SELECT memory_id::text, entry
 FROM journal
-WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'reinforced', 'accessed', 'reencoded')
+WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'drafted', 'reinforced', 'accessed', 'reencoded')
 ORDER BY memory_id, seq
 
 -- :name restores_open
@@ -616,7 +649,7 @@ SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch,
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
 FROM (
     SELECT shard, entry FROM journal
-    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'lapsed')
     ORDER BY shard, seq LIMIT 1
 ) j
@@ -630,7 +663,7 @@ ORDER BY o.position
 -- Memories as somebody sees them who wants them forgotten. `kinds`: by tier, the kind of proposal.
 SELECT m.id::text, m.tier, s.last_access, coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0), h.as_of,
     h.last_epoch + 1,
-    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted') ORDER BY j.seq DESC LIMIT 1)
 FROM memory m
 JOIN shard h ON h.shard = m.shard
 LEFT JOIN strength s ON s.memory_id = m.id
@@ -651,7 +684,7 @@ FROM shard s
 CROSS JOIN LATERAL (
     SELECT id, sealed_until
     FROM memory
-    WHERE memory.shard = s.shard AND tier = 'sealed' AND sealed_until <= s.as_of
+    WHERE memory.shard = s.shard AND tier IN ('sealed', 'draft') AND sealed_until <= s.as_of
       AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = memory.id AND p.kind = 'hold')
     ORDER BY sealed_until, id
     LIMIT %(limit)s
@@ -723,7 +756,7 @@ WITH again AS (
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(salience_ppm)s
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(salience_ppm)s AND m.made_by IS NULL
   AND s.created < %(created_before)s
   AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
       <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
@@ -746,9 +779,82 @@ WHERE c.shard = %(shard)s
       coalesce((n.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0),
       coalesce((o.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0)
   ) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND w.made_by IS NULL -- with the sentence that is wrong all others of a summary would go
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = c.older AND p.kind <> 'hold')
 ORDER BY c.seq DESC, o.tier, c.older
 LIMIT %(limit)s
+
+-- :name schedule_drafted
+-- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
+-- these are in short-term memory, none rests, is protected, or says otherwise than what is alive.
+SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early,
+    s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
+FROM (
+    SELECT id, namespace, tier, created, early, seq
+    FROM memory
+    WHERE shard = %(shard)s AND tier = 'draft' AND sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (
+        SELECT FROM provenance p
+        LEFT JOIN strength t ON t.memory_id = p.parent
+        WHERE p.namespace = memory.namespace AND p.child = memory.id
+          AND (t.tier IS DISTINCT FROM 'short-term'
+            OR coalesce((t.rest ->> %(kind)s)::bigint, 0) > (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+            OR EXISTS (SELECT FROM protection q WHERE q.memory_id = p.parent)
+            OR EXISTS (
+                SELECT FROM conflict c
+                JOIN strength o ON o.memory_id = c.older
+                JOIN strength n ON n.memory_id = c.newer
+                WHERE p.parent IN (c.older, c.newer)))
+      )
+    ORDER BY seq, id
+    LIMIT %(limit)s
+) d
+JOIN provenance p ON p.namespace = d.namespace AND p.child = d.id
+JOIN strength s ON s.memory_id = p.parent
+JOIN memory m ON m.id = s.memory_id
+ORDER BY d.seq, d.id, s.created, s.memory_id
+
+-- :name session_memories
+-- What is left of a session in short-term memory that a summary may take the place of, the oldest first.
+SELECT m.id::text, c.body, m.created, m.agent, m.subject, m.commitment, s.accesses + s.reinforced,
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
+FROM memory m
+JOIN strength s ON s.memory_id = m.id
+JOIN content c ON c.memory_id = m.id
+WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(session)s AND m.agent = %(agent)s
+  AND m.tier = 'short-term' AND NOT m.explicit AND m.made_by IS NULL
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
+  AND NOT EXISTS (
+    SELECT FROM provenance p JOIN memory d ON d.id = p.child AND d.made_by IS NOT NULL AND d.tier <> 'gone'
+    WHERE p.namespace = m.namespace AND p.parent = m.id)
+  AND NOT EXISTS (
+    SELECT FROM conflict k
+    JOIN strength o ON o.memory_id = k.older
+    JOIN strength n ON n.memory_id = k.newer
+    WHERE k.older = m.id OR k.newer = m.id)
+ORDER BY m.created, s.touched, m.id
+
+-- :name schedule_idle_sessions
+-- Sessions without activity since a time, with what a summary may take the place of: as `session_memories`, less exactly. The
+-- index holds nothing else, so what is in long-term memory, or was said in no session, is not read.
+SELECT m.namespace, m.agent, m.session, max(m.created), count(*)
+FROM memory m
+WHERE m.shard = %(shard)s AND m.tier = 'short-term' AND m.session IS NOT NULL AND m.made_by IS NULL AND NOT m.explicit
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
+  AND NOT EXISTS (
+    SELECT FROM provenance p JOIN memory d ON d.id = p.child AND d.made_by IS NOT NULL
+    WHERE p.namespace = m.namespace AND p.parent = m.id)
+GROUP BY m.namespace, m.agent, m.session
+HAVING count(*) >= %(least)s AND max(m.created) <= %(until)s
+   AND (%(latest)s::bigint IS NULL
+        OR (max(m.created), m.namespace COLLATE "C", m.agent COLLATE "C", m.session COLLATE "C")
+           > (%(latest)s::bigint, %(namespace)s::text, %(agent)s::text, %(session)s::text))
+ORDER BY max(m.created), m.namespace COLLATE "C", m.agent COLLATE "C", m.session COLLATE "C"
+LIMIT %(limit)s
+
+-- :name session_applied
+-- Up to which offset a shard's accepted stream is applied.
+SELECT next_offset FROM cursor WHERE topic = %(topic)s AND shard = %(shard)s
 
 -- :name schedule_candidates
 -- Those of the memories that are alive, do not rest and are not protected, in the order asked for.
@@ -767,6 +873,45 @@ ORDER BY wanted.position
 SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions, alive
 FROM shard
 WHERE shard = %(shard)s
+
+-- :name rehearsal_recent
+-- The most salient of a shard's short-term memories, of a namespace or of all.
+SELECT s.memory_id::text, s.salience_ppm
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
+ORDER BY s.salience_ppm DESC, s.memory_id
+LIMIT %(limit)s
+
+-- :name rehearsal_old
+-- Those of a shard's long-term memories that nobody used for longest, of a namespace or of all.
+SELECT s.memory_id::text, s.salience_ppm
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND s.tier = 'long-term' AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
+ORDER BY s.last_access, s.memory_id
+LIMIT %(limit)s
+
+-- :name rehearsal_seen
+-- What a rehearsal looks at: whether a memory was used, how many that are alive say otherwise, and what is left of those
+-- that it was made of.
+SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.accesses + s.reinforced,
+    (
+        SELECT count(*) FROM conflict c
+        JOIN strength o ON o.memory_id = CASE c.newer WHEN s.memory_id THEN c.older ELSE c.newer END
+        WHERE c.newer = s.memory_id OR c.older = s.memory_id
+    ),
+    (SELECT count(*) FROM provenance p WHERE p.child = s.memory_id AND NOT p.echo),
+    (
+        SELECT count(*) FROM provenance p
+        JOIN strength o ON o.memory_id = p.parent
+        WHERE p.child = s.memory_id AND NOT p.echo
+    ),
+    EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
+JOIN strength s USING (memory_id)
+JOIN memory m ON m.id = s.memory_id
+ORDER BY wanted.position
 
 -- :name read_only
 -- Whatever comes in this transaction changes nothing.
@@ -887,7 +1032,7 @@ LIMIT 1
 -- What the journal says of one memory: its birth, its encodings, and its latest uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
- WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'dropped')
+ WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'drafted', 'dropped')
  ORDER BY seq DESC
  LIMIT 1)
 UNION ALL
@@ -1564,6 +1709,13 @@ FROM conflict
 WHERE shard = %(shard)s
 ORDER BY seq, older
 
+-- :name audit_quote
+-- The sentences of summaries, in the order of the journal.
+SELECT shard, seq, namespace, summary::text, place, source::text, start, finish, section, said_at
+FROM quote
+WHERE shard = %(shard)s
+ORDER BY seq, place
+
 -- :name audit_erased
 -- Erased episodes, in the order of the journal.
 SELECT memory_id::text, shard, seq, namespace, was
@@ -1592,6 +1744,13 @@ SELECT shard, namespace, epoch, as_of, forgotten, held_back
 FROM let_go
 WHERE shard = %(shard)s
 ORDER BY epoch, namespace COLLATE "C"
+
+-- :name audit_reward
+-- What agents were given, in the order of the journal.
+SELECT shard, seq, namespace, agent, memory_id::text, kind, amount_ppm, as_of
+FROM reward
+WHERE shard = %(shard)s
+ORDER BY seq, reward.memory_id, kind COLLATE "C"
 
 -- :name audit_protection
 -- Orders to protect that stand.
@@ -1630,6 +1789,7 @@ UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'answered', shard FROM answered WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'reward', shard FROM reward WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 

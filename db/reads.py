@@ -43,6 +43,7 @@ from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting
+from memquorum.core.retrieval.supports import Support
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.ports import StoreUnavailable
 
@@ -143,6 +144,11 @@ class Reads:
         """Finds what contradicts memories, where both are alive."""
         rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return [Contradiction(*row) for row in rows]
+
+    async def supports(self, sight: Sight, memory_ids: Sequence[str]) -> list[Support]:
+        """Finds which of the memories are summaries of which others of them."""
+        rows = await self._pool.ask("supports", {"ids": list(memory_ids)}, sight) if len(memory_ids) > 1 else []
+        return [Support(*row) for row in rows]
 
     async def entries(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
         """Which entry of the journal each memory came in with, or was promoted or demoted by."""
@@ -253,6 +259,13 @@ class Reads:
         """What became of an order; None where the journal has not answered it yet."""
         found = order_rows.shown(codec, await self._pool.ask("order_shown", order_rows.asked(order_id), sight))
         return found if found is not None and covers(sight.namespaces, found.namespace) else None
+
+    async def rewards(
+        self, sight: Sight, namespace: str, agent: str | None, limit: int
+    ) -> list[tuple[str, str, int, int]]:
+        """What the agents of a namespace were given, or one of them: agent, kind, how often, and millionths in all."""
+        rows = await self._pool.ask("rewards", {"namespace": namespace, "agent": agent, "limit": limit}, sight)
+        return [(agent, kind, count, amount) for agent, kind, count, amount in rows]
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         """The orders that protect memories: memory, kind, order, who, reference, since when, and who signed."""

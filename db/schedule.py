@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from msgspec.structs import asdict
 from psycopg.types.json import Json
 
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
-from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES
-from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+from memquorum.core.tiers import DRAFT
+from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES, SUMS_UP
+from memquorum.ports import Candidate, DueMemory, IdleSession, ShardStatus, StoreUnavailable
 
 
 class PostgresSchedule:
@@ -51,6 +53,22 @@ class PostgresSchedule:
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
         return [(Candidate(*row[:7]), Candidate(*row[7:])) for row in rows]
+
+    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """Summaries that wait for their vote, with what they were made of; see the port."""
+        parameters = {"shard": shard, "limit": limit, "kind": SUMS_UP[DRAFT]}
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()
+        return [(Candidate(*row[:7]), Candidate(*row[7:])) for row in rows]
+
+    def idle_sessions(
+        self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
+    ) -> list[IdleSession]:
+        """Sessions without activity since a time; see the port."""
+        begin = asdict(after) if after else dict.fromkeys(IdleSession.__struct_fields__)
+        parameters = {**begin, "shard": shard, "until": until, "least": least, "limit": limit}
+        with self._link.use() as connection:
+            return [IdleSession(*row) for row in connection.execute(QUERIES["schedule_idle_sessions"], parameters)]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""

@@ -13,7 +13,7 @@ SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_pp
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
        witnessed, reads, sealed_counts, alike, accepted_offset, subject, source, sensitivity_ppm, purposes,
-       jurisdictions, m.key, m.supersedes
+       jurisdictions, m.key, m.supersedes, m.summary
 {FACTS}"""
 # Of those that are sealed too: what was made of them is no freer than they are.
 MARKS = """
@@ -146,7 +146,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 29))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 30))}
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # A text of so many steps of worth was accepted (core/worth).

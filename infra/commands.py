@@ -31,6 +31,7 @@ WHERE = {
     "queries": "infra.queries",
     "learn": "infra.learn",
     "forget": "infra.forget",
+    "rehearse": "infra.rehearse",
     "hold": "infra.hold",
     "erase": "infra.erase",
     "restore": "infra.restore",

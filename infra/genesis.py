@@ -20,6 +20,7 @@ from infra import wholefiles
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.identity.membership import (
+    CONSOLIDATOR,
     OPERATOR,
     OPTIONAL_SERVICES,
     SERVICES,
@@ -152,10 +153,11 @@ def create(
     )
     for member in members:
         drafts.key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
+    consolidator = {CONSOLIDATOR: drafts.public(f"agent-{CONSOLIDATOR}")}
     services = {name: drafts.public(f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES)}
     content = dump(
         shards, members, services, dict(agents or {}), policies.from_json(dict(policy or {})),
-        agent_keys=agent_keys, signed=signed, operator=drafts.public(OPERATOR),
+        agent_keys={**consolidator, **(agent_keys or {})}, signed=signed, operator=drafts.public(OPERATOR),
     )  # fmt: skip
     made = load(content)
     drafts.write(settings.genesis_file, content)
@@ -220,6 +222,13 @@ def erasure_seed(settings: Settings, made: Genesis) -> bytes | None:
     if "erasure" not in made.services or not _key_file(settings, "service-erasure").exists():
         return None
     return signing_seed(settings, "service-erasure", made.services["erasure"])
+
+
+def consolidator_seed(settings: Settings, made: Genesis) -> bytes:
+    """The seed of the agent that publishes summaries. Raises KeyFileError, also where the genesis file names none."""
+    if CONSOLIDATOR not in made.agent_keys:
+        raise KeyFileError(f"{settings.genesis_file} names no key of the agent {CONSOLIDATOR}: nobody can consolidate")
+    return signing_seed(settings, f"agent-{CONSOLIDATOR}", made.agent_keys[CONSOLIDATOR])
 
 
 def service_seed(settings: Settings, made: Genesis, service: str) -> bytes:

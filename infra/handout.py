@@ -27,6 +27,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "streams": (*_SERVICE, "service-nomination.key", "service-nomination.*.key"),
     "replica": ("member-{member}.key", "member-{member}.*.key", "stamps-member-{member}.key"),
     "commit": (*_SERVICE, "service-journal.key", "service-journal.*.key"),
+    "consolidator": ("stamps.key", "agent-consolidator.key"),
     "retrieval": ("service-erasure.key", "service-erasure.*.key"),
     "topics": (),
     "migrate": (),

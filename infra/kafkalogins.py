@@ -42,17 +42,17 @@ ADMIN = "admin"
 
 OPERATOR = "operator"
 AGENT = "agent"
-IDENTITIES = ("intake", "streams", "replica", "commit", "retrieval", OPERATOR, AGENT, ADMIN)
+IDENTITIES = ("intake", "streams", "replica", "commit", "consolidator", "retrieval", OPERATOR, AGENT, ADMIN)
 
 # The names in schemas/topics that are not an identity's own.
 _ACTS_AS = {
-    **dict.fromkeys(("salience", "decay", "nomination"), "streams"),
+    **dict.fromkeys(("salience", "decay", "rewards", "nomination", "sessions"), "streams"),
     **dict.fromkeys(("verify", "rebuild", "reencode", "operators", "tests", "demo"), OPERATOR),
     "agents": AGENT,
 }
 # A consumer that only takes `assign` names a group all the same, and librdkafka looks for its coordinator.
 _UNASSIGNED = "memquorum-unassigned"
-_GROUPS = {"intake": "intake", "streams": "memquorum-streams"}
+_GROUPS = {"intake": "intake", "streams": "memquorum-streams", "consolidator": "memquorum-consolidator"}
 _TIMEOUT_S = 30
 
 

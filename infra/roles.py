@@ -41,7 +41,7 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
 
 @command(
     "run",
-    option("role", choices=["intake", "streams", "replica", "commit", "retrieval"]),
+    option("role", choices=["intake", "streams", "replica", "commit", "consolidator", "retrieval"]),
     option("--member", type=int, help="the replica's member id"),
     login="role",
     kafka="role",
@@ -227,6 +227,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
 def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.neighbourhoods import PostgresNeighbourhoods
+    from db.rewarded import PostgresRewarded
     from db.schedule import PostgresSchedule
     from db.stored_orders import PostgresStoredOrders
     from streams import app
@@ -247,6 +248,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
         schedule=PostgresSchedule(settings.memory_dsn),
         stored=PostgresStoredOrders(settings.memory_dsn),
+        rewarded=PostgresRewarded(settings.memory_dsn),
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
         contradiction=contradiction(settings),
         orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,
@@ -320,6 +322,27 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         )
 
 
+def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.sessions import PostgresSessions
+    from workers.consolidator.extractive import Extractive
+    from workers.consolidator.worker import Consolidator
+
+    settings.require("bootstrap", "memory_dsn")
+    codec = load_codec()
+    Consolidator(
+        settings.bootstrap,
+        made,
+        codec,
+        seed=genesis.consolidator_seed(settings, made),
+        sessions=PostgresSessions(settings.memory_dsn, codec),
+        summariser=Extractive(made.policy.consolidate.share_ppm),
+        stop=Stop().on_signals(),
+        stamps=genesis.service_stamps(settings),
+        telemetry=telemetry,
+        instance=settings.instance or None,
+    ).run(ready)
+
+
 def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers.retrieval import serving
 
@@ -357,5 +380,6 @@ _START: dict[str, Callable[[Settings, Genesis, int, Ready, Telemetry], None]] = 
     "streams": _streams,
     "replica": _replica,
     "commit": _commit,
+    "consolidator": _consolidator,
     "retrieval": _retrieval,
 }

@@ -19,8 +19,9 @@ from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, OK, UNREAC
 _CLIENT = "memquorum.client."
 # Command → the module that declares it.
 WHERE = {
-    **dict.fromkeys(("publish", "key"), _CLIENT + "publishing"),
+    **dict.fromkeys(("publish", "end-session", "key"), _CLIENT + "publishing"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
+    "rewards": _CLIENT + "rewards",
     "tail": _CLIENT + "tail",
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),

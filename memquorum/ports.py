@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
-from memquorum.core.records import OrderFound
+from memquorum.core.records import OrderFound, Quote, RewardGiven
 from memquorum.core.tiers import SHORT_TERM
 
 Vector = NDArray[np.float32]
@@ -238,7 +238,22 @@ class Schedule(Protocol):
 
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """Memories that are alive, each with one that it says otherwise: the latest challengers first, then by the tier
-        and the id of the other. Where one of the two rests, or the other is pinned or needed, they are left out."""
+        and the id of the other. Where one of the two rests, or the other is pinned or needed, they are left out, and
+        where the other is a summary."""
+        ...
+
+    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """Summaries that wait for their vote, each with each of the memories that it was made of; the oldest summaries
+        first, and of a summary the oldest memories. Left out is a summary of which a memory is not in short-term memory
+        any more, rests, is protected, or says otherwise than what is alive."""
+        ...
+
+    def idle_sessions(
+        self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
+    ) -> list[IdleSession]:
+        """Sessions whose memories are all from a time or before and that have so many at least that a summary may take
+        the place of: in short-term memory, not wanted on purpose, not protected, summed up in no summary. The longest
+        idle first, then by namespace, agent and session; those that come after one, where it is given."""
         ...
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
@@ -247,6 +262,79 @@ class Schedule(Protocol):
 
     def status(self, shard: int) -> ShardStatus:
         """Where the shard stands."""
+        ...
+
+
+class SessionMemory(Struct, frozen=True):
+    """A memory of a session, as its summary is made of it. `created`: milliseconds since the epoch; `commitment`: the
+    keyed one to its content; `references`: how often it was read or said again; `positive`: whether it had a good
+    outcome."""
+
+    memory_id: str
+    text: str
+    created: int
+    agent: str
+    subject: str
+    commitment: bytes
+    references: int = 0
+    positive: bool = False
+
+
+class IdleSession(Struct, frozen=True):
+    """A session without activity: the latest memory of it that may be summed up, in milliseconds, and how many are."""
+
+    namespace: str
+    agent: str
+    session: str
+    latest: int
+    memories: int
+
+
+class Sessions(Protocol):
+    """The memories of sessions."""
+
+    def applied(self, shard: int) -> int:
+        """Tells up to which offset (exclusive) the shard's accepted stream is applied. Raises StoreUnavailable."""
+        ...
+
+    def memories(self, shard: int, namespace: str, agent: str, session: str) -> list[SessionMemory]:
+        """What is left of a session in short-term memory that a summary may take the place of, the oldest first: not
+        what was wanted on purpose, is protected, says otherwise than what is alive, or was summed up already. Raises
+        StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        ...
+
+
+class Source(Struct, frozen=True):
+    """A memory that a summary is made of. `at`: when it was said, in milliseconds; `importance_ppm`: what it weighs in
+    its session; `whole`: whether all of it is to be kept, word for word."""
+
+    memory_id: str
+    text: str
+    at: int
+    importance_ppm: int = 0
+    agent: str = ""
+    whole: bool = False
+
+
+class SummariserUnavailable(RuntimeError):
+    """The summariser made nothing, and not because there was nothing to say; the caller tries again later."""
+
+
+class Summariser(Protocol):
+    """Makes a summary of memories."""
+
+    name: str
+    """Who makes it, and its version, as provenance has it: extractive/1."""
+
+    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+        """A text and the source of each of its sentences in their order; None where it would say nothing.
+
+        Raises SummariserUnavailable.
+        """
         ...
 
 
@@ -263,6 +351,14 @@ class Living(Protocol):
 
     def counted(self, namespaces: Collection[str]) -> Counted:
         """The count of each of the namespaces, 0 where there was never one. Raises StoreUnavailable."""
+        ...
+
+
+class Rewarded(Protocol):
+    """What entries of the journal gave agents (`core.journal.rewards`)."""
+
+    def rewarded(self, shard: int, seqs: Sequence[int]) -> list[RewardGiven]:
+        """What these entries gave, in the order of the journal. Raises StoreUnavailable."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 EPISODES = "memory.episode.recorded.v1"
 ACCESSES = "memory.access.recorded.v1"
 QUERIES = "memory.query.recorded.v1"
+ENDS = "memory.session.ended.v1"
 ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
@@ -12,9 +13,11 @@ CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
 REFUSED = "memory.intake.refused.v1"
 ASKED = "memory.query.asked.v1"
+CLOSED = "memory.session.closed.v1"
 SCORED = "memory.salience.scored.v1"
 REENCODED = "memory.encoder.reencoded.v1"
 CROSSED = "memory.decay.crossed.v1"
+REWARDS = "memory.reward.given.v1"
 ORDERS = "memory.configuration.ordered.v1"
 NOMINATIONS = "memory.nomination.proposed.v1"
 BALLOTS = "memory.ballot.cast.v1"
@@ -28,18 +31,20 @@ JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
-STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, SCORED, REENCODED, CROSSED, JOURNAL, HEADS})
-OUTSIDE = (EPISODES, ACCESSES, QUERIES, ERASURES, PROTECTIONS, RESTORES, CLOCK)
+STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
+OUTSIDE = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, CLOCK)
 # Read whoever drives the clock.
-FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ERASURES, PROTECTIONS, RESTORES)
+FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES)
 ALL = (
     *OUTSIDE,
     ACCEPTED,
     REFUSED,
     ASKED,
+    CLOSED,
     SCORED,
     REENCODED,
     CROSSED,
+    REWARDS,
     ORDERS,
     NOMINATIONS,
     BALLOTS,

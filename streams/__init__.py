@@ -5,6 +5,7 @@
    process; `recall`: what agents did before it began; `worths`: what was heard in each namespace; `learned`: what is
    in force of what was learned from use; `assignments`: whether a later process has taken over;
 3. `decay`: what has crossed the threshold at a tick;
-4. `nomination`: what a shard is to vote on. `caps`: how much of a namespace may go; `orders` and `configurations`:
+4. `sessions`: which sessions are over; `rewards`: what entries of the journal gave agents;
+5. `nomination`: what a shard is to vote on. `caps`: how much of a namespace may go; `orders` and `configurations`:
    which order or request comes first, and by which configuration a shard votes.
 """

@@ -21,10 +21,20 @@ from memquorum import kafka
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Orders, Past, Schedule, StoredOrders, Vault
+from memquorum.ports import (
+    Contradiction,
+    Encoder,
+    Neighbourhoods,
+    Orders,
+    Past,
+    Rewarded,
+    Schedule,
+    StoredOrders,
+    Vault,
+)
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
-from streams import decay, nomination, salience
+from streams import decay, nomination, rewards, salience, sessions
 from streams.configurations import learned
 from streams.crashes import Crashes
 
@@ -111,6 +121,7 @@ def run(
     neighbourhoods: Neighbourhoods,
     schedule: Schedule,
     stored: StoredOrders,
+    rewarded: Rewarded,
     past: Past | None = None,
     contradiction: Contradiction | None = None,
     orders: Orders | None = None,
@@ -122,7 +133,7 @@ def run(
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
 ) -> None:
-    """Runs salience, decay and nomination until SIGTERM or SIGINT; from the main thread of a process of its own.
+    """Runs the stages until SIGTERM or SIGINT; from the main thread of a process of its own.
 
     `ready` is called once the group has taken this process in; again after each rebalance.
     `instance`: see `create`; `stamps`: see `stage.attach`. `nomination_seed`, `further`: see
@@ -138,6 +149,8 @@ def run(
     )  # fmt: skip
     salience.attach(app, scoring, stamps=stamps, telemetry=shown)
     decay.attach(app, decay.Decay(codec, genesis, schedule, stored), stamps=stamps, telemetry=shown)
+    sessions.attach(app, sessions.Sessions(codec, genesis, schedule, stored), stamps=stamps, telemetry=shown)
+    rewards.attach(app, rewards.Rewards(codec, rewarded), stamps=stamps, telemetry=shown)
     nominating = nomination.Nomination(
         codec, genesis, nomination_seed, schedule, stored,
         orders=orders, further=further, shown=shown.stage("nomination"),

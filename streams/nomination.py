@@ -174,6 +174,7 @@ class Nomination:
             asked=found.asked,
             promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
+            drafted=() if why == nomination.CONTRADICTION else self._drafted(tick.shard, policy),
             rooms=found.rooms,
             policy=policy,
         )
@@ -189,6 +190,13 @@ class Nomination:
         found: dict[tuple[str, str], list[Candidate]] = {}
         for newer, older in self._schedule.contested(shard, policy.epoch.proposals_max):
             found.setdefault((newer.memory_id, older.tier), [newer]).append(older)
+        return [tuple(each) for each in found.values()]
+
+    def _drafted(self, shard: int, policy: Policy) -> list[tuple[Candidate, ...]]:
+        """Summaries that wait for their vote, each with all that it was made of."""
+        found: dict[str, list[Candidate]] = {}
+        for summary, source in self._schedule.drafted(shard, policy.epoch.proposals_max):
+            found.setdefault(summary.memory_id, [summary]).append(source)
         return [tuple(each) for each in found.values()]
 
     def _warn(self, record: NominationProposed, policy: Policy) -> None:

@@ -33,6 +33,7 @@ from memquorum.core.records import EpisodeAccepted, EpisodeScored, OrderAccepted
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
     FAILED,
+    STORED,
     UNREADABLE,
     EncodedEpisode,
     Judgement,
@@ -266,6 +267,9 @@ class Salience:
 
     def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
         accepted = case.accepted
+        if accepted.summary is not None:
+            # It says again what its sources said, and no agent lived through it: members judge it.
+            return Judgement(STORED, accepted.summary.importance_ppm, early=False, signals=given)
         surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
         # What it was made of is not known here. Whoever applies the score asks that too (infra/decisions/0042).
         said = EncodedEpisode(

@@ -107,7 +107,8 @@ class Worths:
     def weigh(self, shard: int, accepted: EpisodeAccepted, text: str, key: bytes) -> Weighed:
         """What an episode is worth by all that was said before it."""
         heard, said = self._of(shard, accepted.namespace), content(text)
-        like, memory_id = worth.like(accepted.type, accepted.role), accepted.memory_id
+        like = worth.SUMMARY if accepted.summary is not None else worth.like(accepted.type, accepted.role)
+        memory_id = accepted.memory_id
         earlier = self._lately.get((shard, memory_id))
         if earlier is not None and (earlier.said, earlier.like) == (said, like):
             told, value, rank = earlier.told, earlier.worth_ppm, earlier.rank_ppm
@@ -126,7 +127,8 @@ class Worths:
         if len(self._lately) > _LATELY_MAX:
             self._lately.popitem(last=False)
         heard = self._of(shard, accepted.namespace)
-        heard.counts.take(weighed.told.having)
+        if weighed.like != worth.SUMMARY:
+            heard.counts.take(weighed.told.having)
         heard.ranks[weighed.like].add(weighed.worth_ppm)
 
     def _of(self, shard: int, namespace: str) -> _Heard:
@@ -174,7 +176,9 @@ class Worths:
         keys = keys_of(self._vault, [score.memory_id for score in scores])
         for score in scores:
             heard, told = self._of(shard, score.namespace), _told(score, keys.get(score.memory_id))
-            if told is None:
+            if score.like == worth.SUMMARY:
+                pass
+            elif told is None:
                 heard.counts.take(())
             else:
                 heard.counts.recall(told)

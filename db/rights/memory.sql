@@ -18,18 +18,18 @@ $$;
 GRANT SELECT, INSERT, UPDATE ON shard, cursor, event, memory, erasure, living TO memquorum_writer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON strength, protection TO memquorum_writer;
 GRANT SELECT, INSERT, DELETE ON content, embedding, dropped TO memquorum_writer;
-GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, conflict, erased, let_go,
-    answered TO memquorum_writer;
+GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, quote, conflict, erased, let_go,
+    answered, reward TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten, audit_kept TO memquorum_writer;
 
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, strength, dropped, journal, decision, outcome, ballot,
-    provenance, conflict, erased, erasure, living, let_go, protection, answered, audit_votes, audit_forgotten,
+    provenance, quote, conflict, erased, erasure, living, let_go, protection, answered, reward, audit_votes, audit_forgotten,
     audit_kept TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
-GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, outcome, ballot, provenance, conflict,
-    erased, erasure, protection, audit_votes, audit_forgotten, audit_kept TO memquorum_tenant;
+GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, outcome, ballot, provenance, quote, conflict,
+    erased, erasure, protection, reward, audit_votes, audit_forgotten, audit_kept TO memquorum_tenant;
 -- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
 GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
 -- What the caps count by, of the namespaces in sight: when something may be forgotten there again.

@@ -16,7 +16,7 @@ from typing import Any
 from infra.demo.inputs import Record
 from infra.demo.steps import when
 from infra.genesis import SEATS
-from memquorum.core.policy import UNCAPPED
+from memquorum.core.policy import MAX_SPAN_MS, UNCAPPED
 from memquorum.core.records import EpisodeRecorded
 
 _SHORTEST_MS = 3_600_000
@@ -67,6 +67,8 @@ def policy(found: Survey) -> dict[str, Any]:
         "forget": {"theta_ppm": 300_000, "grace_ms": 0},
         # A log of weeks is lived through in minutes, and is to show what the votes let go: nothing is held back.
         "caps": UNCAPPED,
+        # A summary that comes in whenever it is made would have two runs decide otherwise: a session ends when told to.
+        "consolidate": {"idle_ms": MAX_SPAN_MS},
         "epoch": {
             "interactions": min(100, max(25, found.records // 12)),
             "interval_ms": max(60_000, found.span_ms // 24),

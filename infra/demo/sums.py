@@ -67,7 +67,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
     ]
     done = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.effect is not None)
     ends = [(end, outcomes[end]) for end in (*done, KEPT, VOIDED, "open")]
-    back = [(kind.outcome, outcomes[kind.outcome]) for kind in KINDS.values() if kind.revives]
+    back = [(kind.outcome, outcomes[kind.outcome]) for kind in KINDS.values() if kind.revives and not kind.seals]
     forgotten = [(SEALED, tiers[SEALED]), (GONE, tiers[GONE]), *back]
     return [
         Sum(("episodes to publish", tally.episodes), _shown(log)),

@@ -13,7 +13,7 @@
 Inside: `memory` publishes and asks, `ordering` is its half that orders, `sync` puts it on a loop of its own;
 `settings` finds the line, `signer` signs, `wire` writes and reads what crosses it; `values`, `receipts`, `errors`
 and `refusals` are what comes back; `tail` follows the journal, `audit` verifies it, `traces` says where a program's
-spans go. The commands: `command` has what they share, `publishing`, `reading`, `orders`, `verifying` and
+spans go. The commands: `command` has what they share, `publishing`, `reading`, `rewards`, `orders`, `verifying` and
 `operating` declare them.
 """
 
@@ -49,6 +49,8 @@ from memquorum.core.api.answers import (
     Restore,
     Restoring,
     Retrieved,
+    Rewarded,
+    Rewards,
     Shown,
     Staying,
 )
@@ -82,6 +84,8 @@ __all__ = [
     "Restore",
     "Restoring",
     "Retrieved",
+    "Rewarded",
+    "Rewards",
     "Shown",
     "Staying",
     "Unreachable",

@@ -31,6 +31,7 @@ from memquorum.core.api.answers import (
     Hit,
     Recalled,
     Retrieved,
+    Rewards,
     SearchResult,
     Shown,
 )
@@ -247,6 +248,20 @@ class AsyncMemory(Ordering):
         (receipt,) = await self._use_all([memory_id])
         return receipt
 
+    async def end_session(self, session: str) -> str:
+        """Says that a session is over: what is left of it is summed up, and members vote on the summary. Without it a
+        session is over when nothing has happened in it for 15 minutes, as the policy says.
+
+        Returns the event's id once Kafka has confirmed it. Raises Invalid, Unreachable.
+        """
+        event_id = str(uuid.uuid4())
+        told = {
+            "agent": self._place.need_agent(), "session": session, "namespace": self.namespace, "event_id": event_id
+        }  # fmt: skip
+        data = wire.checked(topics.ENDS, told)[1]
+        await self._send(topics.ENDS, "SessionEnded", [(self.namespace, event_id, data)])
+        return event_id
+
     async def _use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
         receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
         agent = self._place.need_agent()
@@ -272,6 +287,11 @@ class AsyncMemory(Ordering):
         `get` does."""
         path = f"/memories/{wire.path_id(memory_id)}/explain"
         return await self._get(Explained, path, **self._within(), **_after(after), **_gates(gates))
+
+    async def rewards(self, agent: str | None = None) -> Rewards:
+        """What the agents of this namespace were given for what they did to its memory, or one of them."""
+        named = {} if agent is None else {"agent": agent}
+        return await self._get(Rewards, f"/rewards/{wire.path_id(self.namespace)}", **named)
 
     def _within(self) -> dict[str, str]:
         return {"namespace": self.namespace} if self._place.named else {}

@@ -7,16 +7,17 @@ the accepted stream, or as a Refusal that names the field and the reason and rep
 What a record may hold:
 
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
-- `agent`, `subject`, `event_id`, and the texts that are only carried along (`records.episodes.Carried`): 1 to 128
-  printable characters, no blank at either end.
+- `agent`, `subject`, `event_id`, `session`, and the texts that are only carried along (`records.episodes.Carried`):
+  1 to 128 printable characters, no blank at either end.
 - `content`, `query`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
-- `occurred_at`, `accessed_at`, `asked_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the
-  clock.
+- `occurred_at`, `accessed_at`, `asked_at`, `ended_at`: milliseconds since the epoch, from the year 2000 to one day
+  ahead of the clock.
 - `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8;
   `memory_ids`: up to 1,000.
 - `key`, `supersedes`: with `explicit` alone.
 - `vector`: numbers of a vector of unit length.
+- `summary`: of the agent `consolidator` alone, signed with its key.
 - `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
@@ -36,7 +37,7 @@ from memquorum.core import asked, facets, ids, jsontext, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import grants, signatures
-from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.orders import table
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
@@ -49,7 +50,10 @@ from memquorum.core.records import (
     EpisodeRecorded,
     OrderAccepted,
     QueryRecorded,
+    Quote,
+    SessionEnded,
     Signed,
+    Summary,
 )
 from memquorum.core.records.episodes import RESERVED, SHARES, Carried, Said, taken
 
@@ -63,6 +67,7 @@ NEWEST_MS = 7_258_118_400_000  # 2200-01-01, where a driven clock ends
 AHEAD_MS = 24 * 3600 * 1000
 PARENTS_MAX = 64
 SUPERSEDES_MAX = 8
+QUOTES_MAX = 1_000
 FOUND_MAX = 1_000
 
 
@@ -99,6 +104,16 @@ class EpisodeIntent(Said, frozen=True, kw_only=True):
     sign."""
 
 
+class EndIntent(Struct, frozen=True):
+    """A session that its agent calls over."""
+
+    event_id: str
+    namespace: str
+    agent: str
+    session: str
+    ended_at: int
+
+
 class TickIntent(Struct, frozen=True):
     """A tick that is asked for on every shard."""
 
@@ -106,9 +121,10 @@ class TickIntent(Struct, frozen=True):
     as_of: int
 
 
-Published = EpisodeRecorded | AccessRecorded | QueryRecorded
+Published = EpisodeRecorded | AccessRecorded | QueryRecorded | SessionEnded
 Outside = Published | ClockRequested | Signed
-Intent = EpisodeIntent | AccessAccepted | QueryIntent | OrderAccepted | TickIntent
+_Said = EpisodeIntent | AccessAccepted | QueryIntent | EndIntent
+Intent = _Said | OrderAccepted | TickIntent
 LetIn = EpisodeAccepted | AccessAccepted | OrderAccepted
 
 
@@ -154,6 +170,8 @@ def accept(
             # Its place would make of one saying as many as there are strangers who publish it again.
             record = replace(record, event_id=ids.signed_event_id(origin.topic, data or b""))
         intent = _intent(record, origin, clock)
+        if isinstance(intent, EpisodeIntent):
+            _check_summary(intent, _proven(genesis, origin.topic, record, data or b"", signature))
         if genesis is not None and data is not None:
             _check_signature(genesis, origin.topic, intent, data, signature)
             if signature is not None and isinstance(intent, EpisodeIntent):
@@ -198,6 +216,7 @@ _EXPECTED: dict[str, type[Outside]] = {
     topics.EPISODES: EpisodeRecorded,
     topics.ACCESSES: AccessRecorded,
     topics.QUERIES: QueryRecorded,
+    topics.ENDS: SessionEnded,
     topics.CLOCK: ClockRequested,
     **dict.fromkeys(table.BY_TOPIC, Signed),
 }
@@ -240,9 +259,11 @@ def _from_avro(codec: Codec, data: bytes, expected: type[Outside]) -> Outside:
     return record
 
 
-def _intent(record: Published, origin: Origin, clock: _Clock) -> EpisodeIntent | AccessAccepted | QueryIntent:
+def _intent(record: Published, origin: Origin, clock: _Clock) -> _Said:
     if isinstance(record, EpisodeRecorded):
         return _episode(record, origin, clock)
+    if isinstance(record, SessionEnded):
+        return _end(record, origin, clock)
     return _query(record, origin, clock) if isinstance(record, QueryRecorded) else _access(record, origin, clock)
 
 
@@ -275,6 +296,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         type=facets.EPISODIC if record.type is None else record.type,
         purposes=tuple(sorted(set(record.purposes))),
         jurisdiction=record.jurisdiction,
+        summary=None if record.summary is None else _quoting(record.summary),
         **said,
     )
     try:
@@ -313,6 +335,16 @@ def _query(record: QueryRecorded, origin: Origin, clock: _Clock) -> QueryIntent:
     )
 
 
+def _end(record: SessionEnded, origin: Origin, clock: _Clock) -> EndIntent:
+    return EndIntent(
+        event_id=_event_id(record.event_id, origin),
+        namespace=_namespace(record.namespace),
+        agent=_name("agent", record.agent),
+        session=_name("session", record.session),
+        ended_at=clock.time("ended_at", record.ended_at),
+    )
+
+
 def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     if not OLDEST_MS <= record.as_of < NEWEST_MS:
         raise _Refused(Reason.OUT_OF_RANGE, "as_of", "not milliseconds between the years 2000 and 2200")
@@ -335,6 +367,42 @@ def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin,
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
 
 
+def _quoting(summary: Summary) -> Summary:
+    """A summary whose sentences name memories as they are written behind the wall."""
+    if not 0 <= summary.importance_ppm <= PPM:
+        raise _Refused(Reason.OUT_OF_RANGE, "summary", f"importance_ppm must lie in 0..{PPM}")
+    if len(summary.quotes) > QUOTES_MAX:
+        raise _Refused(Reason.TOO_MANY, "summary", f"{len(summary.quotes)} sentences; {QUOTES_MAX} are the most")
+    named = [names.uuid(quote.memory_id) for quote in summary.quotes]
+    if None in named:
+        raise _Refused(Reason.BAD_ID, "summary", "a sentence of what is no UUID; name the memory that says it")
+    _name("summary", summary.by)
+    quotes = (
+        Quote(str(memory_id), quote.start, quote.end, _name("summary", quote.section), quote.at)
+        for memory_id, quote in zip(named, summary.quotes, strict=True)
+    )
+    return Summary(
+        summary.by, _name("summary", summary.session), summary.importance_ppm, summary.commitment, tuple(quotes)
+    )
+
+
+def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
+    """Only the consolidator makes summaries, and nobody else says anything in its name: a summary is never taken for
+    what an agent has said, nor what an agent says for a summary."""
+    if intent.agent == CONSOLIDATOR and not proven:
+        told = f"only the service that has the key of {CONSOLIDATOR} says anything in its name; use another name"
+        raise _Refused(Reason.NOT_ENTITLED, "agent", told)
+    if (intent.agent == CONSOLIDATOR) != (intent.summary is not None):
+        told = f"only {CONSOLIDATOR} publishes summaries, and nothing else: leave it out"
+        raise _Refused(Reason.NOT_ENTITLED, "summary", told)
+    if intent.summary is None:
+        return
+    if intent.explicit or not intent.derives_from:
+        raise _Refused(Reason.MISSING_FIELD, "derives_from", "a summary names its sources, and is not explicit")
+    if not {quote.memory_id for quote in intent.summary.quotes} <= set(intent.derives_from):
+        raise _Refused(Reason.BAD_ID, "summary", "a sentence of a memory that derives_from does not name")
+
+
 def _proven(genesis: Genesis | None, topic: str, record: Published, data: bytes, signature: bytes | None) -> bool:
     """Whether the agent signed these bytes: its signature is here, it has a key, and the signature is of that."""
     if genesis is None or signature is None or record.agent not in genesis.agent_keys:
@@ -346,7 +414,7 @@ def _proven(genesis: Genesis | None, topic: str, record: Published, data: bytes,
 def _check_signature(
     genesis: Genesis,
     topic: str,
-    intent: EpisodeIntent | AccessAccepted | QueryIntent,
+    intent: _Said,
     data: bytes,
     signature: bytes | None,
 ) -> None:

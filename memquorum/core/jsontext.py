@@ -87,9 +87,16 @@ _TYPES = {
 _SAID = re.compile(r"Expected `(?P<wanted>\w+)[^`]*`, got `(?P<found>\w+)` - at `\$\.(?P<field>\w+)")
 
 
+# Of a record within the record: Object missing required field `by` - at `$.summary`.
+_WITHIN = re.compile(r"`\$\.(?P<field>\w+)")
+
+
 def _refused(said: str) -> JsonRefused:
     match = _SAID.match(said)
-    assert match is not None, said
+    if match is None:
+        within = _WITHIN.search(said)
+        assert within is not None, said
+        return JsonRefused("wrong_type", within["field"], "is not what the schema has there")
     # Where a number is wanted, a float is one that is no whole one.
     found = "a fraction" if match["found"] == "float" else _TYPES[match["found"]]
     return JsonRefused("wrong_type", match["field"], f"must be {_TYPES[match['wanted']]}, not {found}")

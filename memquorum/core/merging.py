@@ -3,7 +3,8 @@
 Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
 gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. What has
 a key fills a slot, and becomes one with what fills that slot alone. What names the memories whose place it is to take
-stays one of its own: nothing else would hold that it named them.
+stays one of its own: nothing else would hold that it named them. So does a summary, which repeats its sources by what
+it is.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
 from memquorum.core.facets import Kept, Said, facets, names
+from memquorum.core.records import Summary
 
 
 class Marked(Kept, Protocol):
@@ -51,9 +54,14 @@ class Saying(Said, Protocol):
     def supersedes(self) -> tuple[str, ...]:
         """The memories whose place it is to take."""
 
+    @property
+    def summary(self) -> Summary | None:
+        """What makes it a summary."""
+
 
 class Marks(Struct, frozen=True):
-    """What two memories must agree on to be one; see `Marked`. `supersedes`: what it names, joined by commas."""
+    """What two memories must agree on to be one; see `Marked`. `supersedes`: what it names, joined by commas.
+    `summary`: what makes it one, as `packed`."""
 
     subject: str
     source: str | None = None
@@ -62,6 +70,17 @@ class Marks(Struct, frozen=True):
     jurisdictions: str = ""
     key: str | None = None
     supersedes: str | None = None
+    summary: bytes | None = None
+
+
+def packed(summary: Summary | None) -> bytes | None:
+    """Writes what makes a memory a summary as bytes."""
+    return None if summary is None else msgspec.msgpack.encode(summary)
+
+
+def unpacked(data: bytes | None) -> Summary | None:
+    """Reads what `packed` wrote."""
+    return None if data is None else msgspec.msgpack.decode(data, type=Summary)
 
 
 def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
@@ -69,13 +88,13 @@ def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     holds = facets(said, sources)
     return Marks(
         said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.key,
-        ",".join(said.supersedes) or None,
+        ",".join(said.supersedes) or None, packed(said.summary),
     )  # fmt: skip
 
 
 def merges(newcomer: Marks, memory: Marked) -> bool:
     """Whether a newcomer that says the same becomes one with the memory."""
-    if newcomer.supersedes is not None:
+    if newcomer.supersedes is not None or newcomer.summary is not None:
         return False
     if (newcomer.subject, newcomer.source) != (memory.subject, memory.source):
         return False

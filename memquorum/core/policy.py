@@ -135,6 +135,22 @@ class SupersedePolicy(Struct, frozen=True):
     model_ppm: int = 900_000
 
 
+class ConsolidatePolicy(Struct, frozen=True):
+    """What becomes of a session that is over (SPEC C): its summary, and the vote on it."""
+
+    # A session without activity for so long is over.
+    idle_ms: int = 15 * 60 * 1000
+    # A summary has at most this share of the tokens that it was made of.
+    share_ppm: int = 350_000
+    # A member is for it where the summary covers at least this share of the worth of what it replaces.
+    covered_ppm: int = 250_000
+    alpha: Fraction = Fraction(2, 3)
+    # A summary that was not voted for goes for good after so long.
+    wait_ms: int = 7 * 24 * 3600 * 1000
+    # Namespaces, by blanks, in which a summary lies over its sources and nothing is sealed; `team-*` as elsewhere.
+    strict: str = ""
+
+
 class EpochPolicy(Struct, frozen=True):
     """When a shard votes, and on how much (SPEC A, Alg. 4; DESIGN 19)."""
 
@@ -188,6 +204,7 @@ class Policy(Struct, frozen=True):
     forget: ForgetPolicy = field(default_factory=ForgetPolicy)
     promote: PromotePolicy = field(default_factory=PromotePolicy)
     supersede: SupersedePolicy = field(default_factory=SupersedePolicy)
+    consolidate: ConsolidatePolicy = field(default_factory=ConsolidatePolicy)
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
@@ -312,6 +329,10 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "promote.validity_ppm": _SHARE,
         "supersede.model_ppm": _SHARE,
         "promote.retries_max": _COUNT,
+        "consolidate.idle_ms": (1, MAX_SPAN_MS),
+        "consolidate.wait_ms": _SPAN,
+        "consolidate.share_ppm": (1, PPM),
+        "consolidate.covered_ppm": _SHARE,
         "epoch.interactions": _COUNT,
         "epoch.interval_ms": _SPAN,
         "epoch.capacity": _COUNT,
@@ -356,6 +377,7 @@ def _check(policy: Policy) -> None:
             "supersede.model must be a SHA-256 in hexadecimal, or empty",
         ),
         (1 <= policy.supersede.kappa <= 9, "supersede.kappa must lie in [1, 9]"),
+        (Fraction(1, 2) < policy.consolidate.alpha <= 1, "consolidate.alpha must lie in (1/2, 1]"),
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
         (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),

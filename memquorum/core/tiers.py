@@ -7,7 +7,11 @@ SEALED = "sealed"
 SUPERSEDED = "superseded"
 """Another memory took its place, by a vote or as its agent filled its slot anew: it is never served, and its key is
 kept."""
+DRAFT = "draft"
+"""A summary that members have not voted on: it is not served, and its key exists until its grace time is over."""
 GONE = "gone"
 """Its key is destroyed."""
 
 ALIVE = (SHORT_TERM, LONG_TERM)
+RESTING = (SEALED, DRAFT)
+"""What keeps its key until a time that its row names."""

@@ -158,6 +158,10 @@ def author_kind(role: str | None) -> str:
     return "tool" if named in ("tool", "function", "tool_result") else "agent"
 
 
+SUMMARY = "summary"
+"""What summaries are ranked among: each other. Nor do their words count: their sources said them before."""
+
+
 def like(type_: str, role: str | None) -> str:
     """What an episode is ranked among: those of its type and author kind."""
     return f"{type_}/{author_kind(role)}"

@@ -3,6 +3,7 @@
 line: what the line costs (the default). backpressure: publishing at five times the capacity. peers: beside mem0,
 LangGraph's store and bare pgvector. scale: what an epoch costs with more members. forget: how well is forgotten.
 reading: how well is found. right: what is stored, corrected and forgotten as it should be.
+vm: the metrics and bounds of SPEC B.
 pages: draws the pages of what was kept, and measures nothing.
 """
 
@@ -32,6 +33,7 @@ WHAT = {
     "forget": "tests.benchmarks.forgetting.command",
     "reading": "tests.benchmarks.reading",
     "right": "tests.benchmarks.right.command",
+    "vm": "tests.benchmarks.vm.command",
     "pages": "tests.benchmarks.pages",
 }
 DATA = kept.ROOT.parent / "shared" / "data"

@@ -53,10 +53,10 @@ def measure(quick: bool) -> Row:
     people = crowd(sizes[-1], OnnxEncoder(), _SEED)
     _, queries = people.questions(200 if quick else 1_000, 7)
     _scan(row, people, queries)
-    _hit_rates(row, 1 if quick else _SEEDS, 50 if quick else _EPOCHS)
+    hit_rates(row, 1 if quick else _SEEDS, 50 if quick else _EPOCHS)
     with parts() as running:
         _curve(row, running, people, queries[:200], sizes)
-        _service(row, running, people, 300 if quick else 2_000, 30 if quick else _FORGOTTEN)
+        service(row, running, people, 300 if quick else 2_000, 30 if quick else _FORGOTTEN)
     row.at_most("scan of 10,000: p99", 2)
     row.at_least("scan of 10,000: recall@10", 1)
     row.at_least("s = 1.4: hits of a cache for 10,000", 95)
@@ -114,7 +114,8 @@ def _exact(people: Crowd, count: int, queries: NDArray[np.float32]) -> list[set[
     return [set(np.argsort(-(stored @ query.astype(np.float64)), kind="stable")[:_K].tolist()) for query in queries]
 
 
-def _hit_rates(row: Row, seeds: int, epochs: int) -> None:
+def hit_rates(row: Row, seeds: int, epochs: int) -> None:
+    """How often what is used stands in a cache of each capacity, with use that is skewed more or less."""
     rates: dict[str, list[float]] = {}
     for exponent, seed in itertools.product(_EXPONENTS, range(seeds)):
         order = _accesses(seed, epochs, exponent)
@@ -222,7 +223,8 @@ def _indexed(
     return taken[20:], recall
 
 
-def _service(row: Row, running: Parts, people: Crowd, tries: int, forgotten: int) -> None:
+def service(row: Row, running: Parts, people: Crowd, tries: int, forgotten: int) -> None:
+    """Searches of the service without its cache and with it, and beside what is forgotten, if anything is."""
     namespace = names_of([_SHARD], running.genesis)[_SHARD]
     store = PostgresStore(running.settings.memory_dsn)
     store.start(running.genesis.cluster, running.genesis.shards)
@@ -255,7 +257,8 @@ def _service(row: Row, running: Parts, people: Crowd, tries: int, forgotten: int
                 row.figure(f"{what}, {said}: p99", quantile(taken, 0.99), "ms")
             if said == "with cache":
                 row.figure("answered from the cache", 100 * sources.count("cache") / len(sources), "%")
-                _race(row, running, namespace, forgotten)
+                if forgotten:
+                    _race(row, running, namespace, forgotten)
         running.stop()
 
 

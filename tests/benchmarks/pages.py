@@ -10,6 +10,7 @@ from tests.benchmarks.forgetting.command import RESULTS
 from tests.benchmarks.kept import Outcome
 from tests.benchmarks.peers import page as peers
 from tests.benchmarks.right import page as right
+from tests.benchmarks.vm import page as validation
 from tests.simulation import scalepage
 
 
@@ -21,5 +22,6 @@ def run(given: Namespace) -> Outcome:
     for file in forgetting.draw(forgetting.latest(forgetting.kept_runs(RESULTS))):
         print(file.relative_to(kept.ROOT))
     right.draw()
+    validation.draw()
     scalepage.draw()
     return Outcome([], 0)

@@ -36,8 +36,8 @@ from memquorum.core.access import EVERYONE, READ
 from memquorum.core.ids import memory_id
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval.packing import tokens
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, rank
+from memquorum.core.text.tokens import tokens
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks import kept
 from tests.benchmarks.conversations import SETS, Conversation

@@ -9,6 +9,7 @@ import pytest
 from tests.benchmarks import kept, measured, page, plot
 from tests.benchmarks.kept import Row
 from tests.benchmarks.right import page as right
+from tests.benchmarks.vm import page as validation
 
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
@@ -29,6 +30,12 @@ def test_every_goal_is_one_that_a_kept_row_has_and_what_was_not_measured_says_so
         assert line.figure in {goal["figure"] for goal in found[line.row][1]["goals"]}
     told = measured.render({name: row for name, row in found.items() if name != "erase"})
     assert '| not measured | | `make bench ONLY="erase"`' in told
+
+
+def test_the_page_of_spec_b_is_what_the_command_makes_and_what_was_not_measured_says_so() -> None:
+    runs = kept.read(validation.RESULTS)
+    assert validation.PAGE.read_text(encoding="utf-8") == validation.render(runs), "run `make bench WHAT=pages`"
+    assert validation.render([]).count("| | | not measured | |") == len(validation.ORDER)
 
 
 def _row(name: str, value: float) -> Row:

@@ -30,6 +30,7 @@ from memquorum.core.journal.rows import (
     Event,
     LetGo,
     Provenance,
+    Reward,
 )
 from memquorum.core.policy import EpochPolicy, ForgetPolicy
 from memquorum.core.records import (
@@ -204,6 +205,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             if quota.living
         ],
         "let_go": [asdict(one) for c in shard.changes for one in c.of(LetGo)],
+        "reward": [asdict(one) for c in shard.changes for one in c.of(Reward)],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
         "answered": [asdict(one) for c in shard.changes for one in c.of(Answered)],
         "dropped": [asdict(d) for d in sorted(net.of(Dropped), key=lambda d: d.memory_id)],

@@ -18,7 +18,7 @@ from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.api.answers import Hit, Ordered, Took
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.intake import EpisodeIntent
+from memquorum.core.intake import EndIntent, EpisodeIntent
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
@@ -32,6 +32,7 @@ from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, decided
+from memquorum.core.retrieval.supports import Support
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
@@ -89,6 +90,9 @@ class Store:
     async def entries(self, _: Sight, __: list[str]) -> dict[str, int]:
         return {}
 
+    async def supports(self, _: Sight, __: list[str]) -> list[Support]:
+        return []
+
     async def conflicts(self, _: Sight, __: list[str]) -> list[Contradiction]:
         return []
 
@@ -111,13 +115,17 @@ class Store:
         self.filters += [] if gates is None else [gates]
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
         row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", "e", 1, 2, None, None, 3, 0, 0, 600_000)
-        return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "")) if seen else None
+        return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "", None)) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]
 
     async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
         return {}
+
+    async def rewards(self, sight: Sight, namespace: str, _: str | None, __: int) -> list[tuple[str, str, int, int]]:
+        assert covers(sight.namespaces, namespace)
+        return [("planner", "used", 2, 600_000)] if namespace == "greenhouse" else []
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Both memories of hers, if somebody asks for her or for all: the second was made of the first."""
@@ -215,6 +223,7 @@ class Served(Service):
 
     published: list[tuple[EpisodeIntent, bytes]]
     granted: list[bytes | None]
+    ended: list[tuple[EndIntent, bytes]]
     sent: list[tuple[str, str, bytes]]
     carries_out = True
     withholds = False
@@ -222,6 +231,9 @@ class Served(Service):
     async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> None:
         self.published.append((episode, data))
         self.granted.append(granted)
+
+    async def end_session(self, ended: EndIntent, data: bytes) -> None:
+        self.ended.append((ended, data))
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         self.sent.append((topic, namespace, data))
@@ -274,7 +286,8 @@ def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service
         encoder=HashingEncoder(), before=None, door=door, shown=telemetry, erasure_seed=seed,
     )  # fmt: skip
     made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
-    made.uses, made.published, made.sent, made.granted = Uses(codec, telemetry.sent), [], [], []
+    made.uses, made.published, made.sent = Uses(codec, telemetry.sent), [], []
+    made.granted, made.ended = [], []
     return made
 
 

@@ -14,7 +14,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.commit import applying, ordering
 from memquorum.core.consensus.certificate import check_decision
-from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, ErasureRow, LetGo, Rows
@@ -32,8 +32,11 @@ from memquorum.core.records import (
     OrderAccepted,
     OrderFound,
     Proposal,
+    Quote,
     Restored,
     RestoreOrdered,
+    Stored,
+    Summary,
 )
 from tests.builders import votes
 
@@ -161,6 +164,7 @@ class Shard:
         epoch: int | None = None,
         seq: int | None = None,
         trigger: str | None = None,
+        recalled: Sequence[Restored] = (),
     ) -> Change:
         state = self.rows.state
         pre_prepare, commits = votes.decision(
@@ -178,7 +182,24 @@ class Shard:
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
         place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
         rows = replace(self.rows, quotas=self.quotas)
-        return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits))
+        told = {one.memory_id: one for one in recalled}
+        return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits, recalled=told))
+
+    def summary(self, event_id: str, sources: Sequence[str], at: int = 1_000, **said: Any) -> Change:
+        """A summary of memories, each quoted whole."""
+        quotes = tuple(Quote(one, 0, 23, "facts", at) for one in sources)
+        summary = Summary("extractive/1", "s1", 600_000, b"c" * 32, quotes)
+        said = {"agent": CONSOLIDATOR, "derives_from": tuple(sources), "summary": summary, "session": None} | said
+        return self.episode(event_id, at, **said)
+
+    def consolidate(self, summary: str, sources: Sequence[str], vote: votes.Vote = votes.everybody) -> Change:
+        """The vote on a summary; `vote`: what the members say. The summary can be opened."""
+        used = max(self.rows.strengths[one].last_access for one in sources if one in self.rows.strengths)
+        one = Proposal((summary, *sources), NAMESPACE, "consolidate", "summed up", used, used, 0)
+        at = next(c for c in self.changes if c.entry.memory_id == summary and c.entry.effect == "drafted")
+        born = self.rules.codec.decode_as(Stored, at.entry.detail)
+        told = Restored(summary, born.salience_ppm, 0, 0, born.accepted_offset, born.scored_offset)
+        return self.decide([one], vote, recalled=[told])
 
     def protect(self, record: OrderAccepted) -> Change:
         return self._absorb(ordering.apply_order(self.rules, self.rows, self._place(record), record))

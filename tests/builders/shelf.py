@@ -10,7 +10,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import Crossing, DecayCrossed, Standing
-from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
+from memquorum.ports import Candidate, DueMemory, IdleSession, OrderVote, ShardStatus, StoreUnavailable
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders.policies import by_the_paper
@@ -30,6 +30,8 @@ class Shelf:
     requested: list[bytes] = field(default_factory=list)
     stands: dict[str, Quota] = field(default_factory=dict)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
+    idle: list[IdleSession] = field(default_factory=list)
+    summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
 
     def due(
         self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
@@ -47,6 +49,16 @@ class Shelf:
 
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         return self.disputed[:limit]
+
+    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        return self.summed_up[:limit]
+
+    def idle_sessions(
+        self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
+    ) -> list[IdleSession]:
+        self._note("idle_sessions", shard, until, least, limit)
+        found = [one for one in self.idle if one.latest <= until and one.memories >= least]
+        return found[found.index(after) + 1 if after else 0 :][:limit]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         self._note("candidates", shard, tuple(memory_ids))

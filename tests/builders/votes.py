@@ -31,6 +31,7 @@ from memquorum.core.records import (
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import Ballot, packed, places_of
 from memquorum.core.vote.kinds import KINDS, LETS_GO, PROMOTE, RESTORE
+from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms
 from tests.builders.genesis import public_key, seed_of
 
@@ -137,6 +138,8 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
         terms = (PPM,)
     elif kind.weighs_scores:
         terms = (PPM, PPM, PPM, 0)
+    elif kind is CONSOLIDATE:
+        terms = (PPM, 600_000)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
     else:

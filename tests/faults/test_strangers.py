@@ -281,7 +281,7 @@ def counted(line: Settings) -> None:
                     if sample.labels.get("reason") == "stranger":
                         told[process, sample.labels["stage"], sample.name] += int(sample.value)
     replicas = [(f"replica-{i}", "replica") for i in range(4)]
-    stages = [("streams", name) for name in ("salience", "decay", "nomination")]
+    stages = [("streams", name) for name in ("salience", "decay", "rewards", "nomination")]
     for stage in (*stages, ("commit", "commit"), *replicas):
         assert told[*stage, "memquorum_refused_total"] > 0, told
     for stage in replicas:

@@ -14,16 +14,19 @@ CLUSTER = bytes(range(32))
 CARRIED: dict[str, Any] = {
     "session": "s1", "role": "planning", "source": "handbook.pdf", "explicit": True, "key": "valve 3"
 }  # fmt: skip
+SUMMARY = r.Summary("extractive/1", "s1", 600_000, b"c" * 32, (r.Quote(OTHER, 0, 23, "facts", 1_749_000_000_000),))
 SAID: dict[str, Any] = CARRIED | {
     "agent": "planner", "subject": "planner", "occurred_at": 1_750_000_000_000, "reward_ppm": 500_000,
     "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "supersedes": (MEMORY,),
     "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
-    "granted": "9fd12932bb0c",
+    "granted": "9fd12932bb0c", "summary": SUMMARY,
 }  # fmt: skip
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
                       0.1, (OTHER,), (MEMORY,), "semantic", 0.7, ("billing", "support"), "DE", "plant/valves", "{}",
-                      **CARRIED),
+                      SUMMARY, **CARRIED),
+    r.SessionEnded("planner", "s1", "greenhouse", "x1", 1_750_000_000_000),
+    r.SessionClosed("x1", 1, "greenhouse", "planner", "s1", 1_750_000_000_000, "ended", 12),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
     r.QueryRecorded("planner", "When does valve 3 open?", "greenhouse", "q1", 1_750_000_000_000, (MEMORY,), "minilm",
                     (0.5, -0.5)),
@@ -66,6 +69,7 @@ RECORDS = (
     r.Signed("member:2", b"s" * 64, b"body"),
     r.JournalEntry(1, 30, 1_750_000_000_000, "stored", "e1", "memory.intake.accepted.v1", 1, 9, b"detail",
                    "greenhouse", MEMORY),
+    r.RewardGiven(1, 31, "greenhouse", "planner", MEMORY, "repeated", -200_000, 1_750_000_000_000),
     r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
     r.JournalHead(CLUSTER, 2, 1, 30, b"h" * 32, 1_750_000_000_000),
     r.Stored(**SAID, commitment=b"c" * 32, characters=23, outcome="reinforced", salience_ppm=739_000, early=True,

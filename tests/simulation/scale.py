@@ -52,6 +52,10 @@ class Cost:
     view: int
 
 
+class Undecided(Exception):
+    """An epoch that not all who speak have decided."""
+
+
 @dataclass
 class Count:
     """Ed25519 operations."""
@@ -164,7 +168,8 @@ def measure(n: int, *, epochs: int = 3, proposals: int = 64, silent: Sequence[in
             cluster.nominate(epoch, proposals)
             settle(cluster)
             behind = [m for m in cluster.nodes if epoch not in cluster.decisions[m]]
-            assert not behind, f"N = {n}: epoch {epoch} is not decided by {behind}"
+            if behind:
+                raise Undecided(f"N = {n}: epoch {epoch} is not decided by {behind}")
         used = time.process_time() - began - cluster.apart_s
         after, bytes_after = _log(cluster)
         return Cost(

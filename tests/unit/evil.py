@@ -97,6 +97,7 @@ def commands(folder: Path, url: str) -> Iterator[tuple[str, Callable[[], object]
     yield "dlq list", lambda: _letters(folder)
     yield "evidence", _evidence
     yield "infra forget", _outlook
+    yield "infra rehearse", _rehearsed
     yield "status", lambda: _status(folder)
     yield "demo", _demo
     yield "log", _log
@@ -166,6 +167,13 @@ def _outlook() -> None:
 
     example = Example(EVIL, EVIL, 0, 0, Vote(True, 3, 1), True)
     print("\n".join(forget.lines([Outlook(EVIL, 0, 1, 1, reasons={EVIL: 1}, examples=[example])], {0: Policy()})))
+
+
+def _rehearsed() -> None:
+    from infra import rehearse
+    from memquorum.core.rehearsal import Conclusion, Verdict
+
+    rehearse._tell(rehearse.Rehearsed(0, (Conclusion(EVIL, EVIL, EVIL, Verdict.GOOD, 1, 1, EVIL),), 1))
 
 
 def _status(folder: Path) -> None:

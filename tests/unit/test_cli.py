@@ -42,6 +42,8 @@ from memquorum.core.api.answers import (
     Restore,
     Restoring,
     Retrieved,
+    Rewarded,
+    Rewards,
     Shown,
     Staying,
 )
@@ -133,6 +135,10 @@ class Recorded:
     def get(self, memory_id: str, **gates: Any) -> Shown:
         self.named = gates
         return structs.replace(SHOWN, text=None, tier="forgotten") if self.gone else SHOWN
+
+    def rewards(self, agent: str | None) -> Rewards:
+        given = Rewarded("[red]bob", {"used": 2}, 0.6, 0.06)
+        return Rewards("n", 0.1, () if agent == "nobody" else (given,), more=agent is None)
 
     def explain(self, memory_id: str, **gates: Any) -> str:
         self.named = gates
@@ -336,6 +342,18 @@ def test_an_episode_says_what_it_may_be_used_for(client: Recorded) -> None:
     assert client.episodes == [{
         "content": "one", "type": "task", "sensitivity": 0.7, "purposes": ["billing", "support"], "jurisdiction": "DE",
     }]  # fmt: skip
+
+
+def test_what_agents_were_given_is_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    given = "[red]bob  +0.60, weighted 0.10 · +0.60 = +0.060: used 2\n"
+    assert cli.main(["rewards", "--agent", "bob"]) == OK
+    assert capsys.readouterr().out == given
+    assert cli.main(["rewards"]) == OK
+    assert capsys.readouterr().out == given + "and more agents: name one with --agent\n"
+    assert cli.main(["rewards", "--agent", "nobody"]) == OK
+    assert capsys.readouterr().out == "nobody was given anything in 'n' yet\n"
+    assert cli.main(["rewards", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["agents"][0]["counts"] == {"used": 2}
 
 
 def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:

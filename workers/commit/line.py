@@ -102,7 +102,7 @@ class Batch:
     def restores(self) -> list[str]:
         """The memories that its decision restores."""
         outcomes = self.certified.checked.outcomes if self.certified is not None else ()
-        return [i for o in outcomes if o.decided and KINDS[o.kind].revives for i in o.memory_ids]
+        return [i for o in outcomes if o.decided for i in KINDS[o.kind].revived(o.memory_ids)]
 
     def sealed(self) -> list[str]:
         """The memories whose keys it takes to read the batch."""

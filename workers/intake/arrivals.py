@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Message
 
-from memquorum.core import asked, intake, letters, sealing
+from memquorum import topics
+from memquorum.core import asked, ids, intake, letters, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.identity import grants, signatures
-from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
-from memquorum.core.records import EpisodeAccepted, QueryAsked
+from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
+from memquorum.core.records import EpisodeAccepted, IntakeRefused, QueryAsked, SessionClosed
 from workers.kafka import loop
 
 FIRST_AT = "first_at"
@@ -20,6 +21,8 @@ FIRST_AT = "first_at"
 was refused first."""
 _PLACE = re.compile(rb"([a-z0-9.-]{1,249})/([0-9]{1,9})/([0-9]{1,18})")
 
+# The dead letters' max.message.bytes is 2 MiB.
+_PAYLOAD_BYTES_MAX = 2_000_000
 # A vault namespace that no record can have: '!' is no character of a namespace.
 DEAD_LETTERS = "!intake"
 _SUBJECT = "dead-letter"
@@ -46,6 +49,37 @@ def sealed(
         return None if key is None else intake.seal_episode(answer, origin, key, nonces)
     key = keys.get(answer.key_id)
     return None if key is None else asked.seal(answer, key, nonces)
+
+
+def ending(answers: Iterable[Intent | Refusal], shards: int) -> list[tuple[str, int]]:
+    """The partitions of the accepted stream that sessions end in."""
+    ended = {ids.shard_of(end.namespace, shards) for end in answers if isinstance(end, EndIntent)}
+    return [(topics.ACCEPTED, shard) for shard in sorted(ended)]
+
+
+def session_closed(end: EndIntent, shards: int, reached: Mapping[tuple[str, int], int]) -> SessionClosed:
+    """The session's end as it goes to whoever consolidates it. `reached`: how far those partitions went."""
+    shard = ids.shard_of(end.namespace, shards)
+    return SessionClosed(
+        event_id=end.event_id, shard=shard, namespace=end.namespace, agent=end.agent, session=end.session,
+        closed_at=end.ended_at, why="ended", accepted_offset=reached[topics.ACCEPTED, shard],
+    )  # fmt: skip
+
+
+def dead_letter(
+    message: Message, origin: Origin, refusal: Refusal, key: bytes | None, refused_at: int
+) -> IntakeRefused:
+    """What stays outside, and why. Without its payload goes what was forgotten, which has no `key`, and what no topic
+    could hold: compressed, it came in small."""
+    letter, payload = letters.dead_letter_id(origin), message.value() or b""
+    closed = b""
+    if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
+        closed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
+    return IntakeRefused(
+        origin_topic=origin.topic, origin_partition=origin.partition, origin_offset=origin.offset,
+        reason=refusal.reason, detail=refusal.detail, refused_at=refused_at, key_id=letter, sealed_payload=closed,
+        field=refusal.field, signature=proof(message) if closed else None,
+    )  # fmt: skip
 
 
 def proofs(message: Message) -> dict[str, bytes | None]:

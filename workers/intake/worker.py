@@ -12,12 +12,14 @@ one intake process; with several, each knows only the partitions that it was giv
 A hold stands against an erasure. So an erasure is let in after every order to protect that stood in its topic when the
 erasure was read: who published the hold first, and had Kafka's word for it, is not overtaken on the way. And after
 every query: a key that is made later would be there after the erasure.
+
+The end of a session is let in after every episode that stood in its topic when the end was read, and says how far the
+accepted stream went then: that much at least belongs to the session.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections import Counter, deque
@@ -27,19 +29,19 @@ from typing import Any, Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids, intake, letters, sealing
+from memquorum.core import ids, intake, letters
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
-from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused, QueryAsked
+from memquorum.core.records import ClockTicked, EpisodeAccepted, QueryAsked, SessionClosed
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
-from workers.intake.arrivals import at, kept, origin_of, proof, proofs, sealed, wanted
+from workers.intake.arrivals import at, dead_letter, ending, kept, origin_of, proofs, sealed, session_closed, wanted
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
 from workers.intake.old_keys import OldKeys
@@ -53,8 +55,6 @@ _LOG = logging.getLogger("memquorum.intake")
 _SOURCE = "memquorum/intake"
 _BATCH = 500
 _IDLE_S = 0.2
-# The dead letters' max.message.bytes is 2 MiB.
-_PAYLOAD_BYTES_MAX = 2_000_000
 _FORGOTTEN = Refusal(
     Reason.FORGOTTEN,
     "event_id",
@@ -62,6 +62,9 @@ _FORGOTTEN = Refusal(
     "anew. "
     "The payload was not kept",
 )
+
+# Where what comes in goes that is not for the accepted stream.
+_TOPICS: dict[type, str] = {QueryAsked: topics.ASKED, SessionClosed: topics.CLOSED}
 
 Clock = Literal["wall", "driven"]
 
@@ -148,8 +151,8 @@ class Intake:
         self._leads = self._joined = False
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
-        self._clocks, self._erasures = deque[Message](), deque[Message]()
-        self._aside = {topics.CLOCK: self._clocks, topics.ERASURES: self._erasures}
+        self._clocks, self._erasures, self._ends = deque[Message](), deque[Message](), deque[Message]()
+        self._aside = {topics.CLOCK: self._clocks, topics.ERASURES: self._erasures, topics.ENDS: self._ends}
         # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
         settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
         if instance:
@@ -169,6 +172,8 @@ class Intake:
         self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
         self._clearing: Clearing | None = None
         self.place = Place(self._consumer, self.health)
+        # How far the accepted stream went, where sessions of the batch end.
+        self._reached: dict[tuple[str, int], int] = {}
         # Since the last flush.
         self._hops: list[Hop] = []
         self._sent: Counter[str] = Counter()
@@ -226,25 +231,28 @@ class Intake:
     # Records
 
     def handle(self, messages: Sequence[Message]) -> None:
-        """Lets a batch in; erasures come after the protections and queries that stood there before them, ticks after
-        everything."""
+        """Lets a batch in: ends of sessions after episodes, erasures after protections and queries, ticks after all."""
         self._let_in(self._noted(messages))
-        while (self._erasures or self._clocks) and not self._stop:
+        while (self._ends or self._erasures or self._clocks) and not self._stop:
             # What stands there now is to come before every tick that was read until now.
             waiting = set(map(id, self._clocks))
             if waiting:
                 self._drain(topics.FROM_AGENTS)
-            if count := len(self._erasures):
-                self._drain((topics.PROTECTIONS, topics.QUERIES))
-                # Told to stop, it has not read all of these. The group may have taken erasures away meanwhile.
-                count = 0 if self._stop else min(count, len(self._erasures))
-                self._let_in([self._erasures.popleft() for _ in range(count)])
+            self._let_in_after((topics.EPISODES,), self._ends)
+            self._let_in_after((topics.PROTECTIONS, topics.QUERIES), self._erasures)
             # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
             while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
                 self._let_in([self._clocks.popleft()])
 
+    def _let_in_after(self, names: Collection[str], waiting: deque[Message]) -> None:
+        if count := len(waiting):
+            self._drain(names)
+            # Told to stop, it has not read all of these. The group may have taken some away meanwhile.
+            count = 0 if self._stop else min(count, len(waiting))
+            self._let_in([waiting.popleft() for _ in range(count)])
+
     def _noted(self, messages: Sequence[Message]) -> list[Message]:
-        """Notes how far was read; lays erasures and clock requests aside and returns the rest."""
+        """Notes how far was read; lays aside what comes after others, and returns the rest."""
         rest: list[Message] = []
         self._shown.took(Counter(str(message.topic()) for message in messages).items())
         for message in messages:
@@ -274,8 +282,11 @@ class Intake:
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
+        # What stands before the end of a session was let in, and flushed, with the batches before.
+        places = ending((answer for *_, answer in judged), self._shards)
+        self._reached = loop.ends_at_last(self._asker, places, self._stop, self._shown.health.turn) if places else {}
         keys = self._keys(wanted(origin, answer) for _, origin, answer in judged)
-        if keys is None:
+        if keys is None or len(self._reached) < len(places):
             return
         for message, origin, answer in judged:
             hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
@@ -339,12 +350,14 @@ class Intake:
                 self._refuse(message, origin, _FORGOTTEN, keys, hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
+        elif isinstance(answer, EndIntent):
+            self._accept(session_closed(answer, self._shards, self._reached), hop)
         else:
             self._accept(answer, hop)
 
-    def _accept(self, record: LetIn | QueryAsked, hop: Hop) -> None:
+    def _accept(self, record: LetIn | QueryAsked | SessionClosed, hop: Hop) -> None:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
-        topic = topics.ASKED if isinstance(record, QueryAsked) else topics.ACCEPTED
+        topic = _TOPICS.get(type(record), topics.ACCEPTED)
         parent = hop.send(topic, shard, event_id)
         told = self._placed if isinstance(record, EpisodeAccepted) else None
         self._produce(topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told)
@@ -354,17 +367,7 @@ class Intake:
         self._shown.refused(refusal.reason)
         hop.tell(outcome="refused", reason=refusal.reason)
         letter = letters.dead_letter_id(origin)
-        key = keys.get(letter)
-        payload = message.value() or b""
-        # Without its payload goes what was forgotten, and what no topic could hold: compressed, it came in small.
-        closed = b""
-        if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
-            closed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
-        record = IntakeRefused(
-            origin_topic=origin.topic, origin_partition=origin.partition, origin_offset=origin.offset,
-            reason=refusal.reason, detail=refusal.detail, refused_at=_wall_ms(), key_id=letter, sealed_payload=closed,
-            field=refusal.field, signature=proof(message) if closed else None,
-        )  # fmt: skip
+        record = dead_letter(message, origin, refusal, keys.get(letter), _wall_ms())
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent = hop.send(topics.REFUSED, shard, letter)

@@ -16,6 +16,7 @@ from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing, worth
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.merging import unpacked
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.text.content import content
@@ -338,4 +339,6 @@ def _facts(
         known.marks.key if meant else None,
         tuple(filter(None, (known.marks.supersedes or "").split(","))) if meant else (),
         known.accepted,
+        unpacked(known.marks.summary),
+        known.commitment,
     )

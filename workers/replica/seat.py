@@ -367,7 +367,7 @@ class Seat:
         taken = [o for o in decided_now if KINDS[o.kind].seals]
         forgotten = [i for o in taken for i in KINDS[o.kind].taken(o.memory_ids)]
         # What an epoch supersedes may be asked back at any time; so what it forgets is known as long, without a key.
-        kept = any(KINDS[o.kind].spares for o in taken)
+        kept = any(KINDS[o.kind].spares and not KINDS[o.kind].revives for o in taken)
         self._view.decided(
             self.shard,
             seq=decided.seq,
@@ -376,7 +376,7 @@ class Seat:
             decisions=decided.decisions,
             forgotten=forgotten,
             until=_FOR_GOOD if kept else checked.nomination.as_of + self._part.genesis.policy.forget.grace_ms,
-            restored=[i for o in decided_now if KINDS[o.kind].revives for i in o.memory_ids],
+            restored=[i for o in decided_now for i in KINDS[o.kind].revived(o.memory_ids)],
             restored_at=checked.nomination.proposals[0].last_access,
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,

@@ -147,7 +147,8 @@ class Walk:
         if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces):
             return  # delivered twice: as in the journal, it changes nothing
         self._weigh(scored)
-        if self._genesis.member_of(episode.agent) == self._me:
+        # Nobody lived through a summary: it would speak for what it was made of.
+        if episode.summary is None and self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(
                 episode.memory_id,
                 episode.sealed_content,

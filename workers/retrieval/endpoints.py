@@ -12,7 +12,15 @@ from memquorum.core.access import Caller
 from memquorum.core.api.endpoints import Endpoint
 from memquorum.core.jsontext import tellable
 from memquorum.core.retrieval.bounds import Bounds
-from memquorum.core.retrieval.query import BadRequest, read_after, read_flag, read_gates_of, read_wait, read_within
+from memquorum.core.retrieval.query import (
+    BadRequest,
+    read_after,
+    read_agent,
+    read_flag,
+    read_gates_of,
+    read_wait,
+    read_within,
+)
 from workers.retrieval.service import Service
 
 Do = Callable[[Service, Request, Caller], Awaitable[Response]]
@@ -28,6 +36,7 @@ _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
     "wait_ms": read_wait,
     "after": lambda value, _: read_after(value),
     "namespace": lambda value, _: read_within(value),
+    "agent": lambda value, _: read_agent(value),
     **{name: _gate(name) for name in ("sensitivity_max", "purpose", "jurisdictions")},
 }
 

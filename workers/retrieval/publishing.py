@@ -11,26 +11,40 @@ from starlette.responses import Response
 from memquorum import topics
 from memquorum.core import intake
 from memquorum.core.access import PUBLISH, Caller, covers
-from memquorum.core.api.answers import Published
+from memquorum.core.api.answers import Ended, Published
 from memquorum.core.identity import grants
-from memquorum.core.intake import EpisodeIntent, Origin, Refusal
+from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.answers import Told, body
 from workers.retrieval.service import Service
 
-_UNSIGNED = "this namespace takes signed episodes alone, which the agent itself publishes to Kafka"
+_UNSIGNED = "this namespace takes signed records alone, which the agent itself publishes to Kafka"
 
 
 async def publish(service: Service, request: Request, caller: Caller) -> Response:
     """Publishes what happened: Kafka has it then, and `/events` tells what becomes of it."""
     data, intent = _checked(service, await body(request, service.bounds))
-    caller.at(intent.namespace, PUBLISH)
-    if intent.namespace in service.genesis.signed:
-        raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
+    _check_right(service, caller, intent.namespace)
     await service.publish(intent, data, _granted(service, intent, data, caller))
     token = f"{intent.namespace}/{intent.event_id}"
     return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
+
+
+async def end_session(service: Service, request: Request, caller: Caller) -> Response:
+    """Says that a session is over: what is left of it is summed up, and members vote on that."""
+    data, intent = _named(service, topics.ENDS, await body(request, service.bounds))
+    assert isinstance(intent, EndIntent)
+    _check_right(service, caller, intent.namespace)
+    await service.end_session(intent, data)
+    return Told(Ended(intent.namespace, intent.session, intent.event_id), 202)
+
+
+def _check_right(service: Service, caller: Caller, namespace: str) -> None:
+    """Whether the caller may publish there, and the service for it. Raises what `Caller.at` raises, and BadRequest."""
+    caller.at(namespace, PUBLISH)
+    if namespace in service.genesis.signed:
+        raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
 
 
 def _granted(service: Service, intent: EpisodeIntent, data: bytes, caller: Caller) -> bytes | None:
@@ -41,21 +55,26 @@ def _granted(service: Service, intent: EpisodeIntent, data: bytes, caller: Calle
 
 
 def _checked(service: Service, data: bytes) -> tuple[bytes, EpisodeIntent]:
+    data, intent = _named(service, topics.EPISODES, data)
+    assert isinstance(intent, EpisodeIntent)
+    return data, intent
+
+
+def _named(service: Service, topic: str, data: bytes) -> tuple[bytes, Intent]:
     """The record, with an event id where it had none, held against the wall before it is sent. Raises BadRequest."""
     if not data.startswith(b"{"):
-        raise BadRequest(Reason.BAD_JSON, None, 'not a JSON object; send {"agent": …, "content": …}')
-    answer = _judged(service, data)
+        raise BadRequest(Reason.BAD_JSON, None, 'not a JSON object; send {"agent": …, …}')
+    answer = _judged(service, topic, data)
     value = json.loads(data)
     if value.get("event_id") is None:
         data = json.dumps(value | {"event_id": str(uuid.uuid4())}).encode()
-        answer = _judged(service, data)
+        answer = _judged(service, topic, data)
     return data, answer
 
 
-def _judged(service: Service, data: bytes) -> EpisodeIntent:
+def _judged(service: Service, topic: str, data: bytes) -> Intent:
     # Only intake knows what time it is there.
-    answer = intake.accept(service.codec, data, Origin(topics.EPISODES, 0, 0, intake.NEWEST_MS), 0, driven=True)
+    answer = intake.accept(service.codec, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True)
     if isinstance(answer, Refusal):
         raise BadRequest(answer.reason, answer.field, answer.detail)
-    assert isinstance(answer, EpisodeIntent)
     return answer

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
-from memquorum.core.retrieval import conflicts, packing, requests, rereading
+from memquorum.core.retrieval import conflicts, packing, requests, rereading, supports
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
@@ -118,6 +118,8 @@ async def answering(
     policy = service.configurations.policy(namespace)
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
     ranked = await _reread(service, sight, text, ranked)
+    served = {hit.memory_id for hit in await once(service, sight, [one.candidate.hit for one in ranked])}
+    ranked = [one for one in ranked if one.candidate.hit.memory_id in served]
     ranked = await _beside(service, sight, namespace, filters, ranked)
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
@@ -133,6 +135,13 @@ async def reread(service: Service, sight: Sight, question: str, hits: list[Hit])
     """The hits, the best of them in the order in which they answer when they are read once more."""
     entries = await service.reads.entries(sight, rereading.of_one_moment(hits))
     return rereading.best_first(question, hits, entries)
+
+
+async def once(service: Service, sight: Sight, hits: list[Hit]) -> list[Hit]:
+    """The hits, best first, without what a summary, or what it was made of, tells further up."""
+    ids = [hit.memory_id for hit in hits]
+    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids))
+    return [hit for hit in hits if hit.memory_id not in left]
 
 
 async def brought(

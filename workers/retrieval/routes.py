@@ -20,6 +20,7 @@ from workers.retrieval import (
     publishing,
     receipts,
     retrieving,
+    rewards,
     search,
 )
 from workers.retrieval.after import seen
@@ -37,9 +38,10 @@ async def openapi(_: Service, __: Request, ___: Caller) -> Response:
 _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
-        search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, memories.memory,
-        memories.explain, memories.event, orders.order, receipts.receipt, health.metrics, health.livez, health.readyz,
-        openapi,
+        search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
+        publishing.end_session, memories.memory, memories.explain, memories.event, rewards.rewards,
+        orders.order, receipts.receipt,
+        health.metrics, health.livez, health.readyz, openapi,
     )
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import brought, count, counted, kept_out, reread
+from workers.retrieval.retrieving import brought, count, counted, kept_out, once, reread
 from workers.retrieval.service import Service
 
 
@@ -43,8 +43,8 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    best = (await reread(service, sight, wanted.query, found.hits))[: wanted.k]
-    hits = await _beside(service, sight, wanted, best)
+    best = await once(service, sight, await reread(service, sight, wanted.query, found.hits))
+    hits = await _beside(service, sight, wanted, best[: wanted.k])
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     return Told(

@@ -22,7 +22,7 @@ from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
 from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.intake import EpisodeIntent
+from memquorum.core.intake import EndIntent, EpisodeIntent
 from memquorum.core.records import QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -161,6 +161,11 @@ class Service:
         proof = [] if granted is None else [(grants.HEADER, granted)]
         await self._confirmed(topics.EPISODES, episode.namespace, data, [*told, *proof], again)
         hop.end()
+
+    async def end_session(self, ended: EndIntent, data: bytes) -> None:
+        """Publishes the JSON of a session's end that was checked. Raises KafkaUnavailable."""
+        told = cloudevents.headers("SessionEnded", SOURCE, ended.event_id, None, content=cloudevents.JSON)
+        await self._confirmed(topics.ENDS, ended.namespace, data, told, "send it again: a session ends once")
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         """Publishes an encoded record of an outside topic. Raises KafkaUnavailable."""

@@ -53,7 +53,7 @@ CREATE TABLE memory (
     agent       text    NOT NULL,
     subject     text    NOT NULL,
     event_id    text    NOT NULL,
-    tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'superseded', 'gone')),
+    tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'superseded', 'draft', 'gone')),
     created     bigint  NOT NULL,
     characters  integer NOT NULL,
     commitment  bytea   NOT NULL,
@@ -61,13 +61,14 @@ CREATE TABLE memory (
     early       boolean NOT NULL,
     confidence_ppm integer,   -- consolidated confidence, once promoted
     changed     bigint  NOT NULL, -- when the tier last changed
-    sealed_until bigint,     -- when a sealed memory's key is destroyed
+    sealed_until bigint,     -- when the key of a sealed memory, or of a summary that waits for its vote, is destroyed
     seq         bigint  NOT NULL, -- journal sequence of its last change of tier
     -- What holds for its use, its sources' counted in: names joined by commas. NULL: for any purpose; '': for none.
     type            text    NOT NULL DEFAULT 'episodic' CHECK (type IN ('episodic', 'semantic', 'social', 'task')),
     sensitivity_ppm integer NOT NULL DEFAULT 0,
     purposes        text,
     jurisdictions   text    NOT NULL DEFAULT '', -- whose law it is under
+    made_by         text,   -- of a summary, who made it
     asks_after      bigint, -- of a sealed one: a use after this time that comes late asks for it back; NULL once one has
     -- What its episode said of itself, carried as it was said.
     session         text,
@@ -81,9 +82,14 @@ CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
 CREATE INDEX memory_slot ON memory (namespace, key) WHERE key IS NOT NULL AND tier IN ('short-term', 'long-term');
 CREATE INDEX memory_alive ON memory (namespace, tier);
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
-CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier = 'sealed';
+CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier IN ('sealed', 'draft');
+-- Summaries that wait for their vote.
+CREATE INDEX memory_draft ON memory (shard) WHERE tier = 'draft';
 -- What was said before and after a memory in its session.
 CREATE INDEX memory_session ON memory (namespace, session, created, id) WHERE tier IN ('short-term', 'long-term');
+-- Of which sessions a summary may be made.
+CREATE INDEX memory_session_short ON memory (shard, namespace, agent, session, created)
+    WHERE tier = 'short-term' AND session IS NOT NULL AND made_by IS NULL AND NOT explicit;
 
 -- The one place where content is in the clear. A forgotten memory has no row here and none in embedding.
 CREATE TABLE content (
@@ -412,6 +418,23 @@ CREATE INDEX conflict_newer ON conflict (newer);
 CREATE INDEX conflict_older ON conflict (older);
 CREATE INDEX conflict_seq ON conflict (shard, seq);
 
+-- The sentences of summaries: the characters from start to before finish of a source's content.
+CREATE TABLE quote (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    summary   uuid    NOT NULL,
+    place     integer NOT NULL, -- in the summary
+    source    uuid    NOT NULL,
+    start     bigint  NOT NULL,
+    finish    bigint  NOT NULL,
+    section   text    NOT NULL,
+    said_at   bigint  NOT NULL, -- when the source was said
+    PRIMARY KEY (summary, place)
+);
+CREATE INDEX quote_source ON quote (source);
+CREATE INDEX quote_seq ON quote (shard, seq);
+
 -- Episodes whose keys an order destroyed, by their own memory ids; `was` late: it came after the order that names it.
 CREATE TABLE erased (
     memory_id uuid    PRIMARY KEY,
@@ -449,21 +472,27 @@ CREATE INDEX erasure_order ON erasure (order_id);
 
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE conflict OWNER TO memquorum_owner;
+ALTER TABLE quote OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
 ALTER TABLE erasure OWNER TO memquorum_owner;
 
 ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE conflict ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE quote ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON conflict FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON quote FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON conflict FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON quote FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON erased FOR SELECT TO memquorum_tenant USING (
@@ -474,7 +503,7 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 );
 
 -- Whoever gave an order asks by its id what became of it: of all entries, these are not about orders.
-CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'lapsed');
 
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
@@ -521,6 +550,28 @@ CREATE POLICY tenant ON living FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON let_go FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+
+-- What agents were given for what they did to the fleet's memory. It grows with the journal, an entry of which it names.
+CREATE TABLE reward (
+    shard      integer NOT NULL,
+    seq        bigint  NOT NULL, -- journal sequence
+    namespace  text    NOT NULL,
+    agent      text    NOT NULL,
+    memory_id  uuid    NOT NULL,
+    kind       text    NOT NULL, -- used, promoted, repeated, refused
+    amount_ppm integer NOT NULL,
+    as_of      bigint  NOT NULL, -- the shard's time
+    PRIMARY KEY (shard, seq, memory_id, kind)
+);
+CREATE INDEX reward_agent ON reward (namespace, agent, kind) INCLUDE (amount_ppm);
+
+ALTER TABLE reward OWNER TO memquorum_owner;
+
+ALTER TABLE reward ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON reward FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY tenant ON reward FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 

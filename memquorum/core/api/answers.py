@@ -13,13 +13,15 @@ from memquorum.core.records.episodes import Carried
 class _Use(Carried, frozen=True, kw_only=True):
     """What an episode said of itself, and what holds for its use.
 
-    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under.
+    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under. `made_by`: of a
+    summary, who made it.
     """
 
     type: str = EPISODIC
     sensitivity: float = 0.0
     purposes: tuple[str, ...] | None = None
     jurisdictions: tuple[str, ...] = ()
+    made_by: str | None = None
 
 
 class Remembered(_Use, frozen=True):
@@ -387,6 +389,25 @@ class Became(Struct, frozen=True):
     journal_seq: int | None
 
 
+class Rewarded(Struct, frozen=True):
+    """What an agent was given in all for what it did to the fleet's memory: how often for what (used, promoted,
+    repeated, refused), the sum, and that times the weight that it has beside the agent's other rewards."""
+
+    agent: str
+    counts: dict[str, int]
+    sum: float
+    weighted: float
+
+
+class Rewards(Struct, frozen=True):
+    """What the agents of a namespace were given, by name. `more`: there are further agents; ask for one by name."""
+
+    namespace: str
+    weight: float
+    agents: tuple[Rewarded, ...]
+    more: bool = False
+
+
 class Published(Struct, frozen=True):
     """An episode that Kafka has: what it is called, and what its memory will be. `token`: what a read takes as `after`
     to see it."""
@@ -395,6 +416,14 @@ class Published(Struct, frozen=True):
     event_id: str
     memory_id: str
     token: str
+
+
+class Ended(Struct, frozen=True):
+    """A session that is over, says Kafka."""
+
+    namespace: str
+    session: str
+    event_id: str
 
 
 class Alive(Struct, frozen=True):

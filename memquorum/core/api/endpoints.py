@@ -13,7 +13,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import ORDERS
-from memquorum.core.records import EpisodeRecorded
+from memquorum.core.records import EpisodeRecorded, SessionEnded
 
 A = TypeVar("A")
 # How long an answer waits for its order where the request does not say.
@@ -98,6 +98,11 @@ PUBLISHED = Endpoint(
     "Publishes what happened: Kafka has it then, and `/events` tells what becomes of it.",
     a.Published, EpisodeRecorded, status=202,
 )  # fmt: skip
+END_SESSION = Endpoint(
+    "end_session", "POST", "/sessions/end", (PUBLISH,),
+    "Says that a session is over: what is left of it is summed up, and members vote on that.",
+    a.Ended, SessionEnded, status=202,
+)  # fmt: skip
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
     "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
@@ -112,6 +117,11 @@ EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
     "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
     query=_waits("for an outcome", 0), waits=True,
+)  # fmt: skip
+REWARDS = Endpoint(
+    "rewards", "GET", "/rewards/{namespace}", (READ, AUDIT),
+    "What the agents of a namespace were given for what they did to its memory, in all.", a.Rewards,
+    query=(Parameter("agent", str, "This agent alone."),),
 )  # fmt: skip
 ERASE = _orders(
     "erase", ERASURE, r.ErasureRequest, a.Erasure, "until an order is carried out",
@@ -152,8 +162,8 @@ RECEIPT = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, MEMORY, EXPLAIN, EVENT, ERASE, FORGET, RESTORE, PIN, UNPIN,
-    BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, END_SESSION, MEMORY, EXPLAIN, EVENT, REWARDS, ERASE, FORGET, RESTORE,
+    PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),
         "The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all.",

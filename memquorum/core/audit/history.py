@@ -56,7 +56,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED, REMEMBERED
-from memquorum.core.tiers import SEALED
+from memquorum.core.tiers import RESTING
 
 # Where the record that an entry applies stands, if not in the accepted stream.
 _SOURCES = {
@@ -220,6 +220,8 @@ class History:
             expected = ("repeated", own)
         elif detail.outcome not in REMEMBERED:
             expected = ("dropped", own)
+        elif detail.summary is not None:
+            expected = ("drafted", own)
         elif reinforcing:
             expected = ("reinforced", detail.reinforces or "")
         else:
@@ -311,7 +313,7 @@ class History:
             memory = self.memories.get(self._echoes.get(memory_id, memory_id))
             if memory is None:
                 raise Impossible(Kind.EFFECT_UNDECIDED, f"the key of a forgotten memory, not {memory_id}", "destroyed")
-            if memory.tier != SEALED or memory.sealed_until is None:
+            if memory.tier not in RESTING or memory.sealed_until is None:
                 raise Impossible(
                     Kind.EFFECT_UNDECIDED, f"memory {memory.id} {memory.tier}, as decided", f"{memory_id} destroyed"
                 )
@@ -416,7 +418,9 @@ _OF_DETAILS: Mapping[type, _Judge] = MappingProxyType(
 """Of what the accepted stream holds, by the journal's detail of it."""
 _JUDGES: Mapping[str, _Judge] = MappingProxyType(
     {effect: History._judge_detail for kind in ORDERS.values() for effect in kind.effects}
-    | dict.fromkeys(("stored", "reinforced", "dropped", REPEATED, "accessed", "asked"), History._judge_detail)
+    | dict.fromkeys(
+        ("stored", "drafted", "reinforced", "dropped", REPEATED, "accessed", "asked"), History._judge_detail
+    )
     | {
         "ticked": History._judge_tick,
         "decided": History._judge_decided,

@@ -16,7 +16,7 @@ from memquorum.core.journal.rows import Change, Memory, Strength
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
-from memquorum.core.tiers import GONE, SEALED, SUPERSEDED
+from memquorum.core.tiers import DRAFT, GONE, SEALED, SUPERSEDED
 
 
 class Restores:
@@ -56,13 +56,17 @@ class Restores:
         """An entry's change; `strengths` as they were before it."""
         if change.revealed is not None and isinstance(detail, Stored):
             self._lies[change.revealed] = detail.accepted_offset, detail.scored_offset, -1
+        if change.entry.effect == "drafted" and isinstance(detail, Stored):
+            for memory in change.of(Memory):
+                self._lies[memory.id] = detail.accepted_offset, detail.scored_offset, -1
+                self._resting[memory.id] = detail.salience_ppm, 0, 0
         if change.reencoded is not None and change.reencoded in self._lies:
             self._lies[change.reencoded] = (*self._lies[change.reencoded][:2], change.entry.source_offset)
         for memory in change.of(Memory):
             lost = strengths.get(memory.id)
             if memory.tier in (SEALED, SUPERSEDED) and lost is not None:
                 self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)
-            elif memory.tier not in (SEALED, SUPERSEDED):
+            elif memory.tier not in (SEALED, SUPERSEDED, DRAFT):
                 self._resting.pop(memory.id, None)
             if memory.tier == GONE:
                 self._lies.pop(memory.id, None)

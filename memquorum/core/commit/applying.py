@@ -100,6 +100,8 @@ def apply_episode(
         effect = "repeated"
     elif detail.outcome not in REMEMBERED:
         effect = "dropped"
+    elif episode.summary is not None:
+        effect = "drafted"
     elif repetitions.reinforces(rows, episode.namespace, detail):
         effect, memory_id = "reinforced", detail.reinforces or ""
     else:
@@ -173,7 +175,7 @@ def apply_decision(
         pre_prepare=checked.data,
         commits=tuple(commits),
         results=results,
-        restored=tuple(recalled[i] for r in results if decisions.revives(r) for i in r.memory_ids),
+        restored=tuple(recalled[i] for r in results for i in decisions.revived(r)),
     )
     return apply_entry(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 
@@ -281,6 +283,18 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
     )
 
 
+def _unquotable(record: EpisodeAccepted) -> str | None:
+    """What keeps a summary's sentences from being stored, or None."""
+    assert record.summary is not None
+    sources = set(record.derives_from)
+    for quote in record.summary.quotes:
+        if quote.memory_id not in sources:
+            return f"a sentence of {quote.memory_id[:40]!r}, which the summary does not derive from"
+        if not (0 <= quote.start <= quote.end <= _TIME_MAX and 0 <= quote.at <= _TIME_MAX) or "\0" in quote.section:
+            return "a sentence that lies nowhere"
+    return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None
+
+
 def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
     memory = rows.memories.get(memory_id or "")
     return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
@@ -350,6 +364,8 @@ def storable(record: Accepted) -> str | None:
             check(record)
         except BadFacet as error:
             return str(error)
+        if record.summary is not None and (wrong := _unquotable(record)) is not None:
+            return wrong
     for name in ("occurred_at", "accessed_at", "accepted_at", "as_of"):
         if not 0 <= getattr(record, name, 0) <= _TIME_MAX:
             return f"{name} = {getattr(record, name)} is no time"

@@ -23,6 +23,8 @@ SERVICES = ("nomination", "journal")
 # Where a file names none only the operator orders an erasure.
 OPTIONAL_SERVICES = ("erasure",)
 OPERATOR = "operator"
+CONSOLIDATOR = "consolidator"
+"""The agent in whose name summaries are published; it has a key of its own, and nobody else may use the name."""
 # So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.
 TURN = 64
 _DIGITS = 10  # an id has fewer

@@ -8,7 +8,7 @@ a namespace no decision takes more than its caps leave: what is beyond that is k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal, Result
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import MemoryState, Rests
+from memquorum.core.vote.kinds.kind import UNREADABLE, MemoryState, Rests
 from memquorum.core.vote.nomination import CONTRADICTION
 from memquorum.core.vote.tally import KEPT, Outcome
 
@@ -111,6 +111,8 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
     if absent or not outcome.decided:
         return absent[0] if absent else None
+    if not all(one.opened for one in kind.revived(found)):
+        return UNREADABLE
     nominated_at = checked.nomination.accepted_offset
     risked = found[kind.spares :]
     return next((why for one in risked if (why := kind.void(one, nominated_at)) is not None), None)
@@ -130,12 +132,13 @@ def _find(rows: Rows, memory: Memory, *, opened: bool) -> MemoryState:
         protected=protects(rows.protected, memory.id),
         pinned=pins(rows.protected, memory.id),
         opened=opened,
+        namespace=memory.namespace,
     )
 
 
-def revives(result: Result) -> bool:
-    """Whether it brings a memory back that rested sealed."""
-    return KINDS[result.kind].revives and passed(result)
+def revived(result: Result) -> Sequence[str]:
+    """The memories that it brings back, which rested sealed."""
+    return KINDS[result.kind].revived(result.memory_ids) if passed(result) else ()
 
 
 def do_decided(
@@ -186,7 +189,7 @@ class _Done:
 def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy) -> _Done:
     """What becomes of each memory. Raises NotTheOutcome where the detail tells of other memories than come back."""
     done, entry, nomination = _Done(), change.entry, checked.nomination
-    back = [memory_id for r in detail.results if revives(r) for memory_id in r.memory_ids]
+    back = [memory_id for r in detail.results for memory_id in revived(r)]
     if [told.memory_id for told in detail.restored] != back:
         raise NotTheOutcome(f"epoch {detail.epoch}: what is told of restored memories is not about the results")
     restored = {told.memory_id: told for told in detail.restored}
@@ -194,7 +197,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
         kind = KINDS[result.kind]
         # What a cap held back nobody wanted to be kept: it does not rest.
         if result.outcome == KEPT and kind.rests is not Rests.NEVER and result.reason != CAP:
-            kept = (rows.strengths[memory_id] for memory_id in result.memory_ids)
+            kept = (rows.strengths[i] for i in result.memory_ids if i in rows.strengths)
             done.strengths += [resting.refused(one, kind, detail.epoch, policy, outcome.reason) for one in kept]
         if kind.effect is None or not passed(result):
             continue
@@ -210,9 +213,11 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
                 done.strengths.append(replace(strength, tier=fate.tier))
             else:
                 told, at = restored[memory_id], nomination.accepted_offset
-                done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at))
+                alive_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at)
+                others = (rows.strengths[i] for i in result.memory_ids if i in rows.strengths)
+                done.strengths.append(restores.inherited(alive_again, others) if kind.inherits else alive_again)
             # A use of what was superseded is no reason to ask for it.
-            after = None if alive or fate.sealed_until is None else nomination.as_of
+            after = nomination.as_of if not alive and fate.sealed_until is not None and fate.asks else None
             done.memories.append(
                 replace(
                     memory,

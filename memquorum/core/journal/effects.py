@@ -32,9 +32,21 @@ from memquorum.core.journal import (
     repetitions,
     resting,
     restores,
+    rewards,
     slots,
 )
-from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, Memory, Rows, ShardState, Strength
+from memquorum.core.journal.rows import (
+    Answered,
+    Change,
+    Dropped,
+    Event,
+    Keys,
+    Memory,
+    QuoteRow,
+    Rows,
+    ShardState,
+    Strength,
+)
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
 from memquorum.core.orders.table import DETAILS
@@ -58,7 +70,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED
-from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
+from memquorum.core.tiers import DRAFT, GONE, RESTING, SHORT_TERM
 
 REPEATED = "repeated"
 ERASED = "erased"
@@ -154,7 +166,8 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     state = links.advance(rows.state, entry, link)
     blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
-        return effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
+        change = effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
+        return change.plus(*rewards.given(rows, change, detail, rules.genesis.policy))
     except (KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder) as error:
         raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
@@ -212,30 +225,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         raise KeyError("a memory that gives way without a vote")
     if detail.superseded and detail.granted is not None and entry.namespace in rules.genesis.signed:
         raise KeyError("a slot that the agent itself has signed for")
-    # Rows of other namespaces may be at hand, and are not of this shard's history.
-    known = (rows.memories.get(parent) for parent in detail.derives_from)
-    holds = facets(detail, [source for source in known if source is not None and source.namespace == entry.namespace])
-    memory = Memory(
-        id=entry.memory_id,
-        shard=entry.shard,
-        namespace=entry.namespace,
-        agent=detail.agent,
-        subject=detail.subject,
-        event_id=entry.event_id,
-        tier=SHORT_TERM,
-        created=detail.occurred_at,
-        characters=detail.characters,
-        commitment=detail.commitment,
-        encoder=detail.encoder,
-        early=detail.early,
-        confidence_ppm=None,
-        # Before its first tick a shard's time is 0.
-        changed=max(entry.as_of, detail.occurred_at),
-        sealed_until=None,
-        seq=entry.seq,
-        **asdict(holds),
-        **taken(Carried, detail),
-    )
+    memory = _born(rows, entry, detail)
     strength = Strength(
         memory_id=memory.id,
         shard=memory.shard,
@@ -260,6 +250,64 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         gone=_undropped(entry, detail),
     )
     return slots.ended(change, rows, detail.superseded) if detail.superseded else change
+
+
+def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
+    """The row of a memory that an episode becomes."""
+    assert entry.namespace is not None and entry.memory_id is not None
+    # Rows of other namespaces may be at hand, and are not of this shard's history.
+    known = (rows.memories.get(parent) for parent in detail.derives_from)
+    holds = facets(detail, [source for source in known if source is not None and source.namespace == entry.namespace])
+    return Memory(
+        id=entry.memory_id,
+        shard=entry.shard,
+        namespace=entry.namespace,
+        agent=detail.agent,
+        subject=detail.subject,
+        event_id=entry.event_id,
+        tier=SHORT_TERM,
+        created=detail.occurred_at,
+        characters=detail.characters,
+        commitment=detail.commitment,
+        encoder=detail.encoder,
+        early=detail.early,
+        confidence_ppm=None,
+        # Before its first tick a shard's time is 0.
+        changed=max(entry.as_of, detail.occurred_at),
+        sealed_until=None,
+        seq=entry.seq,
+        **asdict(holds),
+        **taken(Carried, detail),
+    )
+
+
+def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+    """A summary waits for the vote on it: it is not alive, and neither its content nor its embedding is in the store.
+
+    Voted for, it comes with both in the transaction in which its sources go. Else its key goes when it has waited for
+    as long as the policy says.
+    """
+    entry, summary = change.entry, detail.summary
+    if summary is None or entry.namespace is None or entry.memory_id is None:
+        raise KeyError("a summary")
+    # Before its first tick a shard's time is 0.
+    at, wait_ms = max(entry.as_of, detail.occurred_at), rules.genesis.policy.consolidate.wait_ms
+    memory = replace(_born(rows, entry, detail), tier=DRAFT, changed=at, sealed_until=at + wait_ms, made_by=summary.by)
+    quotes = tuple(
+        QuoteRow(
+            entry.shard, entry.seq, entry.namespace, memory.id, place, quote.memory_id, quote.start, quote.end,
+            quote.section, quote.at,
+        )
+        for place, quote in enumerate(summary.quotes)
+    )  # fmt: skip
+    return change.plus(
+        memory,
+        _event(entry, "stored", detail),
+        *repetitions.provenance(rows, entry, detail),
+        *quotes,
+        state=_interaction(change.state),
+        gone=_undropped(entry, detail),
+    )
 
 
 def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
@@ -340,7 +388,7 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
             rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, asks_after=None, seq=entry.seq
         )
         for memory_id in detail.memory_ids
-        if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
+        if memory_id in rows.memories and rows.memories[memory_id].tier in RESTING
     )
     return change.plus(*gone, gone=tuple((Dropped, memory_id) for memory_id in detail.memory_ids))
 
@@ -386,6 +434,7 @@ class Effect(Struct, frozen=True):
 EFFECTS: Mapping[str, Effect] = MappingProxyType(
     {
         "stored": Effect((Stored,), _do_stored),
+        "drafted": Effect((Stored,), _do_drafted),
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
         "accessed": Effect((Accessed,), _do_accessed),

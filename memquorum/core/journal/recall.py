@@ -33,7 +33,7 @@ def recall(codec: Codec, entries: Iterable[JournalEntry]) -> Recalled | None:
     salience = accesses = reinforced = 0
     for entry in entries:
         detail = codec.decode(entry.detail)
-        if entry.effect == "stored" and isinstance(detail, Stored):
+        if entry.effect in ("stored", "drafted") and isinstance(detail, Stored):
             born, salience = (entry, detail), detail.salience_ppm
         elif entry.effect == "reinforced" and isinstance(detail, Stored):
             salience, reinforced = max(salience, detail.salience_ppm), reinforced + 1

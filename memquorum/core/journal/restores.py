@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
 
 from memquorum.core.journal.resting import FOR_GOOD
 from memquorum.core.journal.rows import Memory, Strength
@@ -12,6 +14,17 @@ from memquorum.core.tiers import ALIVE, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS
 from memquorum.core.vote.kinds import RESTORE as RESTORES
 from memquorum.core.vote.kinds.kind import MemoryState
+
+
+def inherited(strength: Strength, others: Iterable[Strength]) -> Strength:
+    """The strength of a summary: as old as what it says, and used as often as that was."""
+    others = tuple(others)
+    return replace(
+        strength,
+        last_access=max((one.last_access for one in others), default=strength.last_access),
+        accesses=strength.accesses + sum(one.accesses for one in others),
+        reinforced=strength.reinforced + sum(one.reinforced for one in others),
+    )
 
 
 def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:

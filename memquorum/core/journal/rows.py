@@ -83,6 +83,8 @@ class Memory(Carried, frozen=True):
     sensitivity_ppm: Int4 = 0
     purposes: str | None = None
     jurisdictions: str = ""
+    made_by: str | None = None
+    """Of a summary, who made it: extractive/VERSION, or model/NAME."""
     asks_after: int | None = None
     """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
     has, and of what does not rest."""
@@ -137,6 +139,22 @@ class Provenance(Struct, frozen=True):
     echo: bool
     follows: bool
     agent: str
+
+
+class QuoteRow(Struct, frozen=True):
+    """A sentence of a summary, by its place there: the characters from `start` to before `finish` of a source's
+    content, and where the summary has it. `said_at`: when the source was said."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    summary: Uuid
+    place: Int4
+    source: Uuid
+    start: int
+    finish: int
+    section: str
+    said_at: int
 
 
 class Conflict(Struct, frozen=True):
@@ -269,6 +287,20 @@ class LetGo(Struct, frozen=True):
     as_of: int
     forgotten: int
     held_back: int
+
+
+class Reward(Struct, frozen=True):
+    """What an agent was given for what it did to the fleet's memory (`core.journal.rewards`). `as_of`: the shard's
+    time; 0 before its first tick."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    agent: str
+    memory_id: Uuid
+    kind: str
+    amount_ppm: Int4
+    as_of: int
 
 
 class Protection(Struct, frozen=True):

@@ -35,7 +35,9 @@ from memquorum.core.journal.rows import (
     OutcomeRow,
     Protection,
     Provenance,
+    QuoteRow,
     R,
+    Reward,
     Strength,
 )
 
@@ -135,6 +137,7 @@ TABLES: dict[Kind, Table] = {
         ),
         Table("dropped", Dropped, ("memory_id",), ends=True),
         Table("provenance", Provenance, ("namespace", "parent", "child"), ("seq", "parent"), "seq"),
+        Table("quote", QuoteRow, ("summary", "place"), ("seq", "place"), "seq"),
         Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),
         # A head is a signature beside the chain; a rebuild has none.
@@ -146,6 +149,7 @@ TABLES: dict[Kind, Table] = {
         Table("let_go", LetGo, ("namespace", "epoch"), ("epoch", "namespace")),
         Table("protection", Protection, ("memory_id", "kind"), loaded=True, changes=_PROTECTS, ends=True),
         Table("answered", Answered, ("shard", "digest"), ("seq",), "seq"),
+        Table("reward", Reward, ("shard", "seq", "memory_id", "kind"), ("seq", "memory_id", "kind"), "seq"),
         Table("journal", JournalRow, ("shard", "seq"), ("seq",), "seq"),
         Table("decision", DecisionRow, ("shard", "epoch"), ("epoch",), "journal_seq", without=("outcomes", "ballots")),
         Table("outcome", OutcomeRow, ("shard", "epoch", "position", "memory_id"), ("epoch", "position", "memory_id")),

@@ -5,11 +5,13 @@ milliseconds since the epoch, scores are integers in millionths (`_ppm`), identi
 stands in the schema's `doc`.
 
 By subject: `episodes`, `intake` (uses and the clock), `queries`, `erasure`, `protection`, `restoring`, `orders`
-(any of them on its way), `configuration`, `nomination`, `votes` (what members sign) and `journal`. Everybody imports
-them from here.
+(any of them on its way), `configuration`, `consolidation`, `nomination`, `votes` (what members sign), `journal` and
+`rewards`.
+Everybody imports them from here.
 """
 
 from memquorum.core.records.configuration import ConfigurationOrdered
+from memquorum.core.records.consolidation import Quote, SessionClosed, SessionEnded, Summary
 from memquorum.core.records.episodes import (
     EpisodeAccepted,
     EpisodeRecorded,
@@ -35,6 +37,7 @@ from memquorum.core.records.orders import OrderAccepted, OrderFound
 from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
 from memquorum.core.records.queries import QueryAsked, QueryRecorded
 from memquorum.core.records.restoring import Restored, RestoreOrdered, RestoreRequested
+from memquorum.core.records.rewards import RewardGiven
 from memquorum.core.records.votes import (
     BallotCast,
     Checkpoint,
@@ -87,14 +90,19 @@ __all__ = [
     "ProtectionOrdered",
     "QueryAsked",
     "QueryRecorded",
+    "Quote",
     "Reencoded",
     "RestoreOrdered",
     "RestoreRequested",
     "Restored",
     "Result",
+    "RewardGiven",
+    "SessionClosed",
+    "SessionEnded",
     "Signed",
     "Standing",
     "Stored",
+    "Summary",
     "Ticked",
     "ViewChange",
     "Withheld",

@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from memquorum.core.records.consolidation import Summary
+
 
 class Carried(Struct, frozen=True, kw_only=True):
     """What an episode says of itself that is carried along as it was said: from `add(...)` to the journal and to a hit.
@@ -48,6 +50,7 @@ class EpisodeRecorded(Carried, frozen=True):
     jurisdiction: str | None = None
     path: str | None = None
     attributes: str | None = None
+    summary: Summary | None = None
 
 
 class Said(Carried, frozen=True, kw_only=True):
@@ -67,6 +70,8 @@ class Said(Carried, frozen=True, kw_only=True):
     jurisdiction: str | None = None
     granted: str | None = None
     """The API key by whose right it takes its slot from other agents too (`core.identity.grants`)."""
+    summary: Summary | None = None
+    """What makes it a summary of the memories that it derives from; None of any other episode."""
 
 
 def taken(kind: type[Struct], record: Struct) -> dict[str, Any]:

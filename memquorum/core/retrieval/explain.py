@@ -23,7 +23,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM
-from memquorum.core.records import Accessed, Commit, Reencoded, Stored
+from memquorum.core.records import Accessed, Commit, Reencoded, Stored, Summary
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
@@ -146,7 +146,8 @@ class Birth(Carried, frozen=True):
     `learned_by`: the SHA-256 of the coefficients by which the signal `learned` stands for the rank.
     `superseded`: the memories whose place it took in its slot; `granted`: by the right
     of which API key, if by one. `names`: those that it says are to give way to it;
-    `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign."""
+    `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign. `summary`:
+    what makes it one, with the source of each of its sentences."""
 
     journal_seq: int
     accepted_offset: int
@@ -172,6 +173,7 @@ class Birth(Carried, frozen=True):
     granted: str | None = None
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    summary: Summary | None = None
 
 
 class Use(Struct, frozen=True):
@@ -317,7 +319,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     policy = genesis.policy if strength is None else decay.of_tier(genesis.policy, strength.tier)
     alive = strength if memory is not None and memory.tier in ALIVE else None
     # What failed may have been tried again: the last try counts.
-    birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "dropped")), None)
+    birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "drafted", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
     votes = tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions)
     return Account(
@@ -359,12 +361,21 @@ def _superseded(filled: Iterable[Filled], votes: Sequence[Vote]) -> tuple[Supers
     passed = [one for one in votes if one.kind and one.outcome == KINDS[one.kind].outcome]
     gave: list[tuple[int, str, int, int | None]]
     gave = [(one.journal_seq, one.memory_id, one.at, None) for one in filled]
-    gave += [(one.journal_seq, one.spared[0], one.as_of, one.epoch) for one in passed if one.spared]
+    gave += [
+        (one.journal_seq, one.spared[0], one.as_of, one.epoch)
+        for one in passed
+        if one.spared and not KINDS[one.kind].revives
+    ]
     found = []
     for seq, by, at, epoch in sorted(gave):
-        back = next((one for one in passed if one.journal_seq > seq and KINDS[one.kind].revives), None)
+        back = next((one for one in passed if one.journal_seq > seq and _restores(one.kind)), None)
         found.append(Superseded(by, at, epoch, back.as_of if back else None, back.epoch if back else None))
     return tuple(found)
+
+
+def _restores(kind: str) -> bool:
+    """Whether it brings back what had been let go, and takes nothing for it."""
+    return KINDS[kind].revives and not KINDS[kind].seals
 
 
 def plain(value: Any) -> Any:
@@ -411,11 +422,12 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         worth_ppm=told.worth_ppm,
         rank_ppm=told.rank_ppm,
         learned_by=told.learned_by,
-        like=worth.like(told.type, told.role),
+        like=worth.SUMMARY if told.summary is not None else worth.like(told.type, told.role),
         superseded=told.superseded,
         granted=told.granted,
         names=told.supersedes,
         unknown=tuple(i for i in told.supersedes if i not in told.contradicts and i not in told.superseded),
+        summary=told.summary,
         **taken(Carried, told),
     )
 

@@ -17,12 +17,10 @@ from msgspec.structs import replace
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
+from memquorum.core.text.tokens import tokens
 
 # The cosine from which on two vectors may say the same (SPEC B, θ_dedup).
 ALIKE = 0.92
-# Bytes of UTF-8 to a token. English has some 4 characters to a word piece; scripts of longer codes have fewer, and
-# their characters more bytes.
-TOKEN_BYTES = 4
 # So many ids are told of what was left out for one reason.
 TOLD = 5
 
@@ -50,11 +48,6 @@ class Packed(Struct, frozen=True):
     items: tuple[Item, ...]
     tokens: int
     left: Mapping[str, Left] = field(default_factory=dict)
-
-
-def tokens(text: str) -> int:
-    """An estimate, the same everywhere: a quarter of the text's bytes in UTF-8, rounded up."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // TOKEN_BYTES)
 
 
 def of_text(hit: Hit) -> int:

@@ -241,6 +241,11 @@ def read_event_id(value: str) -> str:
     return read_name("event_id", value)
 
 
+def read_agent(value: str | None) -> str | None:
+    """The agent that a query string names, None where it names none. Raises BadRequest."""
+    return None if value is None else read_name("agent", value)
+
+
 def read_memory_id(value: str) -> str:
     """A memory's id in its canonical form. Raises BadRequest."""
     return _read_id("memory_id", value, "the id that a search or a receipt gave")

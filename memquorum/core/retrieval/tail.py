@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.journal.decisions import CAP, passed, revives
+from memquorum.core.journal.decisions import CAP, passed, revived
 from memquorum.core.journal.effects import REPEATED, order_in
 from memquorum.core.orders import uses
 from memquorum.core.policy import share
@@ -106,6 +106,8 @@ class Tail:
         about = (
             f"{said}  by {detail.agent} {where}: {detail.characters} characters, salience {share(detail.salience_ppm)}"
         )
+        if detail.summary is not None and entry.effect == "drafted":
+            return f"{about}, a summary of {many(len(detail.derives_from), 'memory')} that waits for its vote"
         return about if entry.effect != "dropped" else f"{about}, {detail.outcome.replace('_', ' ')}"
 
     def _protection(self, detail: Protected) -> str:
@@ -133,8 +135,7 @@ class Tail:
                 continue
             if passed(result) and KINDS[result.kind].seals:
                 self._forgotten.update(KINDS[result.kind].taken(result.memory_ids))
-            elif revives(result):
-                self._forgotten.difference_update(result.memory_ids)
+            self._forgotten.difference_update(revived(result))
             proposal = proposals.get(result.memory_ids)
             where = f" in {proposal.namespace}, proposed as {proposal.reason}" if proposal else ""
             named = ", ".join(result.memory_ids)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from memquorum.core.consolidation.importance import HALF_LIFE_MS, faded_ppm
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import CAP, UNKNOWN
@@ -16,12 +17,14 @@ from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
-from memquorum.core.tiers import ALIVE, SUPERSEDED
+from memquorum.core.text.plurals import many
+from memquorum.core.tiers import ALIVE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
 _USES_SHOWN = 5
 
+_SECTIONS = {"facts": "key fact", "decisions": "decision", "open": "open issue", "follow-ups": "follow-up"}
 _TRIGGER = {
     "interactions": "opened after enough interactions",
     "interval": "opened after the interval",
@@ -78,13 +81,23 @@ def _headline(account: Account) -> str:
     outcome = account.born.outcome if account.born else ""
     if account.erased is not None:
         return "erased, its key destroyed: what is sealed stays sealed"
+    if account.tier == SEALED and (summary := _stands_for(account)) is not None:
+        return f"sealed, since {summary} says what is to be kept of it; its key still exists"
     return {
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
+        "draft": "a summary that waits for its vote; never served, and its key exists until its grace time ends",
         "sealed": "forgotten and sealed; its key still exists",
         "superseded": "superseded: another memory took its place; never served, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
+
+
+def _stands_for(account: Account) -> str | None:
+    """The summary that took a memory's place; None where something else did."""
+    ended = [v for v in account.votes if v.kind and v.outcome == KINDS[v.kind].outcome and KINDS[v.kind].seals]
+    last = ended[-1] if ended else None
+    return last.memory_ids[0] if last is not None and KINDS[last.kind].revives else None
 
 
 def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
@@ -105,6 +118,11 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         return
     if born.outcome == UNREADABLE:
         yield "  It could not be opened any more: its key was destroyed, or what was sealed has been altered."
+        return
+    if born.summary is not None:
+        yield f"  It is a summary of session {born.summary.session}, made by {born.summary.by}."
+        yield f"  Importance {share(born.salience_ppm)}: how late the session was, how often it was used, how it ended."
+        yield f"  Encoded by {born.encoder}."
         return
     limit = policy.salience.encode_threshold
     outcome = "reinforced" if born.outcome == "stored" and born.repeats is not None else born.outcome
@@ -140,7 +158,13 @@ def _made(born: Birth) -> Iterator[str]:
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
         yield f"  It says again what {born.repeats} says."
-    if born.derives_from:
+    if born.summary is not None:
+        yield f"  Its {many(len(born.summary.quotes), 'sentence')} are from:"
+        for place, quote in enumerate(born.summary.quotes, 1):
+            where = f"characters {quote.start} to {quote.end} of {quote.memory_id}"
+            yield f"    {place}. {_SECTIONS.get(quote.section, quote.section)}: {where}, said at {moment(quote.at)}"
+        yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
+    elif born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
     if born.key is not None:
         took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
@@ -187,6 +211,8 @@ def _conflicts(account: Account) -> Iterator[str]:
         why = "is promoted" if one.first == one.older else "is newer"
         voted = [v.epoch for v in account.votes if v.kind in CONTESTS.values() and other in v.memory_ids]
         asked = f"members voted on it in epoch {voted[-1]}, and keep both" if voted else "members vote on it soon"
+        if not mine and account.born is not None and account.born.summary is not None:
+            asked = "a summary is not superseded, or all else that it says would go"
         yield f"    Both are alive: {asked}. Meanwhile {first} is served first, for it {why}."
 
 
@@ -216,7 +242,8 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
         yield f"  Proposed so in {_epochs(before)} too, with the same outcome for the same reason."
     if kind.takes > 1:
         newer, *older = vote.memory_ids
-        yield f"  The newer one is {newer}; the vote was whether it takes the place of {', '.join(older)}."
+        first = "summary" if kind.revives else "newer one"
+        yield f"  The {first} is {newer}; the vote was whether it takes the place of {', '.join(older)}."
     by = genesis.of(vote.config) or genesis
     if by.policy_version:
         yield f"  Judged by policy {by.policy_version}."
@@ -293,6 +320,14 @@ def _disagreement(profile: Profile) -> str:
     return told if profile.ambiguous else ""
 
 
+def _importance(account: Account) -> Iterator[str]:
+    """What a summary's importance is by now."""
+    born = account.born
+    if born is not None and born.summary is not None:
+        left = share(faded_ppm(born.salience_ppm, account.as_of - born.occurred_at))
+        yield f"  Its importance counts {left} by now: a summary's halves in {span(HALF_LIFE_MS)}."
+
+
 def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     for by in account.protected:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
@@ -322,6 +357,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  {_decay(account.profile, of_tier(policy, account.tier))}."
         if not account.protected:
             yield from _due(account, account.due_at)
+        yield from _importance(account)
         yield from _not_raised(account)
         if account.confidence_ppm is not None:
             yield f"  The confidence with which members promoted it is {share(account.confidence_ppm)}."

@@ -14,9 +14,10 @@ from msgspec import Struct
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
-from memquorum.core.retrieval.packing import Item, Packed, pack, tokens
+from memquorum.core.retrieval.packing import Item, Packed, pack
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.tokens import tokens
 
 BUFFER, RELEVANT = "buffer", "relevant"
 # The headings of the two parts of the text.

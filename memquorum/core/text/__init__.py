@@ -8,5 +8,5 @@
    word; `claiming`: the words that they judge by; `once`: what is found of one text is found once;
 3. `content`: the words that say what a text is about; `ordinary`: texts of any day, to weigh them against; `asking`:
    whether it only asks; `moments`: whether it says of which time it speaks;
-4. for people: `plurals`, and `escaping` of what a terminal would obey.
+4. `tokens`: how long a text is; for people: `plurals`, and `escaping` of what a terminal would obey.
 """

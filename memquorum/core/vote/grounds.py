@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
+from memquorum.core.records import Summary
 from memquorum.core.text import conflict
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.conflict import Claims
@@ -60,6 +61,10 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """The memories that it names to take the place of, on purpose."""
     accepted: int = 0
     """Where its episode stands in the accepted stream: of two of one moment the later one stands behind."""
+    summary: Summary | None = None
+    """What makes it a summary of others."""
+    commitment: bytes = b""
+    """The keyed commitment to its content, as it was accepted."""
     rank_ppm: int | None = None
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
 

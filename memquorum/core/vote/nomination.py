@@ -19,7 +19,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO
+from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, SUMS_UP
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
@@ -30,6 +30,8 @@ CONTRADICTION = "contradiction"
 """Why an epoch is opened that is about contradictions alone: its shard's rhythm is as if there had been none."""
 CONTRADICTED = "contradicted"
 """Why memories are nominated of which one says otherwise than the others."""
+SUMMED_UP = "summed up"
+"""Why memories are nominated of which there is a summary."""
 ASKED = "asked"
 """Why a memory is nominated that somebody wants to be forgotten."""
 
@@ -90,6 +92,7 @@ def build(
     promotable: Sequence[Candidate],
     asked: Sequence[Candidate] = (),
     contested: Sequence[tuple[Candidate, ...]] = (),
+    drafted: Sequence[tuple[Candidate, ...]] = (),
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
@@ -98,12 +101,13 @@ def build(
     `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `unused`: the longest
     unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `asked`:
     what somebody wants to be forgotten, which comes first. `contested`: memories, each with those that it contradicts,
-    all of a tier. `rooms`:
-    how many memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the
-    candidate as it is now. A memory is proposed once: rather where others contradict it than to be let go, rather to be
-    let go than to be promoted.
+    all of a tier. `drafted`: summaries, each with all that it was made of. `rooms`: how many memories each of their
+    namespaces may lose now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is
+    proposed once: rather where others contradict it than with its summary, rather with that than to be let go, rather
+    to be let go than to be promoted.
     """
     disputed = _disputed(contested, asked)
+    disputed += _summed_up(drafted, asked, disputed)
     told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
     crossed, unused = ([c for c in some if c.memory_id not in told] for some in (crossed, unused))
     falling = _falling(asked, crossed, unused, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
@@ -237,6 +241,23 @@ def _disputed(contested: Sequence[tuple[Candidate, ...]], asked: Sequence[Candid
         taken |= {one.memory_id for one in named}
         proposal = _proposal(challenger, kind, CONTRADICTED)
         found.append(replace(proposal, memory_ids=tuple(one.memory_id for one in named)))
+    return found
+
+
+def _summed_up(
+    drafted: Sequence[tuple[Candidate, ...]], asked: Sequence[Candidate], disputed: Sequence[Proposal]
+) -> list[Proposal]:
+    """Each summary with all that it was made of, unless something else is voted on of that."""
+    taken = {one.memory_id for one in asked} | {i for proposal in disputed for i in proposal.memory_ids}
+    found = list[Proposal]()
+    for named in drafted:
+        ids, kind = tuple(one.memory_id for one in named), KINDS[SUMS_UP[named[0].tier]]
+        if len(named) < 2 or len(named) > kind.takes or not taken.isdisjoint(ids):
+            continue
+        taken |= set(ids)
+        proposal = _proposal(named[0], kind, SUMMED_UP)
+        used = max(one.last_access for one in named[1:])
+        found.append(replace(proposal, memory_ids=ids, last_access=used))
     return found
 
 

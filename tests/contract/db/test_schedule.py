@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memquorum.core.avro import Codec
@@ -10,7 +12,7 @@ from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import Proposal
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
-from memquorum.ports import Candidate, DueMemory, ShardStatus
+from memquorum.ports import Candidate, DueMemory, IdleSession, ShardStatus
 from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
@@ -218,3 +220,64 @@ def test_what_is_contested_is_alive_and_does_not_rest(world: World, shard: Shard
     shard.protect(protection(shard.rules.codec, "pin", A, cluster=GENESIS.cluster))
     world.flush(shard)
     assert contested() == []
+
+
+def test_drafts_are_offered_with_all_that_they_were_made_of(world: World, shard: Shard) -> None:
+    for at, name in enumerate("abcd"):
+        shard.episode(name, 1_000 + at)
+    first, second = memory_id("first"), memory_id("second")
+    shard.summary("first", [B, A], at=1_001)
+    shard.summary("second", [C, memory_id("d")], at=1_003)
+    shard.tick(100_000)
+    world.flush(shard)
+
+    def drafted() -> list[tuple[str, str]]:
+        return [(draft.memory_id, source.memory_id) for draft, source in world.schedule.drafted(0, 10)]
+
+    assert drafted() == [(first, A), (first, B), (second, C), (second, memory_id("d"))]
+    assert {draft.tier for draft, _ in world.schedule.drafted(0, 10)} == {"draft"}
+    assert [draft.memory_id for draft, _ in world.schedule.drafted(0, 1)] == [first, first]
+    assert world.schedule.drafted(1, 10) == []
+    shard.consolidate(first, [A, B], votes.nobody)
+    shard.protect(protection(shard.rules.codec, "pin", C, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert drafted() == [], "the sources of one rest, one of the other's is protected"
+
+
+def test_what_says_otherwise_than_a_source_comes_first(world: World, shard: Shard) -> None:
+    shard.episode("a")
+    shard.episode("b")
+    shard.summary("sum", [A, B])
+    shard.episode("c", contradicts=(A,))
+    shard.tick(100_000)
+    world.flush(shard)
+    assert world.schedule.drafted(0, 10) == []
+    assert [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10)] == [(C, A)]
+
+
+def test_idle_sessions_are_those_that_a_summary_may_be_made_of(world: World, shard: Shard, codec: Codec) -> None:
+    said: dict[str, dict[str, Any]] = {
+        "over": {}, "busy": {}, "few": {}, "wanted": {"explicit": True}, "Over": {}, "pinned": {},
+    }  # fmt: skip
+    for session, more in said.items():
+        for k in range(2 if session == "few" else 3):
+            shard.episode(f"{session}{k}", 9_000 if (session, k) == ("busy", 2) else 1_000 + k, session=session, **more)
+    shard.episode("alone", 1_000)
+    for k in range(3):  # of another agent it is another session
+        shard.episode(f"other{k}", 500, session="over", agent=f"agent {k}")
+    shard.tick(10_000)
+    shard.protect(protection(codec, "pin", memory_id("pinned1"), cluster=GENESIS.cluster))
+    world.flush(shard)
+    agent = shard.rows.memories[memory_id("over0")].agent
+    first, second = (IdleSession(NAMESPACE, agent, session, 1_002, 3) for session in ("Over", "over"))
+    assert world.schedule.idle_sessions(0, 8_999, 3, 10) == [first, second]
+    assert world.schedule.idle_sessions(0, 8_999, 3, 1) == [first]
+    assert world.schedule.idle_sessions(0, 8_999, 3, 10, first) == [second]
+    assert world.schedule.idle_sessions(0, 8_999, 3, 10, second) == []
+    assert world.schedule.idle_sessions(0, 1_001, 3, 10) == []
+    found = [(one.session, one.latest) for one in world.schedule.idle_sessions(0, 9_000, 3, 10)]
+    assert found == [("Over", 1_002), ("over", 1_002), ("busy", 9_000)]
+    assert world.schedule.idle_sessions(1, LATE, 3, 10) == []
+    shard.decide([votes.proposal(memory_id("over0"), "promote")])
+    world.flush(shard)
+    assert world.schedule.idle_sessions(0, 8_999, 3, 10) == [first]

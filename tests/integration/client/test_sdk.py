@@ -389,7 +389,10 @@ def test_one_trace_from_the_publication_to_the_last_key(
 
     def complete() -> list[reading.Trace]:
         found = reading.find(line.run_dir / "traces", asked)
-        return found if len(found) == 3 and services(found[1], f"process {topics.COMMITS}") == everybody else []
+        if len(found) != 3 or len(hops(found[0])) < 7 or len(hops(found[2])) < 2:
+            return []
+        told = services(found[1], f"process {topics.COMMITS}") == everybody
+        return found if told and services(found[1], f"send {topics.BALLOTS}") == MEMBERS else []
 
     own, vote, destroyed = until(complete)  # each process writes its spans twice a second
 
@@ -554,7 +557,8 @@ def test_every_process_can_be_watched(line: Settings) -> None:
         lambda: (s := status.scrapes(line)) and all(scrape.total(metrics.LAG.name) == 0 for scrape in s.values()) and s
     )
     told = {row.stage: row for name in places for row in status.lines(name, [now])}
-    assert set(told) == {"intake", "salience", "decay", "nomination", "replica", "commit", "retrieval"}
+    stages = {"intake", "salience", "decay", "sessions", "rewards", "nomination", "replica", "commit", "consolidator"}
+    assert set(told) == stages | {"retrieval"}
     for stage in ("intake", "salience", "decay", "nomination", "commit"):
         assert now[stage if stage in now else "streams"].total(metrics.CONSUMED.name, stage=stage) > 0
         assert told[stage].p99 is not None

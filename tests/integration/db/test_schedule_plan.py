@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,3 +45,21 @@ def test_what_is_due_in_a_tier_does_not_read_another_tier(databases: tuple[str, 
     read = list(scans(told[0]["Plan"]))
     assert read and all(scan.get("Index Name") == "strength_unused" for scan in read), told
     assert sum(scan.get("Rows Removed by Filter", 0) for scan in read) == 0, told
+
+
+def test_idle_sessions_are_found_without_reading_what_no_summary_is_made_of(databases: tuple[str, str]) -> None:
+    begin = dict.fromkeys(("latest", "namespace", "agent", "session"))
+    wanted = {**begin, "shard": 0, "until": STORED, "least": 3, "limit": 64}
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            f"""INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                    commitment, encoder, early, changed, seq, session)
+                SELECT md5(i::text)::uuid, 0, 'n', 'a', 'a', 'e' || i, CASE WHEN i % 100 = 0 THEN 'short-term'
+                ELSE 'long-term' END, i, 1, 'x', 'h', false, 0, i, 's' || i / 400 FROM generate_series(1, {STORED}) i;
+                ANALYZE"""
+        )
+        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES["schedule_idle_sessions"]
+        (told,) = connection.execute(asked, wanted).fetchone() or ({},)
+        found = connection.execute(QUERIES["schedule_idle_sessions"], wanted).fetchall()
+    assert [count for *_, count in found] == [3] + [4] * (STORED // 400 - 1)
+    assert '"memory_session_short"' in json.dumps(told), told

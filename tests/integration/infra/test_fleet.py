@@ -144,7 +144,17 @@ time.sleep(99)
 
 def test_the_line_has_all_its_roles_in_order() -> None:
     assert [role.name for role in fleet.roles(4)] == [
-        *("intake", "streams", "replica-0", "replica-1", "replica-2", "replica-3", "commit", "retrieval")
+        *(
+            "intake",
+            "streams",
+            "replica-0",
+            "replica-1",
+            "replica-2",
+            "replica-3",
+            "commit",
+            "consolidator",
+            "retrieval",
+        )
     ]
 
 

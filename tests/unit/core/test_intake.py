@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from memquorum import topics
 from memquorum.core import ids, intake, jsontext, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.intake import EpisodeIntent, Origin, Refusal, TickIntent
+from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.reasons import Reason
-from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded
+from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded, SessionEnded
 from tests import ROOT
 
 NOW = 1_760_000_000_000
@@ -30,6 +30,39 @@ def refused(value, **more):
     answer = accept(value, **more)
     assert isinstance(answer, Refusal), answer
     return answer.reason, answer.field
+
+
+ENDS = Origin(topics.ENDS, 1, 7, NOW - 5)
+
+
+def test_a_session_ends_by_its_record():
+    said = SessionEnded("planner", "s1", "acme", "x1", NOW)
+    assert accept(CODEC.encode(said), ENDS) == EndIntent("x1", "acme", "planner", "s1", NOW)
+    short = accept({"agent": "planner", "session": "s1"}, ENDS)
+    assert short == EndIntent(ids.origin_event_id(topics.ENDS, 1, 7), "default", "planner", "s1", NOW - 5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason", "field"),
+    [
+        ({"session": ""}, Reason.BAD_NAME, "session"),
+        ({"session": "s" * 129}, Reason.TOO_LONG, "session"),
+        ({"session": 7}, Reason.WRONG_TYPE, "session"),
+        ({"session": None}, Reason.MISSING_FIELD, "session"),
+        ({"agent": " a"}, Reason.BAD_NAME, "agent"),
+        ({"namespace": "!asked"}, Reason.BAD_NAME, "namespace"),
+        ({"event_id": ""}, Reason.BAD_NAME, "event_id"),
+        ({"ended_at": 1}, Reason.OUT_OF_RANGE, "ended_at"),
+        ({"ended_at": NOW + 2 * intake.AHEAD_MS}, Reason.OUT_OF_RANGE, "ended_at"),
+        ({"content": "c"}, Reason.UNKNOWN_FIELD, "content"),
+    ],
+)
+def test_what_ends_no_session_stays_outside(changed, reason, field):
+    assert refused({"agent": "planner", "session": "s1"} | changed, origin=ENDS) == (reason, field)
+
+
+def test_a_session_without_a_name_is_none():
+    assert refused({"agent": "planner"}, origin=ENDS) == (Reason.MISSING_FIELD, "session")
 
 
 def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():

@@ -33,7 +33,7 @@ def test_four_members_three_services_and_keys_that_only_the_owner_may_read(setti
     ]
     assert (made.shards, made.member_of("planner"), made.policy.epoch.interactions) == (4, 0, 7)
     files = [*settings.keys_dir.iterdir(), settings.master_key_file]
-    assert len(files) == 4 + 3 + (1 + 4) + 1 + 1  # members, services, stamps, master, operator
+    assert len(files) == 4 + 3 + (1 + 4) + 1 + 1 + 1  # members, services, stamps, master, operator, consolidator
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     for member in made.members:
         assert len(genesis.signing_seed(settings, f"member-{member.id}", member.public_key)) == 32
@@ -44,7 +44,8 @@ def test_four_members_three_services_and_keys_that_only_the_owner_may_read(setti
 def test_who_signs_and_where_one_must_stands_in_the_file(settings: Settings, tmp_path: Path) -> None:
     public = signer.make_key(tmp_path / "planner.key")
     made = genesis.create(settings, agent_keys={"planner": public}, signed=["ledger"])
-    assert (made.agent_keys, made.signed) == ({"planner": public}, {"ledger"})
+    assert (made.agent_keys["planner"], made.signed) == (public, {"ledger"})
+    assert made.agent_keys.keys() == {"planner", "consolidator"}
     assert genesis.read(settings) == made
     assert bytes(SigningKey(signer.seed_of(tmp_path / "planner.key")).verify_key) == public
     assert (tmp_path / "planner.key").stat().st_mode & 0o777 == 0o600

@@ -73,14 +73,20 @@ def test_a_process_that_was_started_again_counts_from_nothing(place: Settings) -
     assert line.taken == 0
 
 
-def test_the_streams_are_three_stages_and_a_member_has_open_proposals(place: Settings) -> None:
+def test_the_streams_are_five_stages_and_a_member_has_open_proposals(place: Settings) -> None:
     with watched(place, "streams") as streams, watched(place, "replica-2") as replica:
         _work(streams, "salience", 1, 5)
         replica.meters.open.labels("0").set(64)
         replica.meters.open.labels("1").set(2)
         replica.meters.follow(metrics.IGNORED, lambda: {("replica", "stranger"): 7, ("replica", "duplicate"): 9})
         now = status.scrapes(place)
-    assert [line.stage for line in lines("streams", [now])] == ["salience", "decay", "nomination"]
+    assert [line.stage for line in lines("streams", [now])] == [
+        "salience",
+        "decay",
+        "sessions",
+        "rewards",
+        "nomination",
+    ]
     (line,) = lines("replica-2", [now])
     assert (line.open, line.refused) == (66, 7)
     assert lines("kafka", [now]) == []

@@ -1,7 +1,7 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
-`forget`, `demote`, `promote` and `supersede` are proposed by the nomination stage, `restore` by a request, what is
-`ordered` by an order: to erase, and of another configuration.
+`forget`, `demote`, `promote`, `supersede` and `consolidate` are proposed by the nomination stage, `restore` by a
+request, what is `ordered` by an order: to erase, and of another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.demote import DEMOTE
 from memquorum.core.vote.kinds.forget import FORGET
 from memquorum.core.vote.kinds.kind import Kind, Offered
@@ -34,11 +35,12 @@ __all__ = [
     "PROMOTE",
     "RAISES",
     "RESTORE",
+    "SUMS_UP",
     "SUPERSEDE",
 ]
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
-    {kind.name: kind for kind in (FORGET, PROMOTE, DEMOTE, SUPERSEDE, OVERRULE, CONFIGURE, ERASE, RESTORE)}
+    {kind.name: kind for kind in (FORGET, PROMOTE, DEMOTE, SUPERSEDE, OVERRULE, CONSOLIDATE, CONFIGURE, ERASE, RESTORE)}
 )
 """Every kind by its name. Their order is that of a ballot's columns, and of the proposals of an epoch."""
 
@@ -54,3 +56,7 @@ CONTESTS: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.CONTESTED for tier in kind.tiers
 }
 """By tier, the kind that lets a newer memory take the place of one there."""
+SUMS_UP: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.DRAFTED for tier in kind.tiers
+}
+"""By tier, the kind that lets a summary there take the place of what it was made of."""

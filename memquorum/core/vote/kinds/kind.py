@@ -24,6 +24,9 @@ from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.ports import Candidate
 
+UNREADABLE = "unreadable"
+"""Why nothing was done: what was to come back could not be opened."""
+
 Terms = tuple[int, ...]
 Together = tuple[MemoryFacts, ...]
 """What a member knows of the memories of one proposal, in their order."""
@@ -65,6 +68,7 @@ class MemoryState:
     """Whether a pin or a goal does: a hold keeps its key alone."""
     opened: bool = False
     """Whether its sealed content could be opened: asked only where the decision brings it back."""
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class Fate:
     tier: str
     confidence_ppm: int | None = None
     sealed_until: int | None = None
+    asks: bool = True
+    """Of what rests sealed: whether a use of which the shard hears late asks for it back."""
 
 
 class Offered(Enum):
@@ -85,6 +91,8 @@ class Offered(Enum):
     """Those that are worth keeping."""
     CONTESTED = "contested"
     """Those that say otherwise than each other."""
+    DRAFTED = "drafted"
+    """A summary and the memories that it was made of."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -204,7 +212,10 @@ class Kind:
     seals: bool = False
     """Whether it takes memories from those that are alive."""
     revives: bool = False
-    """Whether it brings memories back that rest sealed: who carries it out has to open them."""
+    """Whether it brings memories back that rest sealed: who carries it out has to open them. Of a kind that spares some
+    these alone come back."""
+    inherits: bool = False
+    """Whether what comes back takes over times and accesses of the proposal's others."""
     attests: bool = False
     """Whether it says of an erasure that it was ordered."""
     configures: bool = False
@@ -225,6 +236,10 @@ class Kind:
         """Those of a proposal's memories that it is against or for, and not only for the sake of others."""
         return memory_ids[self.spares :]
 
+    def revived(self, memory_ids: Sequence[Any]) -> Sequence[Any]:
+        """Those of a proposal's memories that come back where it is decided."""
+        return memory_ids[: self.spares or None] if self.revives else ()
+
     def eligible(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
         """The reason code to nominate a memory with, or None."""
         return self.due(candidate, as_of, policy) if candidate.tier in self.tiers else None
@@ -236,7 +251,7 @@ def _contradiction(kind: Kind) -> str | None:
     wrong = {
         "a ballot has a width for each term": len(kind.terms) != len(kind.widths),
         "what changes memories needs an effect": (kind.seals or kind.revives) and kind.effect is None,
-        "it takes memories from the living, or brings them back": kind.seals and kind.revives,
+        "it takes memories from the living, or brings them back": kind.seals and kind.revives and not kind.spares,
         "caps count what is taken from the living": kind.capped and not kind.seals,
         "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
         "it attests, or it configures": kind.attests and kind.configures,

@@ -48,6 +48,8 @@ def _judge(
 
 
 def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> Terms | None:
+    if facts.summary is not None:
+        return None  # what it was made of would bear it out
     if as_of - facts.created < policy.promote.age_ms or facts.salience_ppm < policy.promote.salience_ppm:
         return None  # not eligible, as this member reads the streams
     if crossed(facts.last_access, as_of, of_tier(policy, LONG_TERM)):

@@ -14,10 +14,10 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Columns, Fate, Kind, MemoryState, Terms, Together, Words
+from memquorum.core.vote.kinds.kind import UNREADABLE, Columns, Fate, Kind, MemoryState, Terms, Together, Words
 from memquorum.core.vote.kinds.ordered import whole_or_nothing
 
-_NOT_SEALED, _KEY_GONE, _GRACE_OVER, _UNREADABLE = "not forgotten", "key gone", "grace over", "unreadable"
+_NOT_SEALED, _KEY_GONE, _GRACE_OVER = "not forgotten", "key gone", "grace over"
 
 
 def _judge(
@@ -99,13 +99,12 @@ RESTORE = Kind(
             _NOT_SEALED: "it is not forgotten",
             _KEY_GONE: "its key is destroyed: there is no way back",
             _GRACE_OVER: "its grace time was over before it was decided",
-            _UNREADABLE: "its sealed copy could not be opened then: ask again",
+            UNREADABLE: "its sealed copy could not be opened then: ask again",
         },
         opinion=_in_words,
     ),
     reads=False,
     absent=_absent,
-    void=lambda found, _: None if found.opened else _UNREADABLE,
     effect=_effect,
     revives=True,
     ordered=True,

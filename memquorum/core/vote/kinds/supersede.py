@@ -6,7 +6,7 @@ A member judges from what it read itself: whether the rules of `text.conflict` f
 later one fills the other's slot or names it on purpose, whether the later one says that it corrects something, who
 said it again, and what its own agents' late episodes say. Its score is the challenger's share of that evidence; at
 least 0.9 where the agent or the source of the older text itself corrects it. Of two memories at most one can be the
-later, so no member is for both sides.
+later, so no member is for both sides. A summary is not superseded: with the sentence that is wrong all others would go.
 
 A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
 overrule κ/(1+κ) of them (`supersede.kappa`, 1.2). Who is silent counts for the incumbent. So leaving ballots out can
@@ -79,6 +79,8 @@ def _terms(together: Together, context: MemberContext, kept: int) -> Terms | Non
 def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kept: int) -> Terms | None:
     if newer.text is None or older.text is None or not later(newer, older):
         return None
+    if older.summary is not None:
+        return None  # one sentence of it is contradicted, and all the others would go with it
     same_agent = newer.agent == older.agent
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
     if finding is not None and finding.both:

@@ -39,6 +39,8 @@ from memquorum.core.records import (
     OrderAccepted,
     QueryAsked,
     QueryRecorded,
+    SessionClosed,
+    SessionEnded,
 )
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
@@ -67,9 +69,8 @@ class Line:
         self.bootstrap, self.codec, self.vault = bootstrap, codec, vault
         self.producer = loop.producer(bootstrap)
         self.reader = loop.consumer(bootstrap)
-        loop.assign(
-            self.reader, {(t, p): None for t in (topics.ACCEPTED, topics.REFUSED, topics.ASKED) for p in range(SHARDS)}
-        )
+        written = (topics.ACCEPTED, topics.REFUSED, topics.ASKED, topics.CLOSED)
+        loop.assign(self.reader, {(t, p): None for t in written for p in range(SHARDS)})
         self.messages: list[Message] = []
 
     def publish(self, topic: str, *values: Any, headers: Any = None, partition: int = 0) -> None:
@@ -162,6 +163,28 @@ def test_queries_are_sealed_in_a_topic_of_their_own_and_not_after_their_askers_e
     with line.intake():
         line.until(lambda: len(line.of(QueryAsked)) == 3)
     assert [(one.agent, one.event_id) for one in line.of(QueryAsked)][-1] == ("eve", "q3")
+
+
+def test_a_session_ends_after_what_was_said_in_it_and_outside_the_accepted_stream(line: Line, codec: Codec) -> None:
+    spoken = [{"agent": "planner", "content": f"valve {k}", "namespace": "garden", "session": "s1"} for k in range(5)]
+    line.publish(topics.ENDS, codec.encode(SessionEnded("planner", "s1", "garden", "x1", START)), {"agent": "planner"})
+    line.publish(topics.EPISODES, *spoken, partition=1)
+    line.publish(topics.CLOCK, codec.encode(ClockRequested(START)))
+    with line.intake():
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS and len(line.of(SessionClosed)) == 1)
+        line.publish(topics.ENDS, {"agent": "planner", "session": "s1", "namespace": "garden", "event_id": "x1"})
+        line.until(lambda: len(line.of(SessionClosed)) == 2)
+    first, again = line.of(SessionClosed)
+    shard = ids.shard_of("garden", SHARDS)
+    (message, _) = (m for m in line.messages if m.topic() == topics.CLOSED)
+    assert (message.partition(), message.key()) == (shard, b"garden")
+    # Five episodes stand before it, and of a tick no word.
+    assert first == SessionClosed("x1", shard, "garden", "planner", "s1", START, "ended", 5)
+    assert (again.event_id, again.accepted_offset) == ("x1", 6)
+    assert [(r.origin_topic, r.reason, r.field) for r in line.of(IntakeRefused)] == [
+        (topics.ENDS, "missing_field", "session")
+    ]
+    assert len([m for m in line.messages if m.topic() == topics.ACCEPTED]) == 5 + SHARDS
 
 
 def test_where_queries_are_not_logged_they_are_passed_over(line: Line, codec: Codec) -> None:

@@ -15,6 +15,7 @@ from infra.embedded.postgres import Postgres
 from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
+from memquorum.core.records import Quote, Summary
 from tests.builders import erasures, protections
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
@@ -40,14 +41,18 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         said = {"cluster": GENESIS.cluster, "namespace": mine}
         flow.accepted(SHARD, protections.accepted(codec, "pin", memory_id(mine, "a"), 1, **said))
         tick = flow.tick(SHARD, TICK)
-        flow.decide(SHARD, [flow.proposal(SHARD, n, "forget") for n in "ab"], as_of=TICK, accepted_offset=tick)
+        proposals = [*(flow.proposal(SHARD, n, "forget") for n in "ab"), flow.proposal(SHARD, "c", "promote")]
+        flow.decide(SHARD, proposals, as_of=TICK, accepted_offset=tick)
         flow.flush()
         await_seq(databases, SHARD, 8, worker)  # decided, and the key of b destroyed
         wanted = erasures.ordered(GENESIS, namespace=mine, order_id=memory_id("orders", "1"))
         flow.accepted(SHARD, erasures.accepted(wanted, erasures.signed(codec, GENESIS, wanted), TICK + 1))
         flow.episodes(SHARD, ["faint"], outcome="below_threshold", at=TICK + 2)
+        a = memory_id(mine, "a")
+        summary = Summary("extractive/1", "s1", 600_000, b"c" * 32, (Quote(a, 0, 23, "facts", TICK),))
+        flow.episodes(SHARD, ["summary"], at=TICK + 2, agent="consolidator", derives_from=(a,), summary=summary)
         flow.flush()
-        await_seq(databases, SHARD, 10, worker)
+        await_seq(databases, SHARD, 11, worker)
     return flow
 
 

@@ -53,7 +53,7 @@ OWN = {
     **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("protection", "living", "let_go"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("protection", "living", "let_go", "reward", "quote"), "namespace = %(namespace)s"),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
@@ -98,6 +98,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
             texts[memory(name, namespace)] = text(name, namespace)
         shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
         shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)
+        shard.summary(event("summary", namespace), [memory("kept", namespace)], namespace=namespace, at=900)
     # She names memories of theirs in accesses of her own: the journal notes what she said, in her namespace.
     for name in NAMES:
         shard.access(memory(name, THEIRS), 950, event(f"spies-{name}", HERS), HERS)

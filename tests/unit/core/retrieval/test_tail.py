@@ -60,6 +60,8 @@ def shard(codec: Codec) -> Shard:
     made.work._memories[A] = replace(made.rows.memories[A], **rests)
     made.work._strengths.pop(A)
     made.access(A, 8_000_000_001)
+    made.episode("e")
+    made.summary("sum", [memory_id("e")])
     return made
 
 
@@ -104,6 +106,10 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "no more",
         f"1970-04-03 14:13:20  0/23    asked       {A}  by reviewer in greenhouse: it was forgotten already, and the "
         "members vote on it again",
+        f"1970-04-03 14:13:20  0/24    stored      {memory_id('e')}  by planner in greenhouse: 23 characters, "
+        "salience 0.6",
+        f"1970-04-03 14:13:20  0/25    drafted     {memory_id('sum')}  by consolidator in greenhouse: 23 characters, "
+        "salience 0.6, a summary of 1 memory that waits for its vote",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

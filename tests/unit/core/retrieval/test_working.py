@@ -8,10 +8,11 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from memquorum.core.retrieval.buffer import Trace, marked
-from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left, tokens
+from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.retrieval.working import BUFFER, LATELY, RELEVANT, REMEMBERED, SESSION, Frame, Working, cost, line
 from memquorum.core.retrieval.working import assemble as assembled
+from memquorum.core.text.tokens import tokens
 from tests.builders.found import candidate, name, scored
 
 FRAME = Frame(1_000, 0.5, 20, session=True)

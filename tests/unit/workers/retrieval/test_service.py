@@ -49,7 +49,8 @@ def client(service: Served) -> TestClient:
 
 def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
-        "search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
+        "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
+        "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
@@ -67,7 +68,7 @@ ASKED_IN_THE_ADDRESS = [(endpoint, one) for endpoint in ENDPOINTS for one in end
 def test_a_bad_parameter_is_refused_before_anything_is_asked(
     service: Served, client: TestClient, endpoint: Endpoint, parameter: Parameter, value: str
 ) -> None:
-    if parameter.name in ("purpose", "jurisdictions", "namespace"):
+    if parameter.name in ("purpose", "jurisdictions", "namespace", "agent"):
         value = f"{value} "  # names; a blank is in none
     service.reads = cast(Any, None)  # whatever asks it, fails
     sent = {"json": {"namespace": "greenhouse"} | (sample(endpoint) or {})} if endpoint.body else {}

@@ -16,6 +16,7 @@ from memquorum.core.decay import decay_ppm, of_tier, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Proposal
 from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, OVERRULE, PROMOTE, RESTORE, SUPERSEDE
+from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
 from memquorum.ports import Candidate
 from tests.builders import votes
@@ -57,11 +58,16 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return (draw(st.sampled_from([0, PPM])),)
     if kind.weighs_scores:
         return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM]), ppm, ppm))
+    if kind is CONSOLIDATE:
+        return draw(st.tuples(st.sampled_from([0, PPM]), ppm))
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
-    assert set(KINDS) == {"forget", "promote", "demote", "supersede", "overrule", "configure", "erase", "restore"}
+    assert set(KINDS) == {
+        "forget", "promote", "demote", "supersede", "overrule", "consolidate", "configure",
+        "erase", "restore",
+    }  # fmt: skip
     assert all(kind.name == name for name, kind in KINDS.items())
     assert {name for name, kind in KINDS.items() if kind.effect is None} == {"configure", "erase"}
     with pytest.raises(TypeError):
@@ -249,7 +255,7 @@ def test_the_validity_gate_weighs_the_qth_highest_consistency() -> None:
     [
         {"terms": ()},
         {"seals": True, "effect": None},
-        {"seals": True, "revives": True, "effect": FORGET.effect},
+        {"seals": True, "revives": True, "spares": 0, "effect": FORGET.effect},
         {"capped": True, "seals": False},
         {"attests": True, "ordered": False},
         {"configures": True, "effect": FORGET.effect},

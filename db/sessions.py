@@ -1,0 +1,46 @@
+"""The Sessions port on Postgres: what is left of a session, for whoever sums it up."""
+
+from __future__ import annotations
+
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.policy import PPM
+from memquorum.core.records import JournalEntry, Stored
+from memquorum.ports import SessionMemory, StoreUnavailable
+
+# From this reward on the outcome was a good one.
+_POSITIVE_PPM = PPM // 2
+
+
+class PostgresSessions:
+    """This class answers one thread. Every method raises StoreUnavailable while the store cannot be reached."""
+
+    def __init__(self, dsn: str, codec: Codec) -> None:
+        """Connects at the first question."""
+        self._link, self._codec = Link(dsn, READER, StoreUnavailable), codec
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._link.close()
+
+    def applied(self, shard: int) -> int:
+        """Tells up to which offset the accepted stream is applied; see the port."""
+        with self._link.use() as connection:
+            row = connection.execute(QUERIES["session_applied"], {"topic": topics.ACCEPTED, "shard": shard}).fetchone()
+        return int(row[0]) if row else 0
+
+    def memories(self, shard: int, namespace: str, agent: str, session: str) -> list[SessionMemory]:
+        """What is left of a session; see the port."""
+        parameters = {"shard": shard, "namespace": namespace, "agent": agent, "session": session}
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["session_memories"], parameters).fetchall()
+        return [SessionMemory(*(*row[:-1], self._positive(row[-1]))) for row in rows]
+
+    def _positive(self, entry: bytes | None) -> bool:
+        """Whether the episode carried a reward that says so."""
+        if entry is None:
+            return False
+        stored = self._codec.decode_as(Stored, self._codec.decode_as(JournalEntry, entry).detail)
+        return (stored.reward_ppm or 0) >= _POSITIVE_PPM

@@ -1,0 +1,9 @@
+"""How a session becomes a summary, and whether a summary says what its sources say (SPEC C). Read in this order:
+
+1. `sentences`: where the sentences of a text lie; `sections`: what each is, a fact or a decision;
+2. `importance`: what an episode weighs in its session; `extractive`: which sentences are chosen;
+3. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does, and what of
+   their worth it covers.
+
+All of it is pure and the same on every machine: members check what a consolidator has made by the same rules.
+"""

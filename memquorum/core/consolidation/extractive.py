@@ -1,0 +1,100 @@
+"""Chooses the sentences of a summary: verbatim, by worth per token, none like one that was taken (SPEC C).
+
+The most important episodes are taken whole. Of the other sentences the one with the most worth for its tokens comes
+next, until the summary has its share of the tokens; what says nothing, and what is nearly said already, is passed over.
+Worth is that of `core.worth`, a word the rarer the fewer episodes of the session have it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from memquorum.core import worth
+from memquorum.core.consolidation.sections import HEADINGS, section
+from memquorum.core.consolidation.sentences import spans
+from memquorum.core.policy import PPM
+from memquorum.core.records import Quote
+from memquorum.core.text.content import Content, content
+from memquorum.core.text.fillers import says_nothing
+from memquorum.core.text.tokens import tokens
+from memquorum.core.worth import Told
+from memquorum.ports import Source
+
+SHARE_PPM = 350_000
+LEAST = 3
+"""Of fewer memories no summary is made: it would say what they say."""
+ALIKE = 0.9
+"""From this share of common words on one sentence says nearly what another says."""
+
+
+class _Sentence(Struct, frozen=True):
+    source: Source
+    start: int
+    end: int
+    said: frozenset[str]
+    worth: int
+    tokens: int
+
+
+class Weights:
+    """What words are worth in a session: the rarer, the more."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Counts in how many of the sources each word stands."""
+        self._texts = len(sources)
+        self._having = Counter(stem for one in sources for stem in content(one.text).stems)
+
+    def of(self, said: Content) -> int:
+        """What a text of these words is worth, in millionths."""
+        return worth.worth_ppm(said, Told(self._texts, {stem: self._having[stem] for stem in said.stems}))
+
+
+def important(sources: Sequence[Source], most: int = 3) -> frozenset[str]:
+    """The most important of a session's memories: by their importance, then by what their words are worth."""
+    weights = Weights(sources)
+    worths = {one.memory_id: weights.of(content(one.text)) for one in sources}
+    ranked = sorted(sources, key=lambda one: (-one.importance_ppm, -worths[one.memory_id], one.at, one.memory_id))
+    return frozenset(one.memory_id for one in ranked[:most])
+
+
+def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Quote, ...]:
+    """The sentences of a summary, by section, then in the order in which they were said.
+
+    `share_ppm`: of the tokens of all sources, so many may be taken; what is to be kept whole is, and counts too.
+    """
+    weights = Weights(sources)
+    given = [one for source in sources for one in _sentences(source, weights)]
+    budget = sum(tokens(source.text) for source in sources) * share_ppm // PPM
+    taken = [one for one in given if one.source.whole]
+    spent = sum(one.tokens for one in taken)
+    rest = (one for one in given if not one.source.whole and one.said and not says_nothing(_text(one)))
+    for one in sorted(rest, key=_preference):
+        if spent + one.tokens <= budget and not any(alike(one.said, other.said) for other in taken):
+            taken.append(one)
+            spent += one.tokens
+    quotes = [Quote(one.source.memory_id, one.start, one.end, section(_text(one)), one.source.at) for one in taken]
+    order = list(HEADINGS)
+    return tuple(sorted(quotes, key=lambda one: (order.index(one.section), one.at, one.memory_id, one.start)))
+
+
+def alike(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two sentences have nearly the same words."""
+    return len(a & b) >= ALIKE * len(a | b)
+
+
+def _sentences(source: Source, weights: Weights) -> Iterator[_Sentence]:
+    for start, end in spans(source.text):
+        text = source.text[start:end]
+        said = content(text)
+        yield _Sentence(source, start, end, frozenset(said.stems), weights.of(said), tokens(text))
+
+
+def _preference(one: _Sentence) -> tuple[int, int, str, int]:
+    return -one.worth * PPM // one.tokens, one.source.at, one.source.memory_id, one.start
+
+
+def _text(one: _Sentence) -> str:
+    return one.source.text[one.start : one.end]

@@ -1,0 +1,55 @@
+"""The records of consolidation: the end of a session, and what a summary says it was made of."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class SessionEnded(Struct, frozen=True):
+    """Outside. An agent, or whoever runs it, says that a session is over."""
+
+    agent: str
+    session: str
+    namespace: str | None = None
+    event_id: str | None = None
+    ended_at: int | None = None
+
+
+class SessionClosed(Struct, frozen=True):
+    """A session that is to be consolidated: it was ended, or nothing happened in it for as long as the policy says.
+
+    `why`: 'ended' or 'idle'. `accepted_offset`: everything that the accepted stream held of it before that offset
+    belongs to it.
+    """
+
+    event_id: str
+    shard: int
+    namespace: str
+    agent: str
+    session: str
+    closed_at: int
+    why: str
+    accepted_offset: int
+
+
+class Quote(Struct, frozen=True):
+    """A verbatim sentence: the characters from `start` to before `end` of a source's content; `section` is where the
+    summary has it, `at` when the source was said, in milliseconds. Of a sentence that a model wrote, the sources are
+    named with a span of the whole."""
+
+    memory_id: str
+    start: int
+    end: int
+    section: str
+    at: int
+
+
+class Summary(Struct, frozen=True):
+    """What makes an episode a summary: who made it, of which session, how important that was (SPEC C, in millionths),
+    the keyed commitment to the raw batch, and the source of each of its sentences in their order."""
+
+    by: str
+    session: str
+    importance_ppm: int
+    commitment: bytes
+    quotes: tuple[Quote, ...]

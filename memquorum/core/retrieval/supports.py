@@ -1,0 +1,29 @@
+"""A summary and what it was made of are never served together: whichever answers better stands for both (SPEC C).
+
+Both are alive where nothing is sealed by a summary, or where a source was restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+
+class Support(Struct, frozen=True):
+    """A memory that is alive, and a summary of it that is."""
+
+    summary: str
+    source: str
+
+
+def told_otherwise(memory_ids: Sequence[str], found: Iterable[Support]) -> frozenset[str]:
+    """Which of the memories, best first, another one that stands before them tells as well."""
+    place = {memory_id: at for at, memory_id in enumerate(memory_ids)}
+    left: set[str] = set()
+    both = (one for one in found if one.summary in place and one.source in place)
+    for one in sorted(both, key=lambda one: min(place[one.summary], place[one.source])):
+        first, second = sorted((one.summary, one.source), key=place.__getitem__)
+        if first not in left:
+            left.add(second)
+    return frozenset(left)

@@ -1,0 +1,164 @@
+"""The vote to let a summary take the place of the memories that it was made of (SPEC C). A proposal names the summary
+first, then all of its sources.
+
+A member judges from what it read itself. The summary is faithful where each of its sentences is a sentence of its
+source, word for word, the text is these sentences and nothing else, and the batch is the one that it commits to; a
+sentence of a model's may say no number, name or negation that its sources do not. What is lost is the worth that the
+summary does not cover: the score is the share that it does, and 0 for what is not faithful.
+
+Voted for, the summary is in short-term memory, as old and as often used as what it says, and its sources rest sealed
+for the grace time, within which another vote can restore them. In a namespace of strict determinism they stay as they
+are, and the summary lies over them. Voted down, nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from memquorum.core import ids
+from memquorum.core.access import covers
+from memquorum.core.consolidation.faithful import covered_ppm, verbatim
+from memquorum.core.consolidation.rendering import render
+from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.tiers import DRAFT, SEALED, SHORT_TERM
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
+from memquorum.core.vote.kinds.kind import (
+    UNREADABLE,
+    Columns,
+    Fate,
+    Kind,
+    MemoryState,
+    Offered,
+    Rests,
+    Terms,
+    Together,
+    Words,
+    outside,
+    within,
+)
+from memquorum.ports import Source
+
+TAKES = 65
+"""A summary, and as many sources as an episode may derive from."""
+_MOVED = "moved since"
+
+
+def _judge(
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    return [_terms(summary, sources) for summary, *sources in facts]
+
+
+def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts]) -> Terms | None:
+    said = summary.summary
+    if said is None or summary.agent != CONSOLIDATOR or summary.text is None:
+        return None
+    if any(one.summary is not None or one.text is None or not one.sourced for one in sources):
+        return None  # what it cannot read it cannot hold the summary against; and no summary is made of summaries
+    # A summary is as old as what it says: one that is dated later would make old news of it.
+    if said.commitment != committed(sources) or summary.created != max(one.created for one in sources):
+        return None
+    texts = {one.memory_id: one.text or "" for one in sources}
+    times = {one.memory_id: one.created for one in sources}
+    if not verbatim(said.quotes, texts, times) or summary.text != render(said.quotes, texts):
+        return None
+    given = [Source(one.memory_id, one.text or "", one.created) for one in sources]
+    return PPM, covered_ppm(said.quotes, given)
+
+
+def committed(sources: Sequence[MemoryFacts]) -> bytes:
+    """The commitment to a batch: to the keyed commitments of its memories, in the order of their ids."""
+    return ids.sha256(*(one.commitment for one in sorted(sources, key=lambda one: one.memory_id)))
+
+
+def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    if terms[0] not in (0, PPM):
+        return f"faithful {terms[0]} is neither 0 nor {PPM}"
+    return outside(CONSOLIDATE.terms, terms)
+
+
+def _sound(terms: Columns, _: int, __: Policy) -> bool:
+    return bool(((terms[0] == 0) | (terms[0] == PPM)).all()) and within(terms)
+
+
+def _score(terms: Any, _: Policy) -> Any:
+    faithful, covered = terms
+    return covered * (faithful // PPM)
+
+
+def _absent(found: MemoryState, as_of: int) -> str | None:
+    if found.tier == DRAFT:
+        return None if (found.sealed_until or 0) > as_of else GONE_ALREADY
+    return None if found.alive else GONE_ALREADY
+
+
+def _void(found: MemoryState, _: int) -> str | None:
+    """What was promoted, or is to be kept, is not replaced by a summary."""
+    if found.protected:
+        return PROTECTED
+    return None if found.tier == SHORT_TERM else _MOVED
+
+
+def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate | None]:
+    summary, *sources = found
+    if summary.tier != DRAFT:
+        return [None for _ in found]
+    until = as_of + policy.forget.grace_ms
+    strict = covers(policy.consolidate.strict.split(), summary.namespace)
+    stub = None if strict else Fate(SEALED, sealed_until=until, asks=False)
+    return [Fate(SHORT_TERM), *(stub for _ in sources)]
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["faithful"]:
+        return "does not know all of it, or finds that the summary says what its sources do not: nothing changes"
+    least = share(policy.consolidate.covered_ppm)
+    told = f"every sentence is in its source; it covers {share(terms['covered'])} of what they are worth"
+    return f"{told}, {'≥' if yes else '<'} {least}: {'consolidate' if yes else 'leave it as it is'}"
+
+
+CONSOLIDATE = Kind(
+    name="consolidate",
+    terms=("faithful", "covered"),
+    widths=(4, 4),
+    due=lambda candidate, as_of, policy: None,
+    judge=_judge,
+    fade=None,
+    abstain=lambda as_of: (0, 0),
+    check=_check,
+    sound=_sound,
+    score=_score,
+    yes=lambda score, policy: (score > 0) & (score >= policy.consolidate.covered_ppm),
+    needed=lambda policy: policy.consolidate.alpha,
+    gate=None,
+    outcome="consolidated",
+    words=Words(
+        aim="let a summary take the place of what it was made of",
+        proposed={"summed up": "because there is a summary of them"},
+        why={
+            UNREADABLE: "what was to come back could not be opened then",
+            PROTECTED: "something that it was made of was protected",
+            _MOVED: "something that it was made of was not in short-term memory any more",
+            GONE_ALREADY: "something of it was gone already",
+        },
+        opinion=_in_words,
+    ),
+    reads=True,
+    offered=Offered.DRAFTED,
+    takes=TAKES,
+    spares=1,
+    tiers=frozenset({DRAFT}),
+    # Or a long line of the decayed would starve it, and what it could keep would go.
+    share=Fraction(1, 8),
+    absent=_absent,
+    void=_void,
+    effect=_effect,
+    rests=Rests.THROUGH_USE,
+    seals=True,
+    revives=True,
+    inherits=True,
+)

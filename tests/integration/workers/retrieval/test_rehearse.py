@@ -1,0 +1,91 @@
+"""`rehearse --dry-run` on a store with memories: it tells what would be concluded, and changes nothing."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from db.preview_rows import moment
+from infra.rehearse import Rehearsed, _tell, rehearse
+from memquorum.core.avro import Codec
+from memquorum.core.rehearsal import Verdict
+from memquorum.core.tiers import LONG_TERM
+from tests.builders import genesis, protections, votes
+from tests.builders.shard import NAMESPACE, memory_id
+from tests.support.stores import World, make
+
+GENESIS = genesis.make()
+DAY = 24 * 3_600_000
+pytestmark = pytest.mark.parametrize("world", ["postgres"], indirect=True)
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def store(world: World, codec: Codec) -> str:
+    """`old` is long-term, `used` was read, `faint`, `pinned` and `denied` are contradicted, and of what `orphan` was
+    made of nothing is left; `half` still has one of two sources."""
+    shard = world.shard(codec, GENESIS)
+    for name in ("old", "used", "source", "kept", "denied"):
+        shard.episode(name)
+    for name in ("faint", "pinned"):
+        shard.episode(name, salience=110_000)
+    shard.episode("orphan", derives_from=(memory_id("source"),))
+    shard.episode("half", derives_from=(memory_id("source"), memory_id("kept")))
+    shard.episode("elsewhere", namespace="elsewhere")
+    shard.episode("denial", contradicts=tuple(memory_id(name) for name in ("denied", "faint", "pinned")))
+    for name in ("used", "old"):
+        shard.access(memory_id(name), 2_000)
+    shard.tick(30 * DAY)
+    shard.protect(protections.accepted(codec, "pin", memory_id("pinned"), cluster=GENESIS.cluster))
+    shard.decide([votes.proposal(memory_id("old"), "promote")])
+    shard.decide([votes.proposal(memory_id("source"), "forget")])
+    world.flush(shard)
+    assert world.dsn is not None
+    return world.dsn
+
+
+def looked(dsn: str, namespace: str | None, seed: int | None = None) -> Rehearsed:
+    with moment(dsn) as read:
+        return rehearse(read, GENESIS, namespace, seed)
+
+
+def test_it_judges_what_it_draws(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("old", "used", "kept", "denied", "faint", "pinned", "orphan", "half", "denial")
+    by_id = {memory_id(name): name for name in names}
+    found = [looked(store, NAMESPACE, seed) for seed in range(40)]
+    # One long-term memory leaves room for two short-term ones.
+    assert {len(one.conclusions) for one in found} == {3}
+    assert all([c.tier for c in one.conclusions].count(LONG_TERM) == 1 for one in found)
+    told = {by_id[c.memory_id]: (c.verdict, c.nominated) for one in found for c in one.conclusions}
+    expected = {
+        "old": (Verdict.GOOD, None),
+        "used": (Verdict.GOOD, "promote"),
+        "kept": (Verdict.UNUSED, None),
+        "denied": (Verdict.CONTESTED, None),
+        "denial": (Verdict.CONTESTED, None),
+        "faint": (Verdict.CONTESTED, "forget"),
+        "pinned": (Verdict.CONTESTED, None),
+        "orphan": (Verdict.GROUNDLESS, None),
+        "half": (Verdict.UNUSED, None),
+    }
+    assert told == expected
+    _tell(found[0])
+    assert f"3 memories in {found[0].took_ms} ms, 1 of them long-term, seed 0." in capsys.readouterr().out
+
+
+def test_without_a_seed_the_time_of_the_stream_is_one_and_nothing_is_changed(store: str) -> None:
+    with psycopg.connect(store) as connection:
+        before = connection.execute(
+            "SELECT md5(string_agg(s::text, '|' ORDER BY memory_id)) FROM strength s"
+        ).fetchone()
+        first = looked(store, None)
+        assert first.seed == 30 * DAY and first.conclusions == looked(store, None, 30 * DAY).conclusions
+        after = connection.execute("SELECT md5(string_agg(s::text, '|' ORDER BY memory_id)) FROM strength s").fetchone()
+        assert before == after
+    elsewhere = looked(store, "elsewhere")
+    assert [c.memory_id for c in elsewhere.conclusions] == [memory_id("elsewhere", "elsewhere")]
+    assert looked(store, "nowhere").conclusions == ()

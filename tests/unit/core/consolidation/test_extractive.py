@@ -1,0 +1,94 @@
+"""A summary is made of its sources' own sentences, within its share, and members find what is not."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from memquorum.core.consolidation.extractive import choose, important
+from memquorum.core.consolidation.faithful import covered_ppm, verbatim
+from memquorum.core.consolidation.importance import (
+    BASELINE_PPM,
+    HALF_LIFE_MS,
+    faded_ppm,
+    importance_ppm,
+)
+from memquorum.core.consolidation.rendering import render
+from memquorum.core.records import Quote
+from memquorum.core.text.tokens import tokens
+from memquorum.ports import Source
+
+SAID = (
+    "The boiler in hall 3 was serviced by Marta Keller on 12 March. It runs at 74 degrees again.",
+    "We decided to move the pump test to Thursday 14:00. The valve from Siegrist arrives on Wednesday.",
+    "ok thanks! See you.",
+    "It is still unclear who pays for the second gasket set, 480 euros.",
+    "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
+    "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
+)
+SOURCES = [Source(f"m{at}", text, 1_000 + at) for at, text in enumerate(SAID)]
+TEXTS = {one.memory_id: one.text for one in SOURCES}
+TIMES = {one.memory_id: one.at for one in SOURCES}
+HOUR_MS = 3_600_000
+
+
+def said(quotes: tuple[Quote, ...]) -> list[str]:
+    return [TEXTS[q.memory_id][q.start : q.end] for q in quotes]
+
+
+def test_it_keeps_to_its_share_and_says_nothing_twice() -> None:
+    quotes = choose(SOURCES, share_ppm=600_000)
+    assert verbatim(quotes, TEXTS, TIMES)
+    assert sum(map(tokens, said(quotes))) <= 0.6 * sum(map(tokens, SAID))
+    assert len(set(said(quotes))) == len(quotes)
+    assert not any("thanks" in one for one in said(quotes))
+    assert choose(list(reversed(SOURCES)), share_ppm=600_000) == quotes, "the order of the sources must not matter"
+
+
+def test_what_is_to_be_whole_is_whatever_the_share() -> None:
+    whole = [replace(one, whole=one.memory_id == "m1") for one in SOURCES]
+    assert said(choose(whole, share_ppm=1)) == [
+        "The valve from Siegrist arrives on Wednesday.", "We decided to move the pump test to Thursday 14:00."
+    ]  # fmt: skip
+
+
+def test_the_text_has_a_heading_for_each_section() -> None:
+    quotes = choose(SOURCES, share_ppm=1_000_000)
+    lines = render(quotes, TEXTS).split("\n")
+    assert [line for line in lines if line.endswith(":")] == ["Key facts:", "Decisions:", "Open issues:"]
+    assert [line for line in lines if not line.endswith(":")] == said(quotes)
+
+
+def test_a_sentence_that_nobody_said_is_found() -> None:
+    quotes = choose(SOURCES, share_ppm=600_000)
+    first, *rest = quotes
+    assert not verbatim((replace(first, end=first.end - 1), *rest), TEXTS, TIMES), "half a sentence"
+    assert not verbatim((replace(first, at=first.at + 1), *rest), TEXTS, TIMES), "another time"
+    assert not verbatim((replace(first, section="decisions"), *rest), TEXTS, TIMES), "another section"
+    assert not verbatim((*quotes, quotes[-1]), TEXTS, TIMES), "twice"
+    assert not verbatim((replace(first, memory_id="elsewhere"), *rest), TEXTS, TIMES), "of another source"
+    assert not verbatim((), TEXTS, TIMES), "nothing"
+
+
+def test_what_it_covers_grows_with_what_it_says() -> None:
+    some, more = choose(SOURCES, share_ppm=300_000), choose(SOURCES, share_ppm=800_000)
+    assert 0 < covered_ppm(some, SOURCES) < covered_ppm(more, SOURCES) <= 1_000_000
+
+
+def test_the_most_important_are_those_of_importance_then_of_worth() -> None:
+    raised = [replace(one, importance_ppm=500_000 if one.memory_id == "m2" else 0) for one in SOURCES]
+    found = important(raised)
+    assert len(found) == 3 and "m2" in found and "m0" in found
+
+
+def test_importance_is_the_sum_of_how_late_how_used_and_how_it_ended() -> None:
+    text = "A text of more than twenty tokens, so that it is not tiny: it goes on for a while and then some more."
+    assert importance_ppm(text, age_ms=0, references=0, positive=False) == 400_000
+    assert importance_ppm(text, age_ms=10 * HOUR_MS, references=0, positive=False) == 147_152  # 0.4/e
+    assert importance_ppm(text, age_ms=0, references=9, positive=True) == 1_000_000
+    assert importance_ppm("Short.", age_ms=0, references=9, positive=True) == BASELINE_PPM
+
+
+def test_a_score_halves_and_nothing_goes_by_it() -> None:
+    assert faded_ppm(800_000, HALF_LIFE_MS) == 400_000
+    assert 0 < faded_ppm(800_000, 10 * HALF_LIFE_MS) < 1_000
+    assert faded_ppm(800_000, -5) == 800_000

@@ -1,0 +1,97 @@
+"""A member is for a summary that says what its sources say, and enough of it; for no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.consolidation.extractive import choose
+from memquorum.core.consolidation.rendering import render
+from memquorum.core.ids import sha256
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import Summary
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
+from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
+from memquorum.core.vote.kinds.supersede import SUPERSEDE
+from memquorum.ports import Source
+
+NOW = 1_700_000_000_000
+SAID = (
+    "The boiler in hall 3 was serviced by Marta Keller on 12 March.",
+    "We decided to move the pump test to Thursday 14:00.",
+    "Tomas measured 3.8 bar at the inlet of pump 7.",
+)
+SOURCES = tuple(
+    MemoryFacts(
+        f"m{at}", "plant", "anna", NOW + at, NOW + at, 600_000, np.ones(2, np.float32),
+        text=text, commitment=bytes([at]) * 32,
+    )
+    for at, text in enumerate(SAID)
+)  # fmt: skip
+TEXTS = {one.memory_id: one.text or "" for one in SOURCES}
+
+
+def summary(**changes: Any) -> MemoryFacts:
+    quotes = choose([Source(one.memory_id, one.text or "", one.created) for one in SOURCES], share_ppm=700_000)
+    said = Summary("extractive/1", "s1", 600_000, sha256(*(one.commitment for one in SOURCES)), quotes)
+    made = MemoryFacts(
+        "s", "plant", "consolidator", NOW + 2, NOW + 2, 600_000, np.ones(2, np.float32),
+        text=render(quotes, TEXTS), summary=said,
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def votes(made: MemoryFacts, sources: tuple[MemoryFacts, ...] = SOURCES) -> bool:
+    policy = Policy()
+    (terms,) = CONSOLIDATE.judge([(made, *sources)], MemberContext("plant"), NOW, policy, RULES)
+    return bool(CONSOLIDATE.yes(CONSOLIDATE.score(terms or CONSOLIDATE.abstain(NOW), policy), policy))
+
+
+def test_a_faithful_summary_has_its_yes() -> None:
+    assert votes(summary())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text": render(choose([Source("m0", SAID[0], NOW)], share_ppm=PPM), TEXTS) + "\nPump 8 leaks."},
+        {"text": "Tomas measured 8.3 bar at the inlet of pump 7."},
+        {"text": None},
+        {"agent": "anna"},
+        {"created": NOW + 3},
+        {"summary": None},
+    ],
+    ids=["a sentence more", "a number that nobody said", "sealed", "of an agent", "dated later", "of no summary"],
+)
+def test_what_says_something_else_has_none(changes: dict[str, Any]) -> None:
+    assert not votes(summary(**changes))
+
+
+def test_nor_has_one_of_another_batch_or_of_a_summary() -> None:
+    assert not votes(summary(), SOURCES[:2]), "its commitment is to three"
+    assert not votes(summary(), (*SOURCES[:2], replace(SOURCES[2], summary=summary().summary))), "of a summary"
+    assert not votes(summary(), (*SOURCES[:2], replace(SOURCES[2], sourced=False))), "of what was not accepted so"
+
+
+def test_a_summary_is_not_superseded_for_one_of_its_sentences() -> None:
+    said = "Tomas measured 4.1 bar at the inlet of pump 7."
+    corrects = replace(SOURCES[2], memory_id="new", created=NOW + 9, text=said, supersedes=("m2", "s"))
+    alone = MemberContext("plant")
+    judged = [SUPERSEDE.judge([(corrects, one)], alone, NOW, Policy(), RULES)[0] for one in (SOURCES[2], summary())]
+    assert judged[0] is not None, "of the note alone there is something to judge"
+    assert judged[1] is None
+
+
+def test_nor_has_one_that_covers_too_little() -> None:
+    quotes = summary().summary
+    assert quotes is not None
+    few = replace(quotes, quotes=quotes.quotes[:1])
+    told = summary(summary=few, text=render(few.quotes, TEXTS))
+    (terms,) = CONSOLIDATE.judge([(told, *SOURCES)], MemberContext("plant"), NOW, Policy(), RULES)
+    assert terms is not None and 0 < terms[1] < PPM
+    assert votes(told) == (terms[1] >= Policy().consolidate.covered_ppm)
+    assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999), Policy()), Policy())

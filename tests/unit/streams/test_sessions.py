@@ -1,0 +1,106 @@
+"""The sessions stage without Kafka: what is idle at a tick is told of once, whatever stands before it."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.policy import ConsolidatePolicy, Policy
+from memquorum.core.records import JournalAppended, JournalEntry, SessionClosed, Standing, Ticked
+from memquorum.ports import IdleSession, StoreUnavailable
+from memquorum.schema_files import load_codec
+from streams.sessions import Sessions
+from streams.stage import Arrival
+from tests.builders import genesis
+from tests.builders.shelf import Shelf
+
+NOW = 1_700_000_000_000
+MINUTE = 60_000
+IDLE_MS = ConsolidatePolicy().idle_ms
+GENESIS = genesis.make(policy=Policy())
+TICK = JournalEntry(
+    shard=1, seq=9, as_of=NOW, effect="ticked", event_id="e", source_topic=topics.ACCEPTED, source_partition=1,
+    source_offset=33, detail=load_codec().encode(Ticked(NOW, Standing(4, NOW - 5, 7, 20))),
+)  # fmt: skip
+IDLE = IdleSession("greenhouse", "planner", "s1", NOW - IDLE_MS, 3)
+
+
+def sessions(codec: Codec, shelf: Shelf) -> Sessions:
+    return Sessions(codec, GENESIS, shelf, shelf)
+
+
+def arrival(codec: Codec, as_of: int = NOW, *, partition: int = 1, effect: str = "ticked") -> Arrival:
+    entry = replace(TICK, as_of=as_of, effect=effect)
+    return Arrival(partition, 9, codec.encode(JournalAppended(codec.encode(entry), b"p" * 32, b"h" * 32)), "00-trace")
+
+
+def told(codec: Codec, stage: Sessions, *arrivals: Arrival) -> list[SessionClosed]:
+    return [codec.decode_as(SessionClosed, output.value) for output in stage.process(arrivals)]
+
+
+def test_a_session_is_over_when_nothing_happened_in_it_for_as_long_as_the_policy_says(codec: Codec) -> None:
+    later = replace(IDLE, session="s2", latest=IDLE.latest + 1)
+    (output,) = sessions(codec, Shelf(idle=[IDLE, later])).process([arrival(codec)])
+    assert (output.topic, output.partition, output.key) == (topics.CLOSED, 1, b"greenhouse")
+    expected = SessionClosed(output.event_id, 1, "greenhouse", "planner", "s1", NOW, "idle", 33)
+    assert codec.decode(output.value) == expected
+
+
+def test_it_is_told_of_once_and_after_a_restart_under_the_same_id(codec: Codec) -> None:
+    shelf = Shelf(idle=[IDLE])
+    stage = sessions(codec, shelf)
+    (first,) = told(codec, stage, arrival(codec))
+    assert told(codec, stage, arrival(codec, NOW + MINUTE)) == []
+    (again,) = told(codec, sessions(codec, shelf), arrival(codec, NOW + MINUTE))
+    assert (again.event_id, again.closed_at) == (first.event_id, NOW + MINUTE)
+    stage.assigned(frozenset({1}))
+    assert [one.event_id for one in told(codec, stage, arrival(codec, NOW + 1))] == [first.event_id]
+
+
+def test_what_was_said_in_it_since_makes_it_another_event(codec: Codec) -> None:
+    shelf = Shelf(idle=[IDLE])
+    stage = sessions(codec, shelf)
+    (first,) = told(codec, stage, arrival(codec))
+    shelf.idle = [replace(IDLE, latest=IDLE.latest + 5, memories=4)]
+    (second,) = told(codec, stage, arrival(codec, NOW + MINUTE))
+    assert second.event_id != first.event_id
+
+
+def test_the_store_is_asked_once_a_minute_of_the_streams_clock(codec: Codec) -> None:
+    shelf = Shelf()
+    told(codec, sessions(codec, shelf), *(arrival(codec, NOW + at) for at in (0, 1, MINUTE - 1, MINUTE, MINUTE + 1)))
+    asked = [question[2] for question in shelf.asked if question[0] == "idle_sessions"]
+    assert asked == [NOW - IDLE_MS, NOW + MINUTE - IDLE_MS]
+
+
+def test_sessions_that_stay_idle_do_not_stand_before_others(codec: Codec) -> None:
+    # Nothing comes of any of them, so all of them are idle for good.
+    shelf = Shelf(idle=[replace(IDLE, session=f"s{k:03}") for k in range(150)])
+    stage = sessions(codec, shelf)
+    found = [one.session for at in range(3) for one in told(codec, stage, arrival(codec, NOW + at))]
+    assert found == [one.session for one in shelf.idle]
+
+
+def test_other_entries_ask_nothing(codec: Codec) -> None:
+    shelf = Shelf(idle=[IDLE])
+    assert sessions(codec, shelf).process([arrival(codec, effect="stored"), Arrival(1, 1, b"anything")]) == []
+    assert shelf.asked == []
+
+
+def test_an_entry_of_another_shard_is_poison_and_left_out(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:
+    stage, poison = sessions(codec, Shelf()), arrival(codec, partition=2)
+    with pytest.raises(ValueError, match="shard 1 in partition 2") as caught:
+        stage.process([poison])
+    assert stage.poisoned(poison, caught.value) == []
+    assert "journal offset 9 of shard 2 left out" in caplog.text
+
+
+def test_a_store_that_is_down_is_the_stages_to_wait_for(codec: Codec) -> None:
+    shelf = Shelf(idle=[IDLE], down={"idle_sessions"})
+    stage = sessions(codec, shelf)
+    with pytest.raises(StoreUnavailable):
+        stage.process([arrival(codec)])
+    shelf.down.clear()
+    assert [one.session for one in told(codec, stage, arrival(codec))] == ["s1"]

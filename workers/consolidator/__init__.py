@@ -1,0 +1,5 @@
+"""The consolidator: makes summaries of sessions that are over, and publishes them like any agent (SPEC C).
+
+`worker` reads which sessions are over, and keeps its place in its group; `making` turns the memories of one into
+summaries, by a summariser: `extractive`, which takes sentences as they are. What becomes of them the members decide.
+"""

@@ -1,0 +1,27 @@
+"""The default summariser: verbatim sentences, chosen by rules, the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memquorum.core.consolidation.extractive import choose
+from memquorum.core.consolidation.rendering import render
+from memquorum.core.records import Quote
+from memquorum.ports import Source
+
+
+class Extractive:
+    """Makes summaries of sentences as they were said; asks nobody."""
+
+    name = "extractive/1"
+
+    def __init__(self, share_ppm: int) -> None:
+        """`share_ppm`: which share of the tokens of its sources a summary may have."""
+        self._share_ppm = share_ppm
+
+    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+        """The most important sentences, and where each is from; None where there is nothing to say."""
+        quotes = choose(sources, share_ppm=self._share_ppm)
+        if not quotes:
+            return None
+        return render(quotes, {one.memory_id: one.text for one in sources}), tuple(quotes)

@@ -1,0 +1,39 @@
+"""What agents were given for what they did to the memory of a namespace, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memquorum.core.access import AUDIT, READ, Caller
+from memquorum.core.api.answers import Rewarded, Rewards
+from memquorum.core.journal.rewards import AMOUNTS_PPM, WEIGHT_PPM
+from memquorum.core.policy import PPM
+from memquorum.core.retrieval import query
+from workers.retrieval.answers import Told
+from workers.retrieval.service import Service
+
+
+async def rewards(service: Service, request: Request, caller: Caller) -> Response:
+    """What the agents of a namespace were given for what they did to its memory, in all."""
+    namespace = query.read_namespace(request.path_params["namespace"])
+    agent, most = query.read_agent(request.query_params.get("agent")), service.bounds.listed_most
+    # An agent has a row for each kind at most: so these are more agents than are told, where there are more.
+    limit = most * len(AMOUNTS_PPM) + 1
+    rows = await service.reads.rewards(caller.at(namespace, READ, AUDIT), namespace, agent, limit)
+    return Told(added_up(namespace, rows, most))
+
+
+def added_up(namespace: str, rows: Sequence[tuple[str, str, int, int]], most: int) -> Rewards:
+    """Sums by agent, of `most` of them. `rows`: agent, kind, how often, and millionths, those of an agent together."""
+    agents = [_of(agent, list(each)) for agent, each in groupby(rows, itemgetter(0))]
+    return Rewards(namespace, WEIGHT_PPM / PPM, tuple(agents[:most]), more=len(agents) > most)
+
+
+def _of(agent: str, rows: Sequence[tuple[str, str, int, int]]) -> Rewarded:
+    total = sum(amount for *_, amount in rows)
+    return Rewarded(agent, {kind: count for _, kind, count, _ in rows}, total / PPM, total * WEIGHT_PPM / PPM**2)
