@@ -37,9 +37,10 @@ _CLAUSE = re.compile(
 )
 _REASON = re.compile(r"(?<=\w),? (?:because|owing to|on account of)\b[^?]*$")
 _LEAD = re.compile(
-    r"^(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|wait|change of plans?|ok|okay|well|so|"
-    r"also|hi all|heads up|scratch that|strike that|good news|bad news|my mistake|my bad|oops|i misspoke|from now on|"
-    r"as of (?:today|now|\w+))\s*[:,—-]+\s*|"
+    r"^(?:oh,? )?(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|(?:no,? )?wait|hold on|hang on|"
+    r"change of plans?|ok|okay|well|so|also|hi all|heads up|scratch that|strike that|good news|bad news|my mistake|"
+    r"my bad|oops|i misspoke|oh|never mind|apologies|my apologies|i stand corrected|from now on|"
+    r"as of (?:today|now|\w+))\s*(?:[:,—-]|\.\.\.|…)+\s*|"
     r"^(?:from now on|(?:starting|beginning|effective|as of|from) (?:today|now|tomorrow|next \w+|\w+day))"
     r"\s*,?\s+(?!to\b|until\b|till\b|through\b|and\b|or\b|on\b)",
     re.IGNORECASE,
@@ -196,7 +197,7 @@ def _led(sentence: str) -> tuple[str, bool]:
     cue, bare = False, sentence.strip()
     while (lead := _LEAD.match(bare) or _LATER.match(bare)) is not None:
         cue = cue or not lead[0].casefold().startswith(
-            ("note", "fyi", "reminder", "ok", "well", "so", "also", "hi", "heads")
+            ("note", "fyi", "reminder", "ok", "well", "so ", "so,", "also", "hi", "heads", "oh,", "oh.", "oh…")
         )
         bare = bare[lead.end() :]
     # "I misheard: the budget is 18,000": what stands before the colon says no more than that.

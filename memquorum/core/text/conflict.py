@@ -33,7 +33,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 7
+VERSION = 8
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -130,7 +130,8 @@ def _about_one(old: Statement, new: Statement) -> bool:
     a, b = _named(old), _named(new)
     if a == b:
         return bool(a)
-    if old.marks != new.marks:
+    # "Correction: the ferry leaves at 8:15" says of which ferry no more than that it was spoken of.
+    if old.marks != new.marks and not (new.led and new.marks < old.marks):
         return False
     if not a or not b or not (b.intersection(old.subject[-1:]) or a.intersection(new.subject[-1:])):
         return False
@@ -337,7 +338,8 @@ def _worded(old: Statement, new: Statement) -> str | None:
 
 def _replaced(old: Statement, new: Statement) -> bool:
     """Whether the later one names the earlier one's value as one that holds no more."""
-    if not new.dropped or old.negated or _exchanged(old, new):
+    same = old.marks & new.marks  # "the ferry to Kirkwall" both times: a name that both have is no other thing
+    if not new.dropped or old.negated or (_exchanged(old, new) and not (same and old.subject == new.subject)):
         return False
     if len(old.topic & new.topic) > 1 and new.dropped.intersection(f"~{stem}" for stem in old.rest):
         return _overlap(old.topic, new.topic) >= 0.5

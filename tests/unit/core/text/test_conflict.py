@@ -31,6 +31,13 @@ CONTRADICT = [
     ("Alice prefers tea.", "Alice now prefers coffee."),
     ("The weekly review is on Monday.", "The weekly review moved to Thursday."),
     ("The staging database runs on port 5432.", "Correction: the staging database runs on port 5433."),
+    ("The ferry to Kirkwall leaves at 07:45 from pier 2.", "Oh wait, the ferry leaves at 08:15, not 07:45."),
+    ("The ferry to Kirkwall leaves at 07:45 from pier 2.", "The ferry to Kirkwall leaves at 08:15, not 07:45."),
+    (
+        "The ferry to Kirkwall leaves at 07:45 from pier 2.",
+        "Sorry, I misread the timetable: the ferry leaves at 08:15.",
+    ),
+    ("The budget for Mallory is 300 euros.", "Hold on, the budget is 400 euros."),
     ("The budget for the offsite is $5,000.", "The budget for the offsite was raised to $6,500."),
     ("Use port 8080 for the proxy.", "Use port 8443 for the proxy instead of 8080."),
     ("The project lead is Alice.", "The project lead is now Bob."),
@@ -140,6 +147,9 @@ CONTRADICT = [
 ]
 
 BOTH_STAND = [
+    ("The bus to Leeds leaves at 9:10.", "Sorry, the bus to York leaves at 9:40."),
+    ("The demo for Quayside is at 3 pm.", "Oh, the demo for Ravi is at 4 pm."),
+    ("Room 5 seats 40 people.", "Note: the room seats 60 people."),
     ("Class 7b has maths in room 204.", "Class 7b's maths exam is now in room 310."),
     ("Dock 2 is blocked.", "The truck has left, dock 3 is free again."),
     ("The hearing in Brandt v. Lumen Ltd is on 14 May.", "The mediation in Brandt v. Lumen Ltd is on 20 May."),
