@@ -229,7 +229,8 @@ JOIN memory m ON m.namespace = slot.namespace AND m.key = slot.key AND m.tier IN
 
 -- :name strengths
 -- Strengths of those of the memories that are alive.
-SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest
+SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
+    doubts, rehearsed
 FROM strength
 WHERE memory_id = ANY(%(ids)s::uuid[])
 
@@ -263,8 +264,8 @@ COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY
 
 -- :name strength_copy
 -- Strengths of new memories.
-COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest)
-    FROM STDIN (FORMAT BINARY)
+COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
+    doubts, rehearsed) FROM STDIN (FORMAT BINARY)
 
 -- :name event_copy
 -- First outcomes.
@@ -580,10 +581,11 @@ WHERE m.id = n.id
 -- Accesses, reinforcements, promotions, votes that kept: all of a batch at once.
 UPDATE strength s
 SET tier = n.tier, salience_ppm = n.salience_ppm, last_access = n.last_access, touched = n.touched,
-    accesses = n.accesses, reinforced = n.reinforced, kept = n.kept, rest = n.rest
+    accesses = n.accesses, reinforced = n.reinforced, kept = n.kept, rest = n.rest, replays = n.replays,
+    doubts = n.doubts, rehearsed = n.rehearsed
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, tier text, salience_ppm integer, last_access bigint, touched bigint,
-    accesses integer, reinforced integer, kept jsonb, rest jsonb)
+    accesses integer, reinforced integer, kept jsonb, rest jsonb, replays integer, doubts integer, rehearsed bigint)
 WHERE s.memory_id = n.memory_id
 
 -- :name content_delete
@@ -1667,7 +1669,8 @@ ORDER BY memory.id
 
 -- :name audit_strength
 -- Strengths by memory.
-SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest
+SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
+    doubts, rehearsed
 FROM strength
 WHERE shard = %(shard)s
 ORDER BY strength.memory_id

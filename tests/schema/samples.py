@@ -78,7 +78,7 @@ RECORDS = (
              learned_ppm=640_000, learned_by="5f" * 32),
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result((MEMORY,), "forget", "forgotten", "quorum"),),
-              (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5),)),
+              (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5, 4),)),
     r.Destroyed((MEMORY,)),
     r.Reencoded("minilm", "bert"),
     r.RestoreOrdered(CLUSTER, OTHER, "greenhouse", (MEMORY,), "key 9fd1", 1_750_000_000_000, "ticket-8", "forget"),

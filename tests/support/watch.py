@@ -134,12 +134,14 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
     ]
     tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))
     assert tiers == {m.id: m.tier for m in work.rows.memories.values()}
-    counted = "last_access, touched, accesses, reinforced, kept, rest"
+    counted = "last_access, touched, accesses, reinforced, kept, rest, replays, doubts, rehearsed"
     strengths = rows(databases, f"SELECT memory_id::text, {counted} FROM strength WHERE shard = %s", shard)
     assert {row[0]: row[1:] for row in strengths} == {
-        s.memory_id: (s.last_access, s.touched, s.accesses, s.reinforced, s.kept, s.rest)
+        s.memory_id: (
+            s.last_access, s.touched, s.accesses, s.reinforced, s.kept, s.rest, s.replays, s.doubts, s.rehearsed
+        )
         for s in work.rows.strengths.values()
-    }
+    }  # fmt: skip
     return work
 
 

@@ -125,7 +125,10 @@ CREATE TABLE strength (
     accesses     integer NOT NULL DEFAULT 0,
     reinforced   integer NOT NULL DEFAULT 0,
     kept         jsonb   NOT NULL DEFAULT '{}', -- by kind of proposal, how often in a row it was kept
-    rest         jsonb   NOT NULL DEFAULT '{}'  -- by kind, the first epoch that may propose it again
+    rest         jsonb   NOT NULL DEFAULT '{}', -- by kind, the first epoch that may propose it again
+    replays      integer NOT NULL DEFAULT 0,    -- how often a rehearsal found it to hold
+    doubts       integer NOT NULL DEFAULT 0,    -- how often in a row the last rehearsals did not
+    rehearsed    bigint  NOT NULL DEFAULT 0     -- when it was last rehearsed; 0: never
 );
 CREATE INDEX strength_unused ON strength (shard, tier, last_access, memory_id);
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';

@@ -24,7 +24,7 @@ class Restores:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._resting: dict[str, tuple[int, int, int]] = {}
+        self._resting: dict[str, tuple[int, int, int, int]] = {}
         # Offsets: accepted, scored, and of the record that made the embedding anew, or -1.
         self._lies: dict[str, tuple[int, int, int]] = {}
 
@@ -46,8 +46,12 @@ class Restores:
     def judge_restored(self, detail: Decided) -> None:
         """What comes back is as it was. Raises Impossible."""
         for told in detail.restored:
-            where = f"memory {told.memory_id} with (salience, accesses, reinforced)"
-            _same(where, self._resting.get(told.memory_id), (told.salience_ppm, told.accesses, told.reinforced))
+            where = f"memory {told.memory_id} with (salience, accesses, reinforced, replays)"
+            _same(
+                where,
+                self._resting.get(told.memory_id),
+                (told.salience_ppm, told.accesses, told.reinforced, told.replays),
+            )
             lies = (told.accepted_offset, told.scored_offset, told.reencoded_offset)
             where = f"memory {told.memory_id} at offsets (accepted, scored, re-encoded)"
             _same(where, self._lies.get(told.memory_id), lies)
@@ -59,13 +63,13 @@ class Restores:
         if change.entry.effect == "drafted" and isinstance(detail, Stored):
             for memory in change.of(Memory):
                 self._lies[memory.id] = detail.accepted_offset, detail.scored_offset, -1
-                self._resting[memory.id] = detail.salience_ppm, 0, 0
+                self._resting[memory.id] = detail.salience_ppm, 0, 0, 0
         if change.reencoded is not None and change.reencoded in self._lies:
             self._lies[change.reencoded] = (*self._lies[change.reencoded][:2], change.entry.source_offset)
         for memory in change.of(Memory):
             lost = strengths.get(memory.id)
             if memory.tier in (SEALED, SUPERSEDED) and lost is not None:
-                self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)
+                self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced, lost.replays)
             elif memory.tier not in (SEALED, SUPERSEDED, DRAFT):
                 self._resting.pop(memory.id, None)
             if memory.tier == GONE:

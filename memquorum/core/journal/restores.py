@@ -24,6 +24,7 @@ def inherited(strength: Strength, others: Iterable[Strength]) -> Strength:
         last_access=max((one.last_access for one in others), default=strength.last_access),
         accesses=strength.accesses + sum(one.accesses for one in others),
         reinforced=strength.reinforced + sum(one.reinforced for one in others),
+        replays=max((strength.replays, *(one.replays for one in others))),
     )
 
 
@@ -66,6 +67,7 @@ def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, n
         touched=nominated_at,
         accesses=told.accesses,
         reinforced=told.reinforced,
+        replays=told.replays,
         # What members brought back is not superseded once more by what they had let take its place.
         rest=dict.fromkeys(CONTESTS.values(), FOR_GOOD) if memory.tier == SUPERSEDED else {},
     )

@@ -106,6 +106,12 @@ class Strength(Struct, frozen=True):
     """By kind of proposal, how often in a row it was kept (core/journal/resting)."""
     rest: Mapping[str, int] = field(default_factory=dict)
     """By kind, the first epoch that may propose it again."""
+    replays: Int4 = 0
+    """How often a rehearsal found that it holds and is used."""
+    doubts: Int4 = 0
+    """How often in a row the last rehearsals found that it does not hold."""
+    rehearsed: int = 0
+    """When it was last rehearsed, milliseconds by the shard's time; 0: never."""
 
 
 class Event(Struct, frozen=True):

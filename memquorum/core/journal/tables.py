@@ -120,7 +120,19 @@ def _type(hint: Any) -> str:
 
 
 _PROTECTS = ("shard", "seq", "namespace", "order_id", "signer", "ordered_by", "reference", "accepted_at")
-_USED = ("tier", "salience_ppm", "last_access", "touched", "accesses", "reinforced", "kept", "rest")
+_USED = (
+    "tier",
+    "salience_ppm",
+    "last_access",
+    "touched",
+    "accesses",
+    "reinforced",
+    "kept",
+    "rest",
+    "replays",
+    "doubts",
+    "rehearsed",
+)
 
 TABLES: dict[Kind, Table] = {
     table.rows: table

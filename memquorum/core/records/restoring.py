@@ -38,3 +38,4 @@ class Restored(Struct, frozen=True):
     accepted_offset: int
     scored_offset: int
     reencoded_offset: int = -1
+    replays: int = 0

@@ -296,6 +296,11 @@ class Account(Struct, frozen=True):
     conflicts: tuple[Contradiction, ...] = ()
     superseded: tuple[Superseded, ...] = ()
     """How often it gave way to another memory, the first time first."""
+    replays: int = 0
+    """How often a rehearsal found that it holds and is used; `doubts`: how often in a row the last ones found that it
+    does not; `rehearsed_at`: when the last one was, None if none was."""
+    doubts: int = 0
+    rehearsed_at: int | None = None
     next_epoch_at: int = 0
     """By when its shard votes again, if there is anything to vote on: at the first tick from then on, or before."""
 
@@ -351,6 +356,9 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         holds=holds(memory, birth.detail if birth else None) if memory else None,
         conflicts=facts.conflicts,
         superseded=_superseded(facts.filled, votes),
+        replays=alive.replays if alive else 0,
+        doubts=alive.doubts if alive else 0,
+        rehearsed_at=(alive.rehearsed or None) if alive else None,
         next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
     )
 

@@ -63,6 +63,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield ""
         yield "Its use"
         yield from _uses(account)
+        yield from _rehearsals(account)
     if account.conflicts and account.tier in ALIVE:
         yield ""
         yield "What contradicts it"
@@ -198,6 +199,18 @@ def _uses(account: Account) -> Iterator[str]:
         yield f"    {moment(use.at)}  {'read' if use.how == 'accessed' else 'said again'} by {use.agent}"
     if account.repetitions:
         yield f"  Its event came {times(account.repetitions)} more and changed nothing."
+
+
+def _rehearsals(account: Account) -> Iterator[str]:
+    if account.rehearsed_at is None:
+        return
+    found = (
+        f"rehearsals found {times(account.replays)} that it holds and is used"
+        if account.replays
+        else "none found yet that it holds and is used"
+    )
+    doubted = f", and {times(account.doubts)} in a row since that it does not hold" if account.doubts else ""
+    yield f"  Last rehearsed at {moment(account.rehearsed_at)}: {found}{doubted}."
 
 
 def _conflicts(account: Account) -> Iterator[str]:

@@ -215,6 +215,16 @@ def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Cod
     assert "before it is used" not in told(shard, A)[1]
 
 
+def test_what_rehearsals_found_is_told(alive: Shard) -> None:
+    assert not any("rehearse" in line for line in telling.lines(told(alive, A)[0], GENESIS))
+    strength = replace(alive.rows.strengths[A], replays=2, doubts=3, rehearsed=900)
+    account = explain.explain(CODEC, GENESIS, replace(facts(alive, A), strength=strength))
+    assert (account.replays, account.doubts, account.rehearsed_at) == (2, 3, 900)
+    assert "rehearsals found twice that it holds and is used, and 3 times in a row since that it does not hold" in (
+        "\n".join(telling.lines(account, GENESIS))
+    )
+
+
 def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:
     text = told(shard, C)[1]
     # Those who voted to keep in epoch 1 abstained with D = 1, in epoch 2 all judged by the same last access.
