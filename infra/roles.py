@@ -251,6 +251,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         rewarded=PostgresRewarded(settings.memory_dsn),
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
         contradiction=contradiction(settings),
+        exact_cells=settings.exact_cells,
         orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,
         nomination_seed=genesis.service_seed(settings, made, "nomination"),
         further=lambda: genesis.further_seeds(settings, "service-nomination"),

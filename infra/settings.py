@@ -35,6 +35,7 @@ FOREIGN = frozenset(
 
 
 Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
+Cells = Annotated[int, Meta(ge=0, le=64, description="a whole number, 0 to 64")]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a port, 0 to 65535")]
 # Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
 # (docs/scale.md).
@@ -150,6 +151,10 @@ class Settings(_Bounds):
     encoder_path: Path = Path("encoder")
     # Of torch alone. auto: a CUDA card if there is one.
     encoder_device: Literal["auto", "cpu", "cuda"] = "auto"
+    # What a memory says word for word is known again by its digest and not encoded. So many cells, of 2 bytes, has the
+    # filter in front of the digests for each memory: 10 let 1 in 100 new texts through to be looked up. 0: all is
+    # encoded.
+    exact_cells: Cells = 10
     # While `reencode` works: the encoder of the memories that wait for their turn, which are found through it.
     encoder_before: Literal["none", "minilm", "hashing", "torch"] = "none"
     encoder_before_path: Path = Path("encoder-before")

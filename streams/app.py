@@ -19,6 +19,7 @@ from faust.worker import Worker
 
 from memquorum import kafka
 from memquorum.core.avro import Codec
+from memquorum.core.exact import CELLS
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.ports import (
@@ -124,6 +125,7 @@ def run(
     rewarded: Rewarded,
     past: Past | None = None,
     contradiction: Contradiction | None = None,
+    exact_cells: int = CELLS,
     orders: Orders | None = None,
     nomination_seed: bytes,
     further: Callable[[], Sequence[bytes]] = tuple,
@@ -136,9 +138,9 @@ def run(
     """Runs the stages until SIGTERM or SIGINT; from the main thread of a process of its own.
 
     `ready` is called once the group has taken this process in; again after each rebalance.
-    `instance`: see `create`; `stamps`: see `stage.attach`. `nomination_seed`, `further`: see
-    `nomination.Nomination`. The process ends at most 4 s after the signal, if need be hard: what was not acknowledged
-    is delivered again.
+    `instance`: see `create`; `stamps`: see `stage.attach`; `exact_cells`: see `known.Known`. `nomination_seed`,
+    `further`: see `nomination.Nomination`. The process ends at most 4 s after the signal, if need be hard: what was not
+    acknowledged is delivered again.
     """
     shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)
@@ -146,6 +148,7 @@ def run(
         codec, genesis.policy,
         encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=Crashes(data_dir),
         contradiction=contradiction, learned=learned(codec, genesis, schedule, stored),
+        exact_cells=exact_cells, shown=shown.stage("salience"),
     )  # fmt: skip
     salience.attach(app, scoring, stamps=stamps, telemetry=shown)
     decay.attach(app, decay.Decay(codec, genesis, schedule, stored), stamps=stamps, telemetry=shown)

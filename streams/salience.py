@@ -5,7 +5,8 @@ or judged, after several tries, has `failed`, which says nothing of its worth: a
 that takes no text at all is waited for.
 
 State is a picture of each namespace's memories, brought up to the journal before every batch, with what the
-batch itself stores added at once; and each agent's episodic buffer. It begins empty when a partition is assigned: the
+batch itself stores added at once; and each agent's episodic buffer. What a memory of the picture says word for word is
+not encoded again (`streams.known`); it is judged like any other. It begins empty when a partition is assigned: the
 memories come back from the journal, the buffers from the accepted stream (`recall`).
 """
 
@@ -14,7 +15,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from memquorum import topics
 from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.exact import CELLS
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.orders.erase import ERASURE
@@ -42,13 +43,15 @@ from memquorum.core.salience import (
     Vector,
 )
 from memquorum.core.vote.doubting import doubting
-from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Past, StoreUnavailable, Vault
-from memquorum.telemetry.bundle import Telemetry
+from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Past, Vault
+from memquorum.telemetry.bundle import Stage, Telemetry
 from streams import stage
 from streams.assignments import Assignments, by_shard
 from streams.crashes import Crashes
 from streams.encoding import Encoding
+from streams.known import Known
 from streams.learned import Learned
+from streams.pictures import Pictures
 from streams.recall import Recall, keys_of, signals_of
 from streams.stage import Arrival, Output
 from streams.worths import Weighed, Worths
@@ -99,29 +102,33 @@ class Salience:
         contradiction: Contradiction | None = None,
         learned: Callable[[int], LearnedPolicy] | None = None,
         vectors_max: int = _VECTORS_MAX,
+        exact_cells: int = CELLS,
         clock: Callable[[], int] = now_ms,
+        shown: Stage | None = None,
     ) -> None:
         """It begins: without a `past` the episodic buffers begin empty, and without `crashes` no text is under
         suspicion: for tests. `contradiction`: asked where the rules do not know. `learned`: the coefficients in
-        force in a shard; None: those of the policy. `clock`: milliseconds since 1970."""
+        force in a shard; None: those of the policy. `exact_cells`: see `known.Known`. `clock`: milliseconds since
+        1970."""
         self._codec = codec
         self._policy = policy.salience
         self._learned = Learned(learned or (lambda _: policy.learned))
         self._encoder = encoder
-        self._encoding = Encoding(encoder, crashes)
+        encoding = Encoding(encoder, crashes)
+        self._known = Known(encoding, os.urandom(32), exact_cells, shown)
         doubts = None if contradiction is None else doubting(contradiction, policy)
-        self._around = partial(Surroundings, policy.salience, encoder.dimensions, doubts=doubts)
+        around = partial(Surroundings, policy.salience, encoder.dimensions, doubts=doubts)
+        self._pictures = Pictures(
+            neighbourhoods, encoder.name, lambda namespace: around(exact=self._known.digesting(namespace)), vectors_max
+        )
         self._clock = clock
         self.assignments = Assignments(codec, past, clock)
         self._vault = vault
-        self._neighbourhoods = neighbourhoods
-        self._vectors_max = vectors_max
-        self._surroundings: OrderedDict[tuple[int, str], Surroundings] = OrderedDict()
         self._begun: set[int] = set()
         self._worths = Worths(codec, past, vault, clock)
         self._recall: Recall | None = None
         if past is not None:
-            self._recall = Recall(codec, past=past, encoding=self._encoding, vault=vault, each=self._policy.buffer_size)
+            self._recall = Recall(codec, past=past, encoding=encoding, vault=vault, each=self._policy.buffer_size)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
@@ -130,17 +137,17 @@ class Salience:
         cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
         self._learned.ready({case.arrival.partition for case in cases})
         self._open(cases)
+        for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
+            self._pictures.refresh(shard, namespace)
         self._encode(cases)
         first = {(c.arrival.partition, c.accepted.namespace): c.arrival.offset for c in reversed(cases)}
         self._worths.ready((shard, namespace, offset) for (shard, namespace), offset in first.items())
-        for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
-            self._refresh(shard, namespace)
         outputs = [output for case in cases for output in self._outcome(case)]
         # What is in memory of a namespace in which something is erased goes: the journal brings back what stays.
         for key in erased:
-            self._surroundings.pop(key, None)
+            self._pictures.drop(*key)
             self._worths.erased(*key)
-        self._bound()
+        self._pictures.bound()
         self._worths.bound()
         return outputs
 
@@ -156,8 +163,7 @@ class Salience:
 
     def assigned(self, partitions: frozenset[int]) -> None:
         """Forgets what surrounds the namespaces of these shards."""
-        for key in [key for key in self._surroundings if key[0] in partitions]:
-            del self._surroundings[key]
+        self._pictures.leave(partitions)
         self._begun |= partitions
 
     def wrote(self, places: Sequence[tuple[str, int, int]]) -> None:
@@ -175,10 +181,8 @@ class Salience:
                 self._begun.discard(shard)
                 continue
             for one in self._recall.before(shard, first):
-                key = shard, one.namespace
-                if key not in self._surroundings:
-                    self._surroundings[key] = self._around()
-                self._surroundings[key].recall(one.memory_id, one.agent, one.vector, one.text, one.signals)
+                around = self._pictures.of(shard, one.namespace)
+                around.recall(one.memory_id, one.agent, one.vector, one.text, one.signals)
             self._begun.discard(shard)
 
     def _case(self, arrival: Arrival, erased: set[tuple[int, str]] | None = None) -> _Case | None:
@@ -211,35 +215,13 @@ class Salience:
     def _encode(self, cases: Sequence[_Case]) -> None:
         """Fills in vectors, or why there are none."""
         sound = [case for case in cases if case.outcome is None]
-        texts = [(case.accepted.memory_id, case.text) for case in sound]
-        for case, found in zip(sound, self._encoding.vectors(texts), strict=True):
+        around = [self._pictures.of(case.arrival.partition, case.accepted.namespace) for case in sound]
+        texts = [(case.accepted.memory_id, case.text, one) for case, one in zip(sound, around, strict=True)]
+        for case, found in zip(sound, self._known.vectors(texts), strict=True):
             if isinstance(found, Exception):
                 self._fail(case, found)
             else:
                 case.vector = found
-
-    def _refresh(self, shard: int, namespace: str) -> None:
-        """Brings the picture of a namespace up to the journal. As with the vault, every failure means: wait."""
-        surroundings = self._surroundings.get((shard, namespace)) or self._around()
-        try:
-            change = self._neighbourhoods.changes(shard, namespace, surroundings.seq, surroundings.memories)
-        except Exception as error:
-            raise StoreUnavailable(f"neighbourhood of {namespace!r}: {error!r}") from error
-        for memory_id in change.left:
-            surroundings.left(memory_id)
-        told = [(surroundings.arrived, one) for one in change.arrived]
-        told += [(surroundings.promoted, one) for one in change.settled]
-        for take_in, memory in told:
-            # A memory arrives again when it has been re-encoded. Until then it is nobody's neighbour.
-            if memory.encoder != self._encoder.name:
-                continue
-            try:
-                take_in(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
-            except ValueError as error:
-                log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
-        surroundings.seq = change.seq
-        self._surroundings[shard, namespace] = surroundings
-        self._surroundings.move_to_end((shard, namespace))
 
     def _outcome(self, case: _Case) -> list[Output]:
         """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
@@ -270,7 +252,7 @@ class Salience:
         if accepted.summary is not None:
             # It says again what its sources said, and no agent lived through it: members judge it.
             return Judgement(STORED, accepted.summary.importance_ppm, early=False, signals=given)
-        surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
+        surroundings = self._pictures.of(case.arrival.partition, accepted.namespace)
         # What it was made of is not known here. Whoever applies the score asks that too (infra/decisions/0042).
         said = EncodedEpisode(
             accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted), accepted.explicit,
@@ -321,14 +303,6 @@ class Salience:
             event_id=f"scored/{arrival.partition}/{arrival.offset}",
             traceparent=arrival.traceparent,
         )
-
-    def _bound(self) -> None:
-        """Lets the least lately active namespaces go while there is too much of them (DESIGN 19)."""
-        total = sum(one.size for one in self._surroundings.values())
-        while total > self._vectors_max and len(self._surroundings) > 1:
-            (shard, namespace), dropped = self._surroundings.popitem(last=False)
-            total -= dropped.size
-            log.info("salience: namespace %r of shard %d dropped from memory", namespace, shard)
 
 
 def _letter(codec: Codec, case: _Case, at: int) -> Output:

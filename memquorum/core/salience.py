@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from memquorum.core.exact import Digesting, Exact, digest
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import Said, gist
@@ -141,12 +142,17 @@ def as_kept(vector: Vector) -> Vector:
 
     Raises ValueError for a vector without a direction.
     """
+    return _halved(vector)[0]
+
+
+def _halved(vector: Vector) -> tuple[Vector, np.float32]:
+    """A vector as `as_kept` answers it, and how long it was."""
     kept = vector.astype(np.float16).astype(np.float32)
-    length = float(np.linalg.norm(kept))
+    length = np.float32(np.linalg.norm(kept))
     if not np.isfinite(length) or length == 0:
         raise ValueError("a vector without a direction cannot be compared")
-    unit: Vector = kept / np.float32(length)
-    return unit
+    unit: Vector = kept / length
+    return unit, length
 
 
 class Seen(Struct, frozen=True):
@@ -164,9 +170,11 @@ class Neighbourhood:
     The first vector of an id stays, as the commit worker keeps the first outcome of an event.
     """
 
-    def __init__(self, dimensions: int, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, dimensions: int, limit: int, exact: Exact | None = None) -> None:
+        """`exact`: takes the digests of what the memories say, by row; None: nobody asks for them."""
+        self._limit, self.exact = limit, exact
         self._matrix: Vector = np.zeros((0, dimensions), np.float32)
+        self._lengths: Vector = np.zeros(0, np.float32)
         self._row: dict[str, int] = {}  # in the order of arrival
         self._id: list[str] = []  # by row
         self._seen: list[Seen] = []
@@ -178,8 +186,9 @@ class Neighbourhood:
     def __contains__(self, memory_id: object) -> bool:
         return memory_id in self._row
 
-    def add(self, memory_id: str, vector: Vector, seen: Seen) -> None:
-        """Takes a memory in, unless it is there. `vector`: shape (d,), unit length (`as_kept`).
+    def add(self, memory_id: str, vector: Vector, seen: Seen, digest: bytes = b"", length: float = 1.0) -> None:
+        """Takes a memory in, unless it is there. `vector`: shape (d,), unit length (`as_kept`); `length`: what it was
+        before. `digest`: of its text, where there is an `exact`.
 
         Raises ValueError for a vector of other dimensions: another encoder made it.
         """
@@ -192,7 +201,9 @@ class Neighbourhood:
         row = len(self._id)
         if row == len(self._matrix):
             self._grow()
-        self._matrix[row] = vector
+        self._matrix[row], self._lengths[row] = vector, length
+        if self.exact is not None:
+            self.exact.append(digest)
         self._row[memory_id] = row
         self._id.append(memory_id)
         self._seen.append(seen)
@@ -204,9 +215,11 @@ class Neighbourhood:
         if row is None:
             return
         self._characters -= len(self._seen[row].gist)
+        if self.exact is not None:
+            self.exact.remove(row)
         # The last row takes its place.
         last_id, last_seen = self._id.pop(), self._seen.pop()
-        self._matrix[row] = self._matrix[len(self._id)]
+        self._matrix[row], self._lengths[row] = self._matrix[len(self._id)], self._lengths[len(self._id)]
         if row < len(self._id):
             self._id[row], self._seen[row], self._row[last_id] = last_id, last_seen, row
 
@@ -228,15 +241,27 @@ class Neighbourhood:
         """The memory in a row."""
         return self._id[row], self._seen[row]
 
-    def exact(self, row: int, vector: Vector) -> float:
+    def cosine(self, row: int, vector: Vector) -> float:
         """A cosine that does not depend on how many rows the matrix has, as BLAS's float32 results may."""
         return float(self._matrix[row].astype(np.float64) @ vector.astype(np.float64))
 
+    def saying(self, digest: bytes) -> Vector | None:
+        """The vector, as it was before it had unit length, of a memory whose text has this digest."""
+        row = None if self.exact is None else self.exact.find(digest)
+        if row is None:
+            return None
+        # What was divided by its length is the same float16 again.
+        vector: Vector = (self._matrix[row] * self._lengths[row]).astype(np.float16).astype(np.float32)
+        return vector
+
     def _grow(self) -> None:
-        rows, dimensions = self._matrix.shape
-        grown = np.zeros((min(max(64, 2 * rows), self._limit), dimensions), np.float32)
-        grown[:rows] = self._matrix
-        self._matrix = grown
+        before = len(self._matrix)
+        rows = min(max(64, 2 * before), self._limit)
+        if self.exact is not None:
+            self.exact.grow(rows)
+        grown, lengths = np.zeros((rows, self._matrix.shape[1]), np.float32), np.zeros(rows, np.float32)
+        grown[:before], lengths[:before] = self._matrix, self._lengths
+        self._matrix, self._lengths = grown, lengths
 
 
 class Look(Struct, frozen=True):
@@ -249,7 +274,7 @@ class Look(Struct, frozen=True):
     def alike(self, above: float) -> Iterator[tuple[float, str, Seen]]:
         """The memories with a cosine > `above`, and it, the nearest first, ties by id."""
         rows = self._rows(above)
-        exact = sorted((-self._around.exact(row, self._vector), *self._around.at(row)[:1], row) for row in rows)
+        exact = sorted((-self._around.cosine(row, self._vector), *self._around.at(row)[:1], row) for row in rows)
         return ((-minus, *self._around.at(row)) for minus, _, row in exact if -minus > above)
 
     def _rows(self, above: float) -> list[int]:
@@ -297,15 +322,17 @@ class Surroundings:
         memories_max: int = 10_000,
         agents_max: int = 256,
         doubts: Doubts | None = None,
+        exact: Digesting | None = None,
     ) -> None:
         """`dimensions`: the encoder's. Beyond so many, the oldest memory goes, and the agent least lately active.
-        `doubts`: a model, asked where the rules leave open whether an episode contradicts a memory."""
-        self._policy, self._doubts = policy, doubts
+        `doubts`: a model, asked where the rules leave open whether an episode contradicts a memory. `exact`: under
+        which key the namespace's texts are known again; None: `known` knows none."""
+        self._policy, self._doubts, self._exact = policy, doubts, exact
         self._dimensions = dimensions
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
-        self.memories = Neighbourhood(dimensions, memories_max)
-        self.settled = Neighbourhood(dimensions, memories_max)
+        self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
+        self.settled = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self._claims: dict[str, Claims] = {}
         self.seq: int | None = None
 
@@ -322,11 +349,11 @@ class Surroundings:
         if memory_id in self.memories:  # most are: they were judged here
             return
         self.settled.remove(memory_id)
-        self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
+        self._add(self.memories, memory_id, vector, text, Seen(agent, gist(text), marks))
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
-        self.settled.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
+        self._add(self.settled, memory_id, vector, text, Seen(agent, gist(text), marks))
 
     def left(self, memory_id: str) -> None:
         """A memory is no more where it was, says the journal. Of one that is gone nobody is reminded: who says it again
@@ -367,8 +394,28 @@ class Surroundings:
         if judgement.outcome != STORED:
             return judgement
         contradicts = self._contradicted(episode, remembered, settled)
-        self.memories.add(episode.memory_id, vector, seen)
+        self._add(self.memories, episode.memory_id, episode.vector, episode.text, seen)
         return replace(judgement, contradicts=contradicts)
+
+    def known(self, text: str) -> Vector | None:
+        """The vector that a text will have, where a memory here says exactly this (SPEC C); None: it is to be encoded.
+
+        What is judged by it has the same outcome as if it had been encoded: an encoder answers a text as it did before.
+        """
+        if self._exact is None:
+            return None
+        sought = digest(self._exact.key, text)
+        found = self.memories.saying(sought)
+        return self.settled.saying(sought) if found is None else found
+
+    def astray(self) -> int:
+        """How many texts since the last time got past a filter and were not there."""
+        return sum(around.exact.astray() for around in (self.memories, self.settled) if around.exact is not None)
+
+    def _add(self, around: Neighbourhood, memory_id: str, vector: Vector, text: str, seen: Seen) -> None:
+        unit, length = _halved(vector)
+        told = b"" if self._exact is None else digest(self._exact.key, text)
+        around.add(memory_id, unit, seen, told, float(length))
 
     def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> tuple[str, ...]:
         """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two."""

@@ -93,6 +93,11 @@ EPISODES = Definition(
     "memquorum_episodes_total", "counter", ("outcome",),
     "Episodes that the commit worker applied, by outcome; what failed has a dead letter, and may be tried again.",
 )  # fmt: skip
+KNOWN_TEXTS = Definition(
+    "memquorum_known_texts_total", "counter", ("by",),
+    "Episodes that were not encoded, since a memory (memory) or another one of the batch (batch) says the very same; "
+    "none: what the filter in front let through for nothing.",
+)  # fmt: skip
 DECISIONS = Definition(
     "memquorum_decisions_total", "counter", ("kind", "outcome"),
     "Proposals that were decided and applied, by kind and by how they ended.",
@@ -159,7 +164,7 @@ CACHES = Definition(
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
-    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL,
+    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -180,6 +185,7 @@ class Meters:
         self.full = Gauge(FULL.name, FULL.sentence, FULL.labels, registry=self.registry)
         self.journalled = self._counter(JOURNALLED)
         self.episodes = self._counter(EPISODES)
+        self.known_texts = self._counter(KNOWN_TEXTS)
         self.decisions = self._counter(DECISIONS)
         self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
         self.held_back = self._counter(HELD_BACK)

@@ -20,7 +20,7 @@ TOPS = ("memquorum", "workers", "streams", "db", "infra")
 Floors = Sequence[Mapping[str, Sequence[str]]]
 
 _CORE = "memquorum.core."
-_POLICY = tuple(_CORE + one for one in ("policy", "facets", "caps", "merging", "salience", "tiers"))
+_POLICY = tuple(_CORE + one for one in ("policy", "exact", "facets", "caps", "merging", "salience", "tiers"))
 _INTAKE = tuple(_CORE + one for one in ("intake", "asked", "authorship", "letters", "quota", "stock"))
 
 

@@ -4,11 +4,13 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from memquorum.core.exact import Digesting
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.salience import (
@@ -432,3 +434,53 @@ def test_a_model_is_not_asked_of_what_two_agents_say_of_themselves() -> None:
     around = Surroundings(POLICY, 8, doubts=lambda earlier, later: True)
     around.judge(episode("mine", 0, "I prefer tea.", reward_ppm=PPM, agent="ann"))
     assert around.judge(episode("theirs", 30, "I drink no tea at all.", reward_ppm=PPM, agent="bob")).contradicts == ()
+
+
+# Said word for word ---------------------------------------------------------------------------------------------------
+
+
+def keyed(**bounds: int) -> Surroundings:
+    return Surroundings(POLICY, 8, exact=Digesting(bytes(32)), **bounds)
+
+
+@given(npst.arrays(np.float32, 8, elements=st.floats(-4, 4, width=32)))
+def test_what_is_known_has_the_vector_that_its_encoder_made(vector: NDArray[np.float32]) -> None:
+    assume(np.any(vector.astype(np.float16)))
+    around = keyed()
+    around.judge(replace(episode("a", 0, "The sync is at 3."), vector=vector))
+    around.promoted("b", "bo", vector, "The pump leaks.", ANN)
+    for text in ("The sync is at 3.", "The pump leaks."):
+        known = around.known(text)
+        assert known is not None and np.array_equal(known, vector.astype(np.float16).astype(np.float32))
+    assert around.known("The sync is at 3. ") is None
+
+
+def test_what_left_is_known_no_more_and_leaves_nothing_behind() -> None:
+    around, text = keyed(), "The sync is at 3."
+    around.arrived("a", "bo", at(0), text, ANN)
+    around.arrived("b", "bo", at(0), text, Marks("cy"))
+    around.left("a")
+    assert around.known(text) is not None, "b still says it"
+    around.promoted("b", "bo", at(0), text, Marks("cy"))
+    around.left("b")
+    assert around.known(text) is None
+    assert around.memories.exact is not None and around.settled.exact is not None
+    for exact in (around.memories.exact, around.settled.exact):
+        assert exact._filter.empty and not exact._digests.any()
+
+
+def test_what_was_crowded_out_is_known_no_more() -> None:
+    around = keyed(memories_max=2)
+    for degrees, name in enumerate("abc"):
+        around.judge(episode(name, 40 * degrees))
+    assert around.known("Valve a is tight.") is None
+    assert around.known("Valve b is tight.") is not None
+
+
+def test_what_was_not_stored_is_not_known_nor_is_anything_without_a_key() -> None:
+    around = keyed()
+    around.judge(episode("a", 0, "The sync is at 3.", confidence_ppm=0))
+    assert around.known("The sync is at 3.") is None
+    without = Surroundings(POLICY, 8)
+    without.judge(episode("a", 0, "The sync is at 3."))
+    assert without.known("The sync is at 3.") is None and without.astray() == 0

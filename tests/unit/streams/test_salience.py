@@ -377,7 +377,7 @@ def test_a_memory_of_another_encoder_is_no_neighbour_until_it_is_encoded_anew(li
     (scored,) = line.process(line.episode(text, agent="ann"))
     assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)
     line.process(line.episode("Something else altogether.", agent="ann"))
-    assert "old" in line.stage._surroundings[SHARD, "n"].memories
+    assert "old" in line.stage._pictures.of(SHARD, "n").memories
 
 
 def test_a_vector_that_is_none_of_its_encoders_is_no_neighbour(line: Line, caplog: pytest.LogCaptureFixture) -> None:
@@ -392,7 +392,7 @@ def test_too_many_vectors_drop_the_namespace_least_lately_active(codec: Codec) -
     line = Line(codec, vectors_max=4)  # every episode is in its buffer and in short-term memory
     for namespace in ("a", "b", "a"):
         line.process(line.episode(f"Something {namespace} {next(line.offsets)}", namespace=namespace))
-    assert [ns for _, ns in line.stage._surroundings] == ["a"]
+    assert [ns for _, ns in line.stage._pictures] == ["a"]
     line.process(line.episode("Something", namespace="b"))
     assert line.journal.asked[-1] == (SHARD, "b", None)
 

@@ -35,7 +35,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         (metrics.JOURNALLED, meters.journalled), (metrics.DECISIONS, meters.decisions), (metrics.LATE, meters.late),
         (metrics.HELD_BACK, meters.held_back), (metrics.MISBEHAVIOUR, meters.misbehaviour),
         (metrics.AMBIGUOUS, meters.ambiguous),
-        (metrics.EPISODES, meters.episodes),
+        (metrics.EPISODES, meters.episodes), (metrics.KNOWN_TEXTS, meters.known_texts),
         (metrics.LEFT_OUT, meters.left_out), (metrics.CACHE_SEARCHES, meters.cache_searches),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()

@@ -1,0 +1,73 @@
+"""What surrounds each namespace's episodes, brought up to the journal: by this picture the stage judges."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator
+
+from memquorum.core.salience import Surroundings
+from memquorum.ports import Neighbourhoods, StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+
+class Pictures:
+    """The surroundings of all namespaces of the shards that this process holds, the most lately active last."""
+
+    def __init__(
+        self, neighbourhoods: Neighbourhoods, encoder: str, empty: Callable[[str], Surroundings], vectors_max: int
+    ) -> None:
+        """`encoder`: the name of the one whose vectors are compared. `empty` makes those of a namespace. Beyond
+        `vectors_max` vectors of all together, whole namespaces go."""
+        self._neighbourhoods, self._encoder, self._empty = neighbourhoods, encoder, empty
+        self._vectors_max = vectors_max
+        self._held: OrderedDict[tuple[int, str], Surroundings] = OrderedDict()
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return iter(self._held)
+
+    def of(self, shard: int, namespace: str) -> Surroundings:
+        """Those of a namespace; empty at first."""
+        if (shard, namespace) not in self._held:
+            self._held[shard, namespace] = self._empty(namespace)
+        return self._held[shard, namespace]
+
+    def refresh(self, shard: int, namespace: str) -> None:
+        """Brings a namespace up to the journal. As with the vault, every failure means: wait, by StoreUnavailable."""
+        surroundings = self.of(shard, namespace)
+        try:
+            change = self._neighbourhoods.changes(shard, namespace, surroundings.seq, surroundings.memories)
+        except Exception as error:
+            raise StoreUnavailable(f"neighbourhood of {namespace!r}: {error!r}") from error
+        for memory_id in change.left:
+            surroundings.left(memory_id)
+        told = [(surroundings.arrived, one) for one in change.arrived]
+        told += [(surroundings.promoted, one) for one in change.settled]
+        for take_in, memory in told:
+            # A memory arrives again when it has been re-encoded. Until then it is nobody's neighbour.
+            if memory.encoder != self._encoder:
+                continue
+            try:
+                take_in(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
+            except ValueError as error:
+                log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
+        surroundings.seq = change.seq
+        self._held.move_to_end((shard, namespace))
+
+    def drop(self, shard: int, namespace: str) -> None:
+        """Lets a namespace go: the journal brings back what stays."""
+        self._held.pop((shard, namespace), None)
+
+    def leave(self, shards: Collection[int]) -> None:
+        """Lets all namespaces of these shards go."""
+        for shard, namespace in [key for key in self._held if key[0] in shards]:
+            self.drop(shard, namespace)
+
+    def bound(self) -> None:
+        """Lets the least lately active namespaces go while there is too much of them (DESIGN 19)."""
+        total = sum(one.size for one in self._held.values())
+        while total > self._vectors_max and len(self._held) > 1:
+            (shard, namespace), dropped = self._held.popitem(last=False)
+            total -= dropped.size
+            log.info("salience: namespace %r of shard %d dropped from memory", namespace, shard)
