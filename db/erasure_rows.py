@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -12,6 +12,7 @@ from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.journal.anew import fates
 from memquorum.core.journal.naming import Alike
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.withheld import Again, again
@@ -40,6 +41,17 @@ class Staying(Struct, frozen=True):
     why: str
 
 
+class _Row(Struct, frozen=True):
+    """What of a memory tells whether a summary is made anew."""
+
+    id: str
+    tier: str
+    sealed_until: int | None
+    made_by: str | None
+    renews: str | None
+    told_by: str | None
+
+
 class _Memory(Struct, frozen=True):
     agent: str
     subject: str
@@ -65,11 +77,29 @@ def found(
         rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
         roots = [ids.memory_id(namespace, event_id) for (event_id,) in rows]
     taken = _taken(connection, namespace, roots, selector)
-    rows = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)})
+    remain = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)}).fetchall()
+    summaries = _summaries(connection, namespace, taken)
     return [
-        Named(ErasedEpisode(memory_id, was, commitment), agent, created, taken[memory_id])
-        for memory_id, was, commitment, agent, created in rows
+        Named(ErasedEpisode(memory_id, was, commitment, summaries.get(memory_id)), agent, created, taken[memory_id])
+        for memory_id, was, commitment, agent, created in remain
     ]
+
+
+def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[str, str | None]) -> dict[str, str]:
+    """What becomes of each summary among what is taken; see core/journal/anew."""
+    made_of: dict[str, list[str]] = {}
+    memories: dict[str, _Row] = {}
+    as_of = 0
+    for own, parent, *row, at in connection.execute(
+        QUERIES["erasure_summaries"], {"namespace": namespace, "ids": list(taken)}
+    ):
+        as_of, one = at, _Row(*row)
+        memories[one.id] = one
+        if parent is not None and one.id == parent:
+            made_of.setdefault(own, []).append(parent)
+    roots = {own for own, because in taken.items() if because is None}
+    # What was erased before is not among the rows.
+    return fates(taken, roots, memories, made_of, (), as_of=as_of)
 
 
 def staying(

@@ -17,7 +17,7 @@ from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Filled, Noted, Waiting
+from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Noted, Waiting
 from memquorum.core.tiers import SUPERSEDED
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
@@ -61,7 +61,7 @@ def load(
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
-    standing = protections(connection, [memory_id])
+    standing, summaries = protections(connection, [memory_id]), _summaries(connection, memory_id)
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     filled = _fillers(connection, codec, found)
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
@@ -96,7 +96,17 @@ def load(
         quota=quota,
         conflicts=tuple(Contradiction(*row) for row in conflicts),
         filled=filled,
+        **summaries,
     )
+
+
+def _summaries(connection: psycopg.Connection, memory_id: str) -> dict[str, Any]:
+    """The summaries that tell what a memory told."""
+    found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
+    return {
+        "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
+        "told_by": next((Anew(own, tier) for own, tier, renews in found if not renews), None),
+    }
 
 
 def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:

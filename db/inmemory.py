@@ -18,7 +18,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.journal import links
+from memquorum.core.journal import anew, links
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
@@ -61,6 +61,7 @@ from memquorum.ports import (
     Candidate,
     Counted,
     DueMemory,
+    ErasedSummary,
     IdleSession,
     JournalChange,
     Neighbour,
@@ -230,9 +231,11 @@ class InMemoryStore:
                 kin.add(made)
         taken = kin.taken(selector, roots, self.memories, self.erased)
         found = ((one, self._was(namespace, one)) for one in sorted(taken))
-        memories = self.memories
+        memories, made_of = self.memories, _made_of(self, taken)
+        as_of = max((self.states[memories[one].shard].as_of for one in made_of), default=0)
+        summaries = anew.fates(taken, set(roots), memories, made_of, self.erased, as_of=as_of)
         return [
-            ErasedEpisode(one, was, memories[one].commitment if one in memories else None)
+            ErasedEpisode(one, was, memories[one].commitment if one in memories else None, summaries.get(one))
             for one, was in found
             if was is not None
         ]
@@ -314,6 +317,16 @@ class InMemoryStore:
         known = self._cursors.setdefault(shard, {})
         moved = net.cursors | {topic: offset for (k, topic), offset in cursors.items() if k == shard}
         known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
+
+
+def _made_of(store: InMemoryStore, memory_ids: Collection[str]) -> dict[str, list[str]]:
+    """What each of those of the ids was made of that are summaries."""
+    found: dict[str, list[str]] = {}
+    for made in store.provenance.values():
+        child = store.memories.get(made.child)
+        if made.child in memory_ids and child is not None and child.made_by is not None:
+            found.setdefault(made.child, []).append(made.parent)
+    return found
 
 
 class InMemoryTransaction:
@@ -419,17 +432,43 @@ class InMemorySchedule:
         for draft in sorted(drafts, key=lambda m: (m.seq, m.id)):
             parents = [p.parent for p in self._store.rows[Provenance].values() if p.child == draft.id]
             sources = [alive[i] for i in parents if i in alive]
+            stubs = [self._stub(i, draft) for i in parents if self._is_stub(i, draft, state.as_of)]
             free = (
                 s.tier == SHORT_TERM and s.memory_id not in protected | disputed
                 and self._rested(s, {s.tier: SUMS_UP[DRAFT]})
                 for s in sources
             )  # fmt: skip
-            if len(sources) < len(parents) or not all(free) or named == limit:
+            if len(sources) + len(stubs) < len(parents) or not all(free) or named == limit:
                 continue
             named += 1
             first = Candidate(draft.id, draft.namespace, draft.tier, draft.created, draft.created, 0, draft.early)
-            sources.sort(key=lambda s: (s.created, s.memory_id))
-            found += [(first, self._candidate(source)) for source in sources]
+            named_with = [*stubs, *(self._candidate(source) for source in sources)]
+            found += [(first, one) for one in sorted(named_with, key=lambda one: (one.created, one.memory_id))]
+        return found
+
+    def _is_stub(self, memory_id: str, draft: Memory, as_of: int) -> bool:
+        """Whether it rests sealed because of the erased summary in whose place the draft was made."""
+        return anew.stub(self._store.memories[memory_id], (draft.renews,), as_of)
+
+    def _stub(self, memory_id: str, draft: Memory) -> Candidate:
+        """Used last when it, or the erased summary, was read."""
+        m = self._store.memories[memory_id]
+        read = (
+            entry.as_of for entry, _ in self._store.entries[m.shard]
+            if entry.effect == "accessed" and entry.memory_id in (m.id, draft.renews)
+        )  # fmt: skip
+        return Candidate(m.id, m.namespace, m.tier, m.created, max((m.created, *read)), 0, m.early)
+
+    def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
+        """Those of the memories that were summaries and are gone; see the port."""
+        memories, found = self._store.memories, list[ErasedSummary]()
+        for own, parents in sorted(_made_of(self._store, memory_ids).items()):
+            left = [memories[i] for i in parents if i in memories and i not in self._store.erased]
+            said = sorted((m.created, m.id, m) for m in left if m.session is not None)
+            if memories[own].shard == shard and memories[own].tier == GONE and said:
+                first = said[0][2]
+                latest = said[-1][0]
+                found.append(ErasedSummary(own, first.namespace, first.agent, first.session or "", latest))
         return found
 
     def idle_sessions(

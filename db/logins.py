@@ -32,7 +32,7 @@ LOGINS: Mapping[str, Login] = {
     "streams": Login(memory=(READER,), vault=(KEYREADER,)),
     "replica": Login(vault=(KEYREADER,)),
     "commit": Login(memory=(WRITER, READER, KEEPER), vault=(KEYDESTROYER, KEEPER)),
-    "consolidator": Login(memory=(READER,)),
+    "consolidator": Login(memory=(READER,), vault=(KEYREADER,)),
     "retrieval": Login(memory=(TENANT, ACCOUNTS)),
     # Who asks and proves: `psql`, `verify`, `forget`, and orders, which say what they will take.
     "audit": Login(memory=(READER,), vault=(KEYREADER,)),

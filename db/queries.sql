@@ -347,7 +347,7 @@ SELECT m.id::text, m.seq FROM memory m WHERE m.id = ANY(%(ids)s::uuid[])
 
 -- :name erased_copy
 -- Episodes whose keys an order destroyed, and those that came after it.
-COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)
+COPY erased (memory_id, shard, seq, namespace, was, summary) FROM STDIN (FORMAT BINARY)
 
 -- :name living_upsert
 -- How many more memories of a namespace are alive, or fewer.
@@ -474,12 +474,13 @@ SELECT memory_id::text FROM protection WHERE kind = 'hold'
 -- :name erasure_upsert
 -- An order that was carried out. Its entries may come in two batches of a rebuild: their counts add up.
 INSERT INTO erasure (shard, namespace, order_id, selector, value, signer, ordered_by, reference, ordered_at, ordered,
-    accepted_at, accepted_offset, first_seq, last_seq, memories, episodes, residue_until, epoch, head)
+    accepted_at, accepted_offset, first_seq, last_seq, memories, episodes, residue_until, summaries, anew, epoch, head)
 VALUES (%(shard)s, %(namespace)s, %(order_id)s, %(selector)s, %(value)s, %(signer)s, %(ordered_by)s, %(reference)s,
     %(ordered_at)s, %(ordered)s, %(accepted_at)s, %(accepted_offset)s, %(first_seq)s, %(last_seq)s, %(memories)s,
-    %(episodes)s, %(residue_until)s, %(epoch)s, %(head)s)
+    %(episodes)s, %(residue_until)s, %(summaries)s, %(anew)s, %(epoch)s, %(head)s)
 ON CONFLICT (shard, first_seq) DO UPDATE
-SET memories = erasure.memories + excluded.memories, episodes = erasure.episodes + excluded.episodes
+SET memories = erasure.memories + excluded.memories, episodes = erasure.episodes + excluded.episodes,
+    summaries = erasure.summaries + excluded.summaries, anew = erasure.anew + excluded.anew
 
 -- :name erasure_attested
 -- The members have decided that the order was genuine, and where it stands.
@@ -541,6 +542,17 @@ SELECT p.child::text, p.parent::text, p.agent, EXISTS (SELECT FROM erased x WHER
 FROM alike a
 JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = a.id AND p.echo
 
+-- :name erasure_summaries
+-- Of those ids the summaries that are there, with all that they were made of and that no order has erased: each by its
+-- row as far as it tells whether the summary is made anew; and the time of their shard.
+SELECT s.id::text, p.parent::text, m.id::text, m.tier, m.sealed_until, m.made_by, m.renews::text, m.told_by::text, h.as_of
+FROM memory s
+JOIN shard h ON h.shard = s.shard
+LEFT JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id
+JOIN memory m ON m.id IN (s.id, p.parent)
+WHERE s.id = ANY(%(ids)s::uuid[]) AND s.namespace = %(namespace)s AND s.made_by IS NOT NULL AND s.tier <> 'gone'
+  AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
+
 -- :name erasure_said
 -- What memories are about, whose and from where, gone or not.
 SELECT id::text, agent, subject, source, tier, created
@@ -571,10 +583,10 @@ ORDER BY f.id
 -- Changes of tier or of the encoder, and uses that ask for what is sealed: all of a batch at once.
 UPDATE memory m
 SET tier = n.tier, encoder = n.encoder, confidence_ppm = n.confidence_ppm, changed = n.changed,
-    sealed_until = n.sealed_until, seq = n.seq, asks_after = n.asks_after
+    sealed_until = n.sealed_until, seq = n.seq, asks_after = n.asks_after, told_by = n.told_by
 FROM json_to_recordset(%(rows)s) AS n (
     id uuid, tier text, encoder text, confidence_ppm integer, changed bigint, sealed_until bigint, seq bigint,
-    asks_after bigint)
+    asks_after bigint, told_by uuid)
 WHERE m.id = n.id
 
 -- :name strength_update
@@ -647,7 +659,7 @@ LIMIT %(limit)s
 -- What became of an order of any kind: the first entry that answers it, what it erased, and the first decision on it with
 -- what became of each memory that the reader sees; one row without a memory where nothing was decided yet. Which effects are
 -- not about orders, the index says in the same words: or it would not be used.
-SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch,
+SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.summaries, e.anew,
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
 FROM (
     SELECT shard, entry FROM journal
@@ -788,33 +800,77 @@ LIMIT %(limit)s
 
 -- :name schedule_drafted
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
--- these are in short-term memory, none rests, is protected, or says otherwise than what is alive.
+-- these are in short-term memory, none rests, is protected, or says otherwise than what is alive. What rests sealed because
+-- of the erased summary in whose place one was made was used last when it, or that summary, was read.
 SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early,
-    s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
+    m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, greatest(m.created, (
+        SELECT max(j.as_of) FROM journal j WHERE j.memory_id IN (m.id, d.renews) AND j.effect = 'accessed'))),
+    coalesce(s.salience_ppm, 0), m.early
 FROM (
-    SELECT id, namespace, tier, created, early, seq
+    SELECT id, namespace, tier, created, early, renews, seq
     FROM memory
     WHERE shard = %(shard)s AND tier = 'draft' AND sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
       AND NOT EXISTS (
         SELECT FROM provenance p
+        LEFT JOIN memory x ON x.id = p.parent AND x.tier = 'sealed' AND x.told_by = memory.renews
         LEFT JOIN strength t ON t.memory_id = p.parent
         WHERE p.namespace = memory.namespace AND p.child = memory.id
-          AND (t.tier IS DISTINCT FROM 'short-term'
+          AND CASE WHEN x.id IS NOT NULL THEN x.sealed_until <= (SELECT as_of FROM shard WHERE shard = %(shard)s)
+          ELSE (t.tier IS DISTINCT FROM 'short-term'
             OR coalesce((t.rest ->> %(kind)s)::bigint, 0) > (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
             OR EXISTS (SELECT FROM protection q WHERE q.memory_id = p.parent)
             OR EXISTS (
                 SELECT FROM conflict c
                 JOIN strength o ON o.memory_id = c.older
                 JOIN strength n ON n.memory_id = c.newer
-                WHERE p.parent IN (c.older, c.newer)))
+                WHERE p.parent IN (c.older, c.newer))) END
       )
     ORDER BY seq, id
     LIMIT %(limit)s
 ) d
 JOIN provenance p ON p.namespace = d.namespace AND p.child = d.id
-JOIN strength s ON s.memory_id = p.parent
-JOIN memory m ON m.id = s.memory_id
-ORDER BY d.seq, d.id, s.created, s.memory_id
+JOIN memory m ON m.id = p.parent
+LEFT JOIN strength s ON s.memory_id = m.id
+ORDER BY d.seq, d.id, m.created, m.id
+
+-- :name schedule_erased_summaries
+-- Of those ids the summaries that are gone, each with the session that it was of, and when the latest of that was said
+-- which no order has erased.
+SELECT DISTINCT ON (s.id) s.id::text, m.namespace, m.agent, m.session, max(m.created) OVER (PARTITION BY s.id)
+FROM memory s
+JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id
+JOIN memory m ON m.id = p.parent AND m.session IS NOT NULL
+WHERE s.id = ANY(%(ids)s::uuid[]) AND s.shard = %(shard)s AND s.made_by IS NOT NULL AND s.tier = 'gone'
+  AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
+ORDER BY s.id, m.created, m.id
+
+-- :name session_left
+-- What an erased summary was made of and a summary may be made of anew, the oldest first: what rests sealed because of that
+-- very summary, and what is alive, as `session_memories`. Of what is sealed the journal tells where its content lies.
+SELECT m.id::text, coalesce(c.body, ''), m.created, m.agent, m.subject, m.commitment,
+    coalesce(s.accesses + s.reinforced, (
+        SELECT count(*) FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('accessed', 'reinforced'))),
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1),
+    c.body IS NULL
+FROM memory d
+JOIN provenance p ON p.namespace = d.namespace AND p.child = d.id
+JOIN memory m ON m.id = p.parent AND m.namespace = d.namespace
+LEFT JOIN strength s ON s.memory_id = m.id
+LEFT JOIN content c ON c.memory_id = m.id
+WHERE d.id = %(summary)s::uuid AND d.shard = %(shard)s AND d.tier = 'gone' AND CASE
+    WHEN m.tier = 'sealed'
+    THEN m.told_by IN (d.id, d.renews) AND m.sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
+    ELSE m.tier = 'short-term' AND c.body IS NOT NULL AND NOT EXISTS (SELECT FROM protection q WHERE q.memory_id = m.id)
+      AND NOT EXISTS (
+        SELECT FROM conflict k
+        JOIN strength o ON o.memory_id = k.older
+        JOIN strength n ON n.memory_id = k.newer
+        WHERE k.older = m.id OR k.newer = m.id)
+    END
+  AND NOT EXISTS (
+    SELECT FROM provenance o JOIN memory t ON t.id = o.child AND t.made_by IS NOT NULL AND t.tier <> 'gone'
+    WHERE o.namespace = m.namespace AND o.parent = m.id)
+ORDER BY m.created, m.id
 
 -- :name session_memories
 -- What is left of a session in short-term memory that a summary may take the place of, the oldest first.
@@ -1074,10 +1130,17 @@ SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeat
 
 -- :name explain_erasure
 -- The order that took a memory.
-SELECT o.order_id::text, o.selector, o.value, o.ordered_by, o.accepted_at, o.residue_until, e.seq
+SELECT o.order_id::text, o.selector, o.value, o.ordered_by, o.accepted_at, o.residue_until, e.seq, e.summary
 FROM erased e
 JOIN erasure o ON o.shard = e.shard AND e.seq BETWEEN o.first_seq AND o.last_seq
 WHERE e.memory_id = %(id)s::uuid
+
+-- :name explain_anew
+-- The summaries that were made in the place of an erased one; and the one that says what is to be kept of what rests sealed.
+SELECT m.id::text, m.tier, m.renews IS NOT DISTINCT FROM %(id)s::uuid
+FROM memory m
+WHERE m.renews = %(id)s::uuid OR m.id = (SELECT told_by FROM memory WHERE id = %(id)s::uuid)
+ORDER BY m.seq
 
 -- :name explain_decisions
 -- The votes on one memory, with their certificates.
@@ -1721,7 +1784,7 @@ ORDER BY seq, place
 
 -- :name audit_erased
 -- Erased episodes, in the order of the journal.
-SELECT memory_id::text, shard, seq, namespace, was
+SELECT memory_id::text, shard, seq, namespace, was, summary
 FROM erased
 WHERE shard = %(shard)s
 ORDER BY seq, erased.memory_id
@@ -1729,7 +1792,7 @@ ORDER BY seq, erased.memory_id
 -- :name audit_erasure
 -- Orders that were carried out.
 SELECT shard, namespace, order_id::text, selector, value, signer, ordered_by, reference, ordered_at, ordered, accepted_at,
-    accepted_offset, first_seq, last_seq, memories, episodes, residue_until, epoch, head
+    accepted_offset, first_seq, last_seq, memories, episodes, residue_until, summaries, anew, epoch, head
 FROM erasure
 WHERE shard = %(shard)s
 ORDER BY first_seq

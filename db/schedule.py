@@ -13,7 +13,7 @@ from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.tiers import DRAFT
 from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES, SUMS_UP
-from memquorum.ports import Candidate, DueMemory, IdleSession, ShardStatus, StoreUnavailable
+from memquorum.ports import Candidate, DueMemory, ErasedSummary, IdleSession, ShardStatus, StoreUnavailable
 
 
 class PostgresSchedule:
@@ -69,6 +69,12 @@ class PostgresSchedule:
         parameters = {**begin, "shard": shard, "until": until, "least": least, "limit": limit}
         with self._link.use() as connection:
             return [IdleSession(*row) for row in connection.execute(QUERIES["schedule_idle_sessions"], parameters)]
+
+    def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
+        """Those of the memories that were summaries and are gone; see the port."""
+        wanted = {"shard": shard, "ids": list(memory_ids)}
+        with self._link.use() as connection:
+            return [ErasedSummary(*row) for row in connection.execute(QUERIES["schedule_erased_summaries"], wanted)]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""

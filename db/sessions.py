@@ -38,6 +38,19 @@ class PostgresSessions:
             rows = connection.execute(QUERIES["session_memories"], parameters).fetchall()
         return [SessionMemory(*(*row[:-1], self._positive(row[-1]))) for row in rows]
 
+    def left(self, shard: int, summary: str) -> list[SessionMemory]:
+        """What an erased summary may be made anew of; see the port."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["session_left"], {"shard": shard, "summary": summary}).fetchall()
+        return [
+            SessionMemory(*(*row[:-2], self._positive(row[-2]), self._lies(row[-2]) if row[-1] else None))
+            for row in rows
+        ]
+
+    def _lies(self, entry: bytes | None) -> int | None:
+        """Where the content of what rests sealed lies in the accepted stream."""
+        return None if entry is None else self._codec.decode_as(JournalEntry, entry).source_offset
+
     def _positive(self, entry: bytes | None) -> bool:
         """Whether the episode carried a reward that says so."""
         if entry is None:

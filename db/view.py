@@ -315,9 +315,9 @@ class View:
 
     # What a ballot needs ---------------------------------------------------------------------------------------------
 
-    def known(self, memory_ids: Iterable[str]) -> dict[str, Known]:
-        """What is known about those of the memories that are."""
-        rows = self._db.execute(sql.KNOWN, (json.dumps(list(memory_ids)),))
+    def known(self, memory_ids: Iterable[str], *, sealed: bool = False) -> dict[str, Known]:
+        """What is known about those of the memories that are. `sealed`: also of those that rest sealed."""
+        rows = self._db.execute(sql.KNOWN_SEALED if sealed else sql.KNOWN, (json.dumps(list(memory_ids)),))
         return {row[0]: Known._make((*row[:-_MARKS], Marks(*row[-_MARKS:]))) for row in rows}
 
     def marks(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, Marks]:

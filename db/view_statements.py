@@ -15,6 +15,7 @@ SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_pp
        witnessed, reads, sealed_counts, alike, accepted_offset, subject, source, sensitivity_ppm, purposes,
        jurisdictions, m.key, m.supersedes, m.summary
 {FACTS}"""
+KNOWN_SEALED = KNOWN.replace("m.at = p.at", "m.at = abs(p.at)")
 # Of those that are sealed too: what was made of them is no freer than they are.
 MARKS = """
 SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions, m.key

@@ -33,7 +33,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "migrate": (),
 }
 # Who opens or makes what is sealed, through the vault.
-OPENS = frozenset({"intake", "streams", "replica", "commit"})
+OPENS = frozenset({"intake", "streams", "replica", "commit", "consolidator"})
 
 
 def processes(made: Genesis) -> list[str]:

@@ -326,19 +326,21 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.sessions import PostgresSessions
     from workers.consolidator.extractive import Extractive
+    from workers.consolidator.opening import Opening
     from workers.consolidator.worker import Consolidator
 
     settings.require("bootstrap", "memory_dsn")
-    codec = load_codec()
+    codec, stamps = load_codec(), genesis.service_stamps(settings)
     Consolidator(
         settings.bootstrap,
         made,
         codec,
         seed=genesis.consolidator_seed(settings, made),
         sessions=PostgresSessions(settings.memory_dsn, codec),
+        opening=Opening(settings.bootstrap, codec, vault(settings, journals=journals(settings, made, stamps))),
         summariser=Extractive(made.policy.consolidate.share_ppm),
         stop=Stop().on_signals(),
-        stamps=genesis.service_stamps(settings),
+        stamps=stamps,
         telemetry=telemetry,
         instance=settings.instance or None,
     ).run(ready)

@@ -256,6 +256,11 @@ class Schedule(Protocol):
         idle first, then by namespace, agent and session; those that come after one, where it is given."""
         ...
 
+    def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
+        """Those of the memories that were summaries of sessions and are gone, by id; not those of which everything that
+        they were made of was erased."""
+        ...
+
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and, as in `due`, rest no longer; in the order asked for."""
         ...
@@ -268,7 +273,8 @@ class Schedule(Protocol):
 class SessionMemory(Struct, frozen=True):
     """A memory of a session, as its summary is made of it. `created`: milliseconds since the epoch; `commitment`: the
     keyed one to its content; `references`: how often it was read or said again; `positive`: whether it had a good
-    outcome."""
+    outcome. `lies`: of what rests sealed, the offset in the accepted stream at which its content lies; the text is
+    empty then, until somebody has opened it."""
 
     memory_id: str
     text: str
@@ -278,6 +284,7 @@ class SessionMemory(Struct, frozen=True):
     commitment: bytes
     references: int = 0
     positive: bool = False
+    lies: int | None = None
 
 
 class IdleSession(Struct, frozen=True):
@@ -288,6 +295,17 @@ class IdleSession(Struct, frozen=True):
     session: str
     latest: int
     memories: int
+
+
+class ErasedSummary(Struct, frozen=True):
+    """A summary that was erased: of whose session it was, and when the latest of it was said that was not erased, in
+    milliseconds."""
+
+    memory_id: str
+    namespace: str
+    agent: str
+    session: str
+    latest: int
 
 
 class Sessions(Protocol):
@@ -301,6 +319,11 @@ class Sessions(Protocol):
         """What is left of a session in short-term memory that a summary may take the place of, the oldest first: not
         what was wanted on purpose, is protected, says otherwise than what is alive, or was summed up already. Raises
         StoreUnavailable."""
+        ...
+
+    def left(self, shard: int, summary: str) -> list[SessionMemory]:
+        """What an erased summary was made of and a summary may be made of anew, the oldest first: what is alive, as
+        `memories`, and what rests sealed because of that very summary, without its text. Raises StoreUnavailable."""
         ...
 
     def close(self) -> None:

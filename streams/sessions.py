@@ -1,7 +1,9 @@
-"""The sessions stage: a session without activity for as long as the policy says is over, and is to be consolidated.
+"""The sessions stage: a session without activity for as long as the policy says is over, and is to be consolidated;
+and a summary that an order erased is to be made anew of what others said.
 
-It reads the journal's ticks, so by the stream's clock, and keeps no state but which sessions it has told of lately:
-after a restart it tells of some again, under the same event ids, and the consolidator makes the same summaries.
+It reads the journal's ticks, so by the stream's clock, and the entries of orders to erase. It keeps no state but which
+sessions it has told of lately: after a restart it tells of some again, under the same event ids, and the consolidator
+makes the same summaries.
 """
 
 from __future__ import annotations
@@ -18,8 +20,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.core.records import JournalAppended, JournalEntry, SessionClosed, Ticked
-from memquorum.ports import IdleSession, Schedule, StoredOrders
+from memquorum.core.journal import anew
+from memquorum.core.journal.effects import ERASED
+from memquorum.core.journal.naming import DROPPED
+from memquorum.core.records import Erased, JournalAppended, JournalEntry, SessionClosed, Stored, Ticked
+from memquorum.ports import ErasedSummary, IdleSession, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
 from streams.configurations import Configurations
@@ -28,18 +33,19 @@ from streams.stage import Arrival, Output
 
 log = logging.getLogger(__name__)
 
-IDLE = "idle"
+IDLE, ANEW = "idle", "erased"
 _MOST = 64
 # Of the stream's time: a session may be found over so much later.
 _EVERY_MS = 60_000
 _LATELY_MAX = 10_000
 # Fixed for ever: who finds the same session idle again says the same event.
 _IDLE = uuid.UUID("0f6c6d4e-53e5-5b0a-8a3b-736573736964")
-_MARK = TICKED.encode()
+_ERASED = uuid.UUID("5d0b7a34-9a51-5f0e-8d0c-657261736564")
+_MARK, _ERASURE = TICKED.encode(), ERASED.encode()
 
 
 class Sessions:
-    """JournalAppended → SessionClosed, of sessions that are idle at a tick."""
+    """JournalAppended → SessionClosed, of sessions that are idle at a tick, and of those whose summary was erased."""
 
     def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule, stored: StoredOrders) -> None:
         self._codec, self._schedule = codec, schedule
@@ -51,9 +57,14 @@ class Sessions:
         self._told: OrderedDict[str, None] = OrderedDict()
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
-        """The sessions that are over, in the order of the ticks. ValueError for an entry that is none of the
-        journal's."""
-        found = [output for arrival in arrivals if _MARK in arrival.value for output in self._idle(arrival)]
+        """The sessions that are over, in the order of the ticks, and those to be summed up anew. ValueError for an
+        entry that is none of the journal's."""
+        found = [
+            output
+            for arrival in arrivals
+            if _MARK in arrival.value or _ERASURE in arrival.value
+            for output in self._told_of(arrival)
+        ]
         for output in found:
             self._told[output.event_id] = None
         while len(self._told) > _LATELY_MAX:
@@ -72,12 +83,35 @@ class Sessions:
             self._after.pop(shard, None)
         self._told.clear()
 
-    def _idle(self, arrival: Arrival) -> list[Output]:
-        tick = self._codec.decode_as(JournalEntry, self._codec.decode_as(JournalAppended, arrival.value).entry)
-        if tick.effect != TICKED:
+    def _told_of(self, arrival: Arrival) -> list[Output]:
+        entry = self._codec.decode_as(JournalEntry, self._codec.decode_as(JournalAppended, arrival.value).entry)
+        if entry.effect not in (TICKED, ERASED, DROPPED):
             return []
-        if tick.shard != arrival.partition:
-            raise ValueError(f"an entry of shard {tick.shard} in partition {arrival.partition}")
+        if entry.shard != arrival.partition:
+            raise ValueError(f"an entry of shard {entry.shard} in partition {arrival.partition}")
+        return self._idle(entry, arrival) if entry.effect == TICKED else self._anew(entry, arrival)
+
+    def _anew(self, entry: JournalEntry, arrival: Arrival) -> list[Output]:
+        """The summaries that an entry erased and that are made anew; of one that was on its way and is kept out by an
+        order, the one in whose place it was made."""
+        detail = self._codec.decode(entry.detail)
+        gone: list[str] = []
+        if isinstance(detail, Erased):
+            gone = [one.memory_id for one in detail.episodes if one.summary == anew.ANEW]
+        elif isinstance(detail, Stored) and detail.outcome == ERASED and detail.summary and detail.summary.renews:
+            gone = [detail.summary.renews]
+        found = self._schedule.erased_summaries(entry.shard, gone) if gone else []
+        return [self._made_anew(entry, one, arrival.traceparent) for one in found]
+
+    def _made_anew(self, entry: JournalEntry, one: ErasedSummary, traceparent: str | None) -> Output:
+        event_id = str(uuid.uuid5(_ERASED, f"{entry.shard}\0{entry.seq}\0{one.memory_id}"))
+        record = SessionClosed(
+            event_id, entry.shard, one.namespace, one.agent, one.session, one.latest, ANEW, entry.source_offset,
+            one.memory_id,
+        )  # fmt: skip
+        return self._closed(record, traceparent)
+
+    def _idle(self, tick: JournalEntry, arrival: Arrival) -> list[Output]:
         last = self._asked.get(tick.shard)
         if last is not None and last <= tick.as_of < last + _EVERY_MS:
             return []
@@ -98,13 +132,16 @@ class Sessions:
         record = SessionClosed(
             event_id, tick.shard, one.namespace, one.agent, one.session, tick.as_of, IDLE, tick.source_offset
         )
+        return self._closed(record, traceparent)
+
+    def _closed(self, record: SessionClosed, traceparent: str | None) -> Output:
         return Output(
             topic=topics.CLOSED,
-            partition=tick.shard,
-            key=one.namespace.encode(),
+            partition=record.shard,
+            key=record.namespace.encode(),
             value=self._codec.encode(record),
             kind=SessionClosed.__name__,
-            event_id=event_id,
+            event_id=record.event_id,
             traceparent=traceparent,
         )
 

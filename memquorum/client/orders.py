@@ -10,8 +10,9 @@ from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid
 from memquorum.commands import FAILED, NOT_FOUND, OK, REFERENCE, Option, flag, one_of, option
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
+from memquorum.core.journal.anew import WORDS
 from memquorum.core.retrieval import ordered
-from memquorum.core.retrieval.ordered import counted, remains
+from memquorum.core.retrieval.ordered import counted, remains, summed_up
 from memquorum.core.retrieval.restoring import UNKNOWN
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -104,15 +105,18 @@ def lines(found: Erasure) -> Iterator[str]:
     if not found.dry_run:
         erased = f"erased {what} {found.namespace!r}: {count}" if found.episodes else nothing
         yield f"{erased}; order {found.order_id}"
+        yield from (f"  {line}" for line in summed_up(found.summaries or 0, found.anew or 0))
         yield f"  journal of shard {found.shard}, entries {found.first_seq} to {found.last_seq}"
         yield f"  {remains(found.residue_until or 0)}"
         yield from _staying(found)
         return
     yield f"would erase {what} {found.namespace!r}: {count}" if found.episodes else nothing
+    yield from (f"  {line}" for line in summed_up(found.summaries or 0, found.anew or 0))
     for one in found.going:
         because = f", because of {one.because}" if one.because else ""
         by = f", by {one.agent}, {moment(one.created)}" if one.agent and one.created is not None else ""
-        yield f"  {one.memory_id}  {one.was}{by}{because}"
+        summary = f"; {WORDS.get(one.summary, one.summary)}" if one.summary else ""
+        yield f"  {one.memory_id}  {one.was}{by}{because}{summary}"
     if found.more:
         yield f"  and {found.more:,} more"
     yield from _staying(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from memquorum.commands import FAILED, OK, option
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Proven
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal.anew import WORDS
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 from memquorum.schema_files import load_codec
@@ -77,6 +79,9 @@ def lines(found: Proven, genesis: Genesis) -> Iterator[str]:
     yield f"  names     {what}namespace {order.namespace!r}"
     count = f"{many(memories, 'memory')}, {many(len(found.episodes), 'episode')} in all"
     yield f"  erased    {moment(found.accepted_at)}: {count}"
+    fates = Counter(one.summary for one in found.episodes if one.summary is not None)
+    for fate, number in sorted(fates.items()):
+        yield f"            {number} of them {WORDS.get(fate, fate)}"
     first, last = found.seqs
     entries = f"entry {first}" if first == last else f"entries {first} to {last}"
     yield f"  journal   {entries} of shard {found.shard}, head signed, hash {found.head.hash.hex()[:16]}…"

@@ -377,12 +377,15 @@ def _quoting(summary: Summary) -> Summary:
     if None in named:
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of what is no UUID; name the memory that says it")
     _name("summary", summary.by)
+    renews = names.uuid(summary.renews) if summary.renews is not None else None
+    if summary.renews is not None and renews is None:
+        raise _Refused(Reason.BAD_ID, "summary", "renews is no UUID; name the summary that was erased")
     quotes = (
         Quote(str(memory_id), quote.start, quote.end, _name("summary", quote.section), quote.at)
         for memory_id, quote in zip(named, summary.quotes, strict=True)
     )
     return Summary(
-        summary.by, _name("summary", summary.session), summary.importance_ppm, summary.commitment, tuple(quotes)
+        summary.by, _name("summary", summary.session), summary.importance_ppm, summary.commitment, tuple(quotes), renews
     )
 
 

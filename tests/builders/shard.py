@@ -185,16 +185,22 @@ class Shard:
         told = {one.memory_id: one for one in recalled}
         return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits, recalled=told))
 
-    def summary(self, event_id: str, sources: Sequence[str], at: int = 1_000, **said: Any) -> Change:
-        """A summary of memories, each quoted whole."""
+    def summary(
+        self, event_id: str, sources: Sequence[str], at: int = 1_000, *, renews: str | None = None,
+        by: str = "extractive/1", **said: Any,
+    ) -> Change:  # fmt: skip
+        """A summary of memories, each quoted whole; `renews`: in the place of which erased one."""
         quotes = tuple(Quote(one, 0, 23, "facts", at) for one in sources)
-        summary = Summary("extractive/1", "s1", 600_000, b"c" * 32, quotes)
+        summary = Summary(by, "s1", 600_000, b"c" * 32, quotes, renews)
         said = {"agent": CONSOLIDATOR, "derives_from": tuple(sources), "summary": summary, "session": None} | said
         return self.episode(event_id, at, **said)
 
     def consolidate(self, summary: str, sources: Sequence[str], vote: votes.Vote = votes.everybody) -> Change:
         """The vote on a summary; `vote`: what the members say. The summary can be opened."""
-        used = max(self.rows.strengths[one].last_access for one in sources if one in self.rows.strengths)
+        rows = self.rows
+        found = [rows.strengths[one].last_access for one in sources if one in rows.strengths]
+        renews = rows.memories[summary].renews
+        used = max(found or [rows.memories[one].created for one in sources if renews is not None])
         one = Proposal((summary, *sources), NAMESPACE, "consolidate", "summed up", used, used, 0)
         at = next(c for c in self.changes if c.entry.memory_id == summary and c.entry.effect == "drafted")
         born = self.rules.codec.decode_as(Stored, at.entry.detail)

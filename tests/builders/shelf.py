@@ -10,7 +10,15 @@ from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import Crossing, DecayCrossed, Standing
-from memquorum.ports import Candidate, DueMemory, IdleSession, OrderVote, ShardStatus, StoreUnavailable
+from memquorum.ports import (
+    Candidate,
+    DueMemory,
+    ErasedSummary,
+    IdleSession,
+    OrderVote,
+    ShardStatus,
+    StoreUnavailable,
+)
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders.policies import by_the_paper
@@ -31,6 +39,7 @@ class Shelf:
     stands: dict[str, Quota] = field(default_factory=dict)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     idle: list[IdleSession] = field(default_factory=list)
+    erased: list[ErasedSummary] = field(default_factory=list)
     summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
 
     def due(
@@ -59,6 +68,10 @@ class Shelf:
         self._note("idle_sessions", shard, until, least, limit)
         found = [one for one in self.idle if one.latest <= until and one.memories >= least]
         return found[found.index(after) + 1 if after else 0 :][:limit]
+
+    def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
+        self._note("erased_summaries", shard, tuple(memory_ids))
+        return [one for one in self.erased if one.memory_id in memory_ids]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         self._note("candidates", shard, tuple(memory_ids))

@@ -2,4 +2,5 @@
 
 `worker` reads which sessions are over, and keeps its place in its group; `making` turns the memories of one into
 summaries, by a summariser: `extractive`, which takes sentences as they are. What becomes of them the members decide.
+`opening` opens what rests sealed because of a summary that was erased, so that one is made anew of it.
 """

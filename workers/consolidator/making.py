@@ -70,6 +70,7 @@ def _summary(
             importance_ppm=max(one.importance_ppm for one in sources),
             commitment=ids.sha256(*(one.commitment for one in by_id)),
             quotes=quotes,
+            renews=closed.summary,
         ),
     )
 

@@ -1,7 +1,8 @@
 """The consolidator's loop: a session that is over becomes summaries, published and signed, each once.
 
-Order of each record: wait until the store holds what the accepted stream had of the session, read its memories, make
-the summaries, publish them, flush, and only then commit the offset. A crash in between makes them a second time, with
+Order of each record: wait until the store holds what the accepted stream had of the session, read its memories, or what
+is left of those that an erased summary was made of, make the summaries, publish them, flush, and only then commit the
+offset. A crash in between makes them a second time, with
 the same event ids: the journal keeps the first.
 """
 
@@ -20,9 +21,10 @@ from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.records import EpisodeRecorded, SessionClosed
-from memquorum.ports import Sessions, StoreUnavailable, Summariser, SummariserUnavailable
+from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, Summariser, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
+from workers.consolidator.opening import UNREADABLE, Opening
 from workers.kafka import loop
 from workers.kafka.strangers import Strangers
 
@@ -40,13 +42,13 @@ class Consolidator:
     """One process of the group. `run` is all of it."""
 
     def __init__(
-        self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, sessions: Sessions,
+        self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, sessions: Sessions, opening: Opening,
         summariser: Summariser, stop: loop.Stop, stamps: Reader | None = None, telemetry: Telemetry | None = None,
         instance: str | None = None,
     ) -> None:  # fmt: skip
-        """`seed`: of the agent in whose name summaries are published."""
+        """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
-        self._sessions, self._summariser = sessions, summariser
+        self._sessions, self._opening, self._summariser = sessions, opening, summariser
         self._shown = (telemetry or Telemetry()).stage("consolidator")
         self._strangers = Strangers(_LOG, stamps)
         settings = {"group.instance.id": f"consolidator-{instance}"} if instance else {}
@@ -103,9 +105,9 @@ class Consolidator:
             try:
                 if not self._there(closed):
                     return False
-                memories = self._sessions.memories(closed.shard, closed.namespace, closed.agent, closed.session)
+                memories = self._memories(closed)
                 made = making.summaries(self._summariser, closed, memories)
-            except (StoreUnavailable, SummariserUnavailable) as error:
+            except (StoreUnavailable, SummariserUnavailable, *UNREADABLE) as error:
                 # The raw memories are as they were, and nothing of the session is in the line.
                 _LOG.warning("session %s of %s: failed, tried again in %g s: %s", closed.session, closed.namespace,
                              pause, error)  # fmt: skip
@@ -121,6 +123,12 @@ class Consolidator:
                       len(memories), len(made))  # fmt: skip
             return self._flushed()
         return False
+
+    def _memories(self, closed: SessionClosed) -> list[SessionMemory]:
+        """What the session's summaries are made of. Raises StoreUnavailable, and what `Opening` raises."""
+        if closed.summary is None:
+            return self._sessions.memories(closed.shard, closed.namespace, closed.agent, closed.session)
+        return self._opening.opened(closed.shard, self._sessions.left(closed.shard, closed.summary))
 
     def _there(self, closed: SessionClosed) -> bool:
         """Waits until the store holds what the accepted stream had of the session; False if told to stop."""

@@ -102,6 +102,7 @@ class Judge:
             protected = self._view.protected(ids[kind])
             fading[kind] = [row for row in fading[kind] if row.memory_id not in protected]
         known = self._view.known(i for kind, of_kind in ids.items() if kind not in fading for i in of_kind)
+        known |= self._view.known(_stubs(nomination, places, known), sealed=True)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
@@ -287,6 +288,17 @@ class Judge:
         if wrong is not None:
             _LOG.warning("memory %s of namespace %s counts for nothing: %s", row.memory_id, namespace, wrong)
         return text if wrong is None else None
+
+
+def _stubs(nomination: NominationProposed, places: Places, known: Mapping[str, Known]) -> list[str]:
+    """What is to be summed up anew and rests sealed because of a summary that was erased."""
+    found: list[str] = []
+    for kind, where in places:
+        for first, *others in (nomination.proposals[at].memory_ids for at in where if kind.revives and kind.seals):
+            summary = unpacked(known[first].marks.summary) if first in known else None
+            if summary is not None and summary.renews is not None:
+                found += [memory_id for memory_id in others if memory_id not in known]
+    return found
 
 
 def _together(facts: Mapping[str, MemoryFacts], proposal: Proposal) -> Together | None:

@@ -10,6 +10,7 @@ from db import erasure_rows
 from db.erasure_rows import Named
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
+from memquorum.core.journal.anew import ANEW
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.retrieval.erasing import ErasureAsked
@@ -56,13 +57,15 @@ def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -
 
 def _would(asked: ErasureAsked, found: Sequence[Named]) -> Erasure:
     going = tuple(
-        Going(one.episode.memory_id, one.episode.was, one.agent, one.created, one.because)
+        Going(one.episode.memory_id, one.episode.was, one.agent, one.created, one.because, one.episode.summary)
         for one in found[: asked.listed]
     )
+    summaries = [one.episode.summary for one in found if one.episode.summary is not None]
     remembered = sum(one.episode.commitment is not None for one in found)
     return Erasure(
         asked.namespace, asked.order.selector, asked.order.value, True, "nothing ordered",
-        memories=remembered, episodes=len(found), going=going, more=len(found) - len(going),
+        memories=remembered, episodes=len(found), summaries=len(summaries), anew=summaries.count(ANEW),
+        going=going, more=len(found) - len(going),
     )  # fmt: skip
 
 

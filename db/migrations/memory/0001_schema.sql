@@ -69,6 +69,8 @@ CREATE TABLE memory (
     purposes        text,
     jurisdictions   text    NOT NULL DEFAULT '', -- whose law it is under
     made_by         text,   -- of a summary, who made it
+    renews          uuid,   -- of a summary, the erased one in whose place it was made
+    told_by         uuid,   -- of what rests sealed because a summary says what is to be kept of it: that summary
     asks_after      bigint, -- of a sealed one: a use after this time that comes late asks for it back; NULL once one has
     -- What its episode said of itself, carried as it was said.
     session         text,
@@ -85,6 +87,7 @@ CREATE INDEX memory_shard_seq ON memory (shard, seq);
 CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier IN ('sealed', 'draft');
 -- Summaries that wait for their vote.
 CREATE INDEX memory_draft ON memory (shard) WHERE tier = 'draft';
+CREATE INDEX memory_renews ON memory (renews) WHERE renews IS NOT NULL;
 -- What was said before and after a memory in its session.
 CREATE INDEX memory_session ON memory (namespace, session, created, id) WHERE tier IN ('short-term', 'long-term');
 -- Of which sessions a summary may be made.
@@ -444,7 +447,8 @@ CREATE TABLE erased (
     shard     integer NOT NULL,
     seq       bigint  NOT NULL, -- journal sequence
     namespace text    NOT NULL,
-    was       text    NOT NULL  -- short-term, long-term, sealed, reinforced, dropped, late
+    was       text    NOT NULL, -- short-term, long-term, sealed, draft, reinforced, dropped, late
+    summary   text              -- of a summary, whether it is made anew of what is left (anew), or why not
 );
 CREATE INDEX erased_seq ON erased (shard, seq);
 
@@ -467,6 +471,8 @@ CREATE TABLE erasure (
     memories        bigint  NOT NULL, -- how many went, and how many episodes with them
     episodes        bigint  NOT NULL,
     residue_until   bigint  NOT NULL,
+    summaries       bigint  NOT NULL, -- how many of what went were summaries, and how many of these are made anew
+    anew            bigint  NOT NULL,
     epoch           bigint,           -- in which the members attested it
     head            bytea,            -- signed head of the journal at last_seq; a rebuild has none
     PRIMARY KEY (shard, first_seq)

@@ -185,13 +185,15 @@ class Explained(Struct, frozen=True):
 
 class Going(Struct, frozen=True):
     """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
-    why; `agent` and `created` of a memory alone."""
+    why; `agent` and `created` of a memory alone. `summary`: of a summary, "anew" where it is made anew of what others
+    said and members vote on it; else why it is dropped: "named", "model", "few", "over"."""
 
     memory_id: str
     was: str
     agent: str | None
     created: int | None
     because: str | None
+    summary: str | None = None
 
 
 class Staying(Struct, frozen=True):
@@ -207,10 +209,11 @@ class Erasure(Struct, frozen=True):
     """What an erasure takes, or took. `status`: "nothing ordered", "ordered", "erased" or
     "withheld", with `why`: something that it names is held, nothing went, and after the release it takes a new order.
 
-    `memories`, `episodes`: how many; `going`: some of them one by one, and `more` beside, of a dry run. From `shard` on
-    of one that was carried out: where its entries stand in the journal, and until when remains may lie in files.
-    `attested_epoch`: when the members had decided on the order. `staying`: some of what says the same and stays, with
-    the reason, and `staying_more` beside; as of the look before the order.
+    `memories`, `episodes`: how many; `summaries`: how many of them are summaries; `anew`: how many of these are to be
+    made anew of what others said, if members agree: the rest is dropped. `going`: some of them one by one, and `more`
+    beside, of a dry run. From `shard` on of one that was carried out: where its entries stand in the journal, and until
+    when remains may lie in files. `attested_epoch`: when the members had decided on the order. `staying`: some of what
+    says the same and stays, with the reason, and `staying_more` beside; as of the look before the order.
     """
 
     namespace: str
@@ -220,6 +223,8 @@ class Erasure(Struct, frozen=True):
     status: str
     memories: int | None = None
     episodes: int | None = None
+    summaries: int | None = None
+    anew: int | None = None
     going: tuple[Going, ...] = ()
     more: int = 0
     order_id: str | None = None
@@ -330,12 +335,15 @@ class Forget(Struct, frozen=True):
 
 class Took(Struct, frozen=True):
     """What an order to erase destroyed: so many memories, among so many episodes, with its entries of the journal from
-    `first_seq` on. Until `residue_until` remains may lie in files."""
+    `first_seq` on. Until `residue_until` remains may lie in files. `summaries`: how many of them were summaries,
+    `anew`: how many of these are to be made anew of what others said, if members agree."""
 
     memories: int
     episodes: int
     first_seq: int
     residue_until: int
+    summaries: int = 0
+    anew: int = 0
 
 
 class Ordered(Struct, frozen=True, kw_only=True):

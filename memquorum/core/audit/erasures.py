@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.journal.anew import fates
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.rows import (
@@ -36,6 +37,9 @@ from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored, Withheld
 from memquorum.core.tiers import GONE
 
+_Was = tuple[str, bytes | None, str | None]
+"""What an episode was that an order takes, its commitment, and of a summary what becomes of it."""
+
 
 @dataclass(slots=True)
 class _UnderWay:
@@ -44,17 +48,18 @@ class _UnderWay:
     detail: Erased
     event_id: str
     next: int
-    left: dict[str, tuple[str, bytes | None]]
+    left: dict[str, _Was]
 
 
 class Known(Struct, frozen=True):
     """What the history knows at an entry. `echoes`: episode → the memory that it repeated; `protected`: by (memory,
-    kind), the orders to protect that stand."""
+    kind), the orders to protect that stand; `as_of`: the shard's time."""
 
     memories: Mapping[str, Memory]
     dropped: Mapping[str, Dropped]
     echoes: Mapping[str, str]
     protected: Mapping[tuple[str, str], Protection]
+    as_of: int = 0
 
 
 class Erasures:
@@ -68,6 +73,8 @@ class Erasures:
         self._ids: dict[str, list[str]] = {}
         self._said: dict[str, tuple[str, str, str | None]] = {}
         self._kin: dict[str, Kin] = {}
+        # What each summary was made of.
+        self._made_of: dict[str, list[str]] = {}
         self._under_way: _UnderWay | None = None
 
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
@@ -100,9 +107,9 @@ class Erasures:
             raise Impossible(Kind.ERASURE_INCOMPLETE, "an order's first entry", f"part {detail.part} of {detail.parts}")
         way.next += 1
         for one in detail.episodes:
-            if way.left.pop(one.memory_id, None) != (one.was, one.commitment):
+            if way.left.pop(one.memory_id, None) != (one.was, one.commitment, one.summary):
                 expected = f"only what order {order.order_id} names, as it was"
-                raise Impossible(Kind.EFFECT_UNDECIDED, expected, f"{one.memory_id}, {one.was}")
+                raise Impossible(Kind.EFFECT_UNDECIDED, expected, f"{one.memory_id}, {one.was}, {one.summary}")
         if way.next == detail.parts:
             self._under_way = None
             if way.left:
@@ -138,6 +145,8 @@ class Erasures:
                 self._said[own] = detail.agent, detail.subject, detail.source
         for made in change.of(Provenance):
             self._kin.setdefault(made.namespace, Kin()).add(made)
+            if entry.effect == "drafted":
+                self._made_of.setdefault(made.child, []).append(made.parent)
         for one in change.of(ErasureRow):
             known, table = self.orders.get(one.first_seq), TABLES[ErasureRow]
             self.orders[one.first_seq] = one if known is None else table.plus(known, one)
@@ -166,7 +175,7 @@ class Erasures:
         said = (entry.event_id, detail.part, detail.parts, detail.order, detail.accepted_at, detail.residue_until)
         return said == (way.event_id, way.next, first.parts, first.order, first.accepted_at, first.residue_until)
 
-    def _named(self, order: ErasureOrdered, known: Known) -> dict[str, tuple[str, bytes | None]]:
+    def _named(self, order: ErasureOrdered, known: Known) -> dict[str, _Was]:
         """What the order names of what the history knows, with what it was: those whose keys are there still."""
         if order.selector == MEMORY:
             roots = [order.value]
@@ -175,11 +184,10 @@ class Erasures:
             roots = [own for own in mine if self._matches(order, own, known)]
         kin = self._kin.get(order.namespace, Kin())
         gone = {own for namespace, own in self.erased if namespace == order.namespace}
-        found = {
-            own: self._was(order.namespace, own, known)
-            for own in kin.taken(order.selector, roots, known.memories, gone)
-        }
-        return {own: was for own, was in found.items() if was is not None}
+        taken = kin.taken(order.selector, roots, known.memories, gone)
+        summaries = fates(taken, set(roots), known.memories, self._made_of, gone, as_of=known.as_of)
+        found = {own: self._was(order.namespace, own, known) for own in taken}
+        return {own: (*was, summaries.get(own)) for own, was in found.items() if was is not None}
 
     def _matches(self, order: ErasureOrdered, own: str, known: Known) -> bool:
         memory = known.memories.get(own)

@@ -256,7 +256,7 @@ class History:
 
     @property
     def _known(self) -> Known:
-        return Known(self.memories, self.dropped, self._echoes, self.protections.standing)
+        return Known(self.memories, self.dropped, self._echoes, self.protections.standing, self.state.as_of)
 
     def _judge_requested(self, entry: JournalEntry, detail: RestoreRequested) -> None:
         self.restores.judge(entry, detail, self.memories, self.state.as_of)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_any
+from memquorum.core.journal.anew import ANEW
 from memquorum.core.journal.links import entry_hash
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import ERASURE
@@ -202,6 +204,7 @@ def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
             "at": found.accepted_at,
             "memories": len(memories),
             "episodes": len(found.episodes),
+            "summaries": _summaries(found),
             "each": [_episode(episode) for episode in found.episodes],
         },
         "residue_until": found.residue_until,
@@ -219,7 +222,15 @@ def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
 
 def _episode(episode: ErasedEpisode) -> dict[str, Any]:
     commitment = None if episode.commitment is None else episode.commitment.hex()
-    return {"memory_id": episode.memory_id, "was": episode.was, "commitment": commitment}
+    told = {"memory_id": episode.memory_id, "was": episode.was, "commitment": commitment}
+    return told if episode.summary is None else told | {"summary": episode.summary}
+
+
+def _summaries(found: Proven) -> dict[str, Any]:
+    """How many summaries went, how many of them are to be made anew of what others said, and why others are not."""
+    fates = Counter(one.summary for one in found.episodes if one.summary is not None)
+    dropped = {why: count for why, count in sorted(fates.items()) if why != ANEW}
+    return {"erased": sum(fates.values()), "anew": fates[ANEW], "dropped": dropped}
 
 
 def _attested(checked: Checked) -> dict[str, Any]:

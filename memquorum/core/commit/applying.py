@@ -292,6 +292,8 @@ def _unquotable(record: EpisodeAccepted) -> str | None:
             return f"a sentence of {quote.memory_id[:40]!r}, which the summary does not derive from"
         if not (0 <= quote.start <= quote.end <= _TIME_MAX and 0 <= quote.at <= _TIME_MAX) or "\0" in quote.section:
             return "a sentence that lies nowhere"
+    if record.summary.renews is not None and not ids.is_uuid(record.summary.renews):
+        return f"renews {record.summary.renews[:40]!r}, which is no UUID"
     return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None
 
 
@@ -322,6 +324,8 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         related.add(scored.record.reinforces)
     if scored is not None:
         related.update(scored.record.contradicts)
+    if isinstance(record, EpisodeAccepted) and record.summary is not None and record.summary.renews is not None:
+        related.add(record.summary.renews)
     related = set(filter(ids.is_uuid, related))
     filled = slots.slot(record.namespace, record) if isinstance(record, EpisodeAccepted) else None
     return Keys(

@@ -8,7 +8,7 @@ a namespace no decision takes more than its caps leave: what is beyond that is k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, OutcomeRow, Rows, ShardState, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal, Result
-from memquorum.core.tiers import ALIVE
+from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import UNREADABLE, MemoryState, Rests
 from memquorum.core.vote.nomination import CONTRADICTION
@@ -118,11 +118,12 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     return next((why for one in risked if (why := kind.void(one, nominated_at)) is not None), None)
 
 
-def _found(rows: Rows, memory_ids: Iterable[str], recalled: Collection[str]) -> list[MemoryState]:
-    return [_find(rows, rows.memories[memory_id], opened=memory_id in recalled) for memory_id in memory_ids]
+def _found(rows: Rows, memory_ids: Sequence[str], recalled: Collection[str]) -> list[MemoryState]:
+    renews = rows.memories[memory_ids[0]].renews
+    return [_find(rows, rows.memories[memory_id], renews, opened=memory_id in recalled) for memory_id in memory_ids]
 
 
-def _find(rows: Rows, memory: Memory, *, opened: bool) -> MemoryState:
+def _find(rows: Rows, memory: Memory, renews: str | None, *, opened: bool) -> MemoryState:
     strength = rows.strengths.get(memory.id)
     return MemoryState(
         tier=memory.tier,
@@ -133,6 +134,8 @@ def _find(rows: Rows, memory: Memory, *, opened: bool) -> MemoryState:
         pinned=pins(rows.protected, memory.id),
         opened=opened,
         namespace=memory.namespace,
+        memory_id=memory.id,
+        stub=memory.tier == SEALED and renews is not None and memory.told_by == renews,
     )
 
 
@@ -208,7 +211,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
                 continue
             memory, strength, alive = rows.memories[memory_id], rows.strengths.get(memory_id), fate.tier in ALIVE
             if not alive:
-                done.removed.append(memory_id)
+                done.removed += [memory_id] if strength is not None else []
             elif strength is not None:
                 done.strengths.append(replace(strength, tier=fate.tier))
             else:
@@ -224,8 +227,9 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
                     tier=fate.tier,
                     confidence_ppm=fate.confidence_ppm,
                     sealed_until=fate.sealed_until,
-                    changed=entry.as_of,
+                    changed=entry.as_of if fate.tier != memory.tier else memory.changed,
                     asks_after=after,
+                    told_by=fate.told_by,
                     seq=entry.seq,
                 )
             )

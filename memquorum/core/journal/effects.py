@@ -65,6 +65,7 @@ from memquorum.core.records import (
     RestoreRequested,
     Signed,
     Stored,
+    Summary,
     Ticked,
     Withheld,
 )
@@ -108,6 +109,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update([detail.reinforces] if detail.reinforces else [])
         memories.update(detail.contradicts)
         memories.update(detail.superseded)
+        memories.update([detail.summary.renews] if detail.summary and detail.summary.renews else [])
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
@@ -292,7 +294,10 @@ def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
         raise KeyError("a summary")
     # Before its first tick a shard's time is 0.
     at, wait_ms = max(entry.as_of, detail.occurred_at), rules.genesis.policy.consolidate.wait_ms
-    memory = replace(_born(rows, entry, detail), tier=DRAFT, changed=at, sealed_until=at + wait_ms, made_by=summary.by)
+    memory = replace(
+        _born(rows, entry, detail), tier=DRAFT, changed=at, sealed_until=at + wait_ms, made_by=summary.by,
+        renews=_renewed(rows, entry.namespace, summary),
+    )  # fmt: skip
     quotes = tuple(
         QuoteRow(
             entry.shard, entry.seq, entry.namespace, memory.id, place, quote.memory_id, quote.start, quote.end,
@@ -308,6 +313,15 @@ def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
         state=_interaction(change.state),
         gone=_undropped(entry, detail),
     )
+
+
+def _renewed(rows: Rows, namespace: str, summary: Summary) -> str | None:
+    """The summary in whose place one was made, if it is one of the namespace and gone: nobody takes the place of what
+    is there."""
+    gone = rows.memories.get(summary.renews or "")
+    if gone is None or gone.namespace != namespace or gone.made_by is None or gone.tier != GONE:
+        return None
+    return gone.id
 
 
 def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
@@ -385,7 +399,13 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
     entry = change.entry
     gone = tuple(
         replace(
-            rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, asks_after=None, seq=entry.seq
+            rows.memories[memory_id],
+            tier=GONE,
+            changed=entry.as_of,
+            sealed_until=None,
+            asks_after=None,
+            told_by=None,
+            seq=entry.seq,
         )
         for memory_id in detail.memory_ids
         if memory_id in rows.memories and rows.memories[memory_id].tier in RESTING

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal.anew import ANEW
 from memquorum.core.journal.naming import LATE
 from memquorum.core.journal.rows import Change, Dropped, ErasedRow, ErasureRow, Protection, Rows, Strength
 from memquorum.core.orders.erase import ERASURE
@@ -37,14 +38,15 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
     gone = tuple(
         replace(
             memory, tier=GONE, changed=max(entry.as_of, memory.changed), sealed_until=None, asks_after=None,
-            seq=entry.seq,
+            told_by=None, seq=entry.seq,
         )
         for memory in found
         if memory.tier != GONE
     )  # fmt: skip
     removed = tuple(memory.id for memory in gone if memory.id in rows.strengths)
     erased = tuple(
-        ErasedRow(one.memory_id, entry.shard, entry.seq, order.namespace, one.was) for one in detail.episodes
+        ErasedRow(one.memory_id, entry.shard, entry.seq, order.namespace, one.was, one.summary)
+        for one in detail.episodes
     )
     row = ErasureRow(
         shard=entry.shard,
@@ -64,6 +66,8 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
         memories=len(gone),
         episodes=len(detail.episodes),
         residue_until=detail.residue_until,
+        summaries=sum(one.summary is not None for one in detail.episodes),
+        anew=sum(one.summary == ANEW for one in detail.episodes),
     )
     taken = {one.memory_id for one in detail.episodes}
     return change.plus(

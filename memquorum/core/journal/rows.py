@@ -85,6 +85,10 @@ class Memory(Carried, frozen=True):
     jurisdictions: str = ""
     made_by: str | None = None
     """Of a summary, who made it: extractive/VERSION, or model/NAME."""
+    renews: Uuid | None = None
+    """Of a summary, the erased one in whose place it was made."""
+    told_by: Uuid | None = None
+    """Of what rests sealed because a summary says what is to be kept of it: that summary."""
     asks_after: int | None = None
     """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
     has, and of what does not rest."""
@@ -175,21 +179,24 @@ class Conflict(Struct, frozen=True):
 
 
 class ErasedRow(Struct, frozen=True):
-    """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one."""
+    """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one.
+    `summary`: what becomes of it where it was a summary (`anew`)."""
 
     memory_id: Uuid
     shard: Int4
     seq: int
     namespace: str
     was: str
+    summary: str | None = None
 
 
 class ErasureRow(Struct, frozen=True):
     """An order that was carried out, by the entries from `first_seq` to `last_seq`.
 
-    `memories` and `episodes`: how many memories it took, and how many episodes with them. `head`: the signed head of
-    the journal at `last_seq`, where the commit worker wrote the row; a rebuild has none. `epoch`: in which the members
-    attested it. `ordered`: the Signed as it was received.
+    `memories` and `episodes`: how many memories it took, and how many episodes with them; `summaries`: how many of
+    these were summaries, and `anew` how many of them are made anew of what is left (`anew.fates`). `head`: the signed
+    head of the journal at `last_seq`, where the commit worker wrote the row; a rebuild has none. `epoch`: in which the
+    members attested it. `ordered`: the Signed as it was received.
     """
 
     shard: Int4
@@ -209,6 +216,8 @@ class ErasureRow(Struct, frozen=True):
     memories: int
     episodes: int
     residue_until: int
+    summaries: int = 0
+    anew: int = 0
     epoch: int | None = None
     head: bytes | None = None
 

@@ -139,7 +139,7 @@ TABLES: dict[Kind, Table] = {
     for table in (
         Table(
             "memory", Memory, ("id",), entry="seq", loaded=True,
-            changes=("tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after"),
+            changes=("tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after", "told_by"),
         ),
         Table("strength", Strength, ("memory_id",), loaded=True, changes=_USED, ends=True),
         # What failed and is tried again has one row, of its last outcome.
@@ -154,7 +154,8 @@ TABLES: dict[Kind, Table] = {
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),
         # A head is a signature beside the chain; a rebuild has none.
         Table(
-            "erasure", ErasureRow, ("shard", "first_seq"), ("first_seq",), "first_seq", adds=("memories", "episodes"),
+            "erasure", ErasureRow, ("shard", "first_seq"), ("first_seq",), "first_seq",
+            adds=("memories", "episodes", "summaries", "anew"),
             uncompared=("head",),
         ),
         Table("living", Living, ("namespace",), adds=("alive",)),

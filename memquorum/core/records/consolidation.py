@@ -16,10 +16,11 @@ class SessionEnded(Struct, frozen=True):
 
 
 class SessionClosed(Struct, frozen=True):
-    """A session that is to be consolidated: it was ended, or nothing happened in it for as long as the policy says.
+    """A session that is to be consolidated: it was ended, nothing happened in it for as long as the policy says, or a
+    summary of it was erased, which is to be made anew of what others said.
 
-    `why`: 'ended' or 'idle'. `accepted_offset`: everything that the accepted stream held of it before that offset
-    belongs to it.
+    `why`: 'ended', 'idle' or 'erased'. `accepted_offset`: everything that the accepted stream held of it before that
+    offset belongs to it. `summary`: the one that was erased; `closed_at` is then when the last of it was said.
     """
 
     event_id: str
@@ -30,6 +31,7 @@ class SessionClosed(Struct, frozen=True):
     closed_at: int
     why: str
     accepted_offset: int
+    summary: str | None = None
 
 
 class Quote(Struct, frozen=True):
@@ -46,10 +48,12 @@ class Quote(Struct, frozen=True):
 
 class Summary(Struct, frozen=True):
     """What makes an episode a summary: who made it, of which session, how important that was (SPEC C, in millionths),
-    the keyed commitment to the raw batch, and the source of each of its sentences in their order."""
+    the keyed commitment to the raw batch, and the source of each of its sentences in their order. `renews`: the erased
+    summary in whose place it was made, of what was left."""
 
     by: str
     session: str
     importance_ppm: int
     commitment: bytes
     quotes: tuple[Quote, ...]
+    renews: str | None = None

@@ -19,11 +19,13 @@ class ErasureOrdered(Struct, frozen=True):
 
 
 class ErasedEpisode(Struct, frozen=True):
-    """One episode whose key was destroyed."""
+    """One episode whose key was destroyed. `summary`: of a summary, whether it is made anew of what is left, or why
+    not (`core.journal.anew`)."""
 
     memory_id: str
     was: str
     commitment: bytes | None = None
+    summary: str | None = None
 
 
 class Erased(Struct, frozen=True):

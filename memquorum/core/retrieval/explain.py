@@ -46,7 +46,8 @@ class Noted(Struct, frozen=True):
 
 
 class Erasing(Struct, frozen=True):
-    """The order that took the memory. Times in milliseconds since the epoch."""
+    """The order that took the memory. Times in milliseconds since the epoch. `summary`: of a summary, whether it is
+    made anew of what is left (`core.journal.anew`), or why not."""
 
     order_id: str
     selector: str
@@ -55,6 +56,14 @@ class Erasing(Struct, frozen=True):
     accepted_at: int
     residue_until: int
     journal_seq: int
+    summary: str | None = None
+
+
+class Anew(Struct, frozen=True):
+    """A summary, and where it stands."""
+
+    memory_id: str
+    tier: str
 
 
 class Waiting(Struct, frozen=True):
@@ -117,6 +126,10 @@ class Facts(Struct, frozen=True):
     """What took its place in its slot."""
     last_epoch_at: int = 0
     """When the shard last voted in its own rhythm."""
+    renewed: tuple[Anew, ...] = ()
+    """The summaries that were made in its place, where it was one and was erased."""
+    told_by: Anew | None = None
+    """The summary that says what is to be kept of it, where it rests sealed because of one."""
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -301,6 +314,10 @@ class Account(Struct, frozen=True):
     does not; `rehearsed_at`: when the last one was, None if none was."""
     doubts: int = 0
     rehearsed_at: int | None = None
+    renewed: tuple[Anew, ...] = ()
+    """The summaries that were made in its place, where it was one and was erased."""
+    told_by: Anew | None = None
+    """The summary that says what is to be kept of it, where it rests sealed because of one."""
     next_epoch_at: int = 0
     """By when its shard votes again, if there is anything to vote on: at the first tick from then on, or before."""
 
@@ -359,6 +376,8 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         replays=alive.replays if alive else 0,
         doubts=alive.doubts if alive else 0,
         rehearsed_at=(alive.rehearsed or None) if alive else None,
+        renewed=facts.renewed,
+        told_by=facts.told_by,
         next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
     )
 

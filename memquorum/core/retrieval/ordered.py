@@ -21,7 +21,9 @@ def lines(found: Ordered) -> Iterator[str]:
     yield f"{found.says.get('action', found.kind)}: {found.status}{why}"
     yield f"  {found.kind} in {found.namespace!r}, {said}; {by}, {moment(found.ordered_at)}; order {found.order_id}"
     if found.took is not None:
-        yield f"  {counted(found.took.memories, found.took.episodes)}; {remains(found.took.residue_until)}"
+        took = found.took
+        yield f"  {counted(took.memories, took.episodes)}; {remains(took.residue_until)}"
+        yield from (f"  {line}" for line in summed_up(took.summaries, took.anew))
     voted = f", epoch {found.epoch}" if found.epoch is not None else ""
     yield f"  journal of shard {found.shard}, entry {found.journal_seq}{voted}"
     for one in found.memories:
@@ -31,6 +33,14 @@ def lines(found: Ordered) -> Iterator[str]:
 def counted(memories: int, episodes: int) -> str:
     """How much an erasure takes."""
     return f"{many(memories, 'memory')}, {many(episodes, 'episode')} in all"
+
+
+def summed_up(summaries: int, anew: int) -> Iterator[str]:
+    """What becomes of the summaries among what an erasure takes; nothing where there are none."""
+    if summaries:
+        named = "is a summary" if summaries == 1 else "are summaries"
+        made = f"{anew} to be made anew of what others said, if members agree; {summaries - anew} dropped"
+        yield f"{summaries} of them {named}: {made}"
 
 
 def remains(until: int) -> str:

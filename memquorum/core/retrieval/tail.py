@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, passed, revived
 from memquorum.core.journal.effects import REPEATED, order_in
 from memquorum.core.orders import uses
@@ -155,7 +156,8 @@ class Tail:
         part = f", part {erased.part + 1} of {erased.parts}" if erased.parts > 1 else ""
         keys = "1 episode" if len(erased.episodes) == 1 else f"{len(erased.episodes):,} episodes"
         yield f"erased      the keys of {keys} in {entry.namespace}, by order {entry.event_id}{part}"
-        yield from (f"  erased    {one.memory_id}, {one.was}" for one in erased.episodes)
+        for one in erased.episodes:
+            yield f"  erased    {one.memory_id}, {one.was}" + (f": {WORDS.get(one.summary, '')}" if one.summary else "")
 
     def _destroyed(self, destroyed: Destroyed) -> Iterator[str]:
         ids = [i for i in destroyed.memory_ids if self._namespace is None or i in self._forgotten]

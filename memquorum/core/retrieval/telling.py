@@ -9,6 +9,7 @@ import numpy as np
 from memquorum.core.consolidation.importance import HALF_LIFE_MS, faded_ppm
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.orders import uses
@@ -18,7 +19,7 @@ from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
-from memquorum.core.tiers import ALIVE, SEALED, SUPERSEDED
+from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
@@ -82,8 +83,12 @@ def _headline(account: Account) -> str:
     outcome = account.born.outcome if account.born else ""
     if account.erased is not None:
         return "erased, its key destroyed: what is sealed stays sealed"
-    if account.tier == SEALED and (summary := _stands_for(account)) is not None:
-        return f"sealed, since {summary} says what is to be kept of it; its key still exists"
+    if account.tier == SEALED and (by := account.told_by) is not None:
+        if by.tier == GONE:
+            return (
+                f"sealed, since {by.memory_id} said what was to be kept of it, which was erased; its key still exists"
+            )
+        return f"sealed, since {by.memory_id} says what is to be kept of it; its key still exists"
     return {
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
@@ -92,13 +97,6 @@ def _headline(account: Account) -> str:
         "superseded": "superseded: another memory took its place; never served, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
-
-
-def _stands_for(account: Account) -> str | None:
-    """The summary that took a memory's place; None where something else did."""
-    ended = [v for v in account.votes if v.kind and v.outcome == KINDS[v.kind].outcome and KINDS[v.kind].seals]
-    last = ended[-1] if ended else None
-    return last.memory_ids[0] if last is not None and KINDS[last.kind].revives else None
 
 
 def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
@@ -164,6 +162,8 @@ def _made(born: Birth) -> Iterator[str]:
         for place, quote in enumerate(born.summary.quotes, 1):
             where = f"characters {quote.start} to {quote.end} of {quote.memory_id}"
             yield f"    {place}. {_SECTIONS.get(quote.section, quote.section)}: {where}, said at {moment(quote.at)}"
+        if born.summary.renews is not None:
+            yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
     elif born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
@@ -341,6 +341,15 @@ def _importance(account: Account) -> Iterator[str]:
         yield f"  Its importance counts {left} by now: a summary's halves in {span(HALF_LIFE_MS)}."
 
 
+def _anew(account: Account, fate: str | None) -> Iterator[str]:
+    """What became of what others said in a summary that was erased."""
+    if fate is not None:
+        yield f"  It was {WORDS.get(fate, fate)}."
+    for one in account.renewed:
+        now = {DRAFT: "which waits for its vote", GONE: "which is gone too"}.get(one.tier, f"which is {one.tier}")
+        yield f"  In its place {one.memory_id} was made of what was left, {now}."
+
+
 def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     for by in account.protected:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
@@ -355,6 +364,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  Erased by order {one.order_id}, {what}, which {one.ordered_by}"
         yield f"  gave: at {moment(one.accepted_at)}, entry {one.journal_seq} of the journal. Its key went at once;"
         yield f"  remains may lie in files until {moment(one.residue_until)}."
+        yield from _anew(account, one.summary)
     elif account.tier == "gone":
         yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":

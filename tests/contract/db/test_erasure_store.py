@@ -96,6 +96,32 @@ def test_what_says_the_same_goes_where_nothing_else_supports_it(world: World, co
     assert set(of(selector, value, world)) == expected | ({memory_id("d")} if "a" in expected else set())
 
 
+def test_what_becomes_of_a_summary_is_told_with_it(world: World, codec: Codec) -> None:
+    shard = world.shard(codec, GENESIS)
+    four = [memory_id(f"said {k}") for k in range(4)]
+    for at, subject in enumerate(("ada", "bob", "bob", "cleo")):
+        shard.episode(f"said {at}", 1_000 + at, subject=subject)
+    summary = memory_id("sum")
+    shard.summary("sum", four, at=1_003)
+    shard.tick(2_000)
+    shard.consolidate(summary, four)
+    world.flush(shard)
+
+    def told(selector: str, value: str) -> dict[str, str | None]:
+        found = world.store.named(NAMESPACE, selector, value)
+        return {one.was: one.summary for one in found if one.was != "sealed"} | {
+            "sealed": next((one.summary for one in found if one.was == "sealed"), None)
+        }
+
+    assert told("subject", "ada") == {"short-term": "anew", "sealed": None}
+    assert told("subject", "bob") == {"short-term": "few", "sealed": None}
+    assert told("memory", summary) == {"short-term": "named", "sealed": None}
+    assert told("namespace", "") == {"short-term": "named", "sealed": None}
+    shard.tick(2_000 + GENESIS.policy.forget.grace_ms)
+    world.flush(shard)
+    assert told("subject", "ada") == {"short-term": "over", "sealed": None}
+
+
 def test_another_namespaces_is_never_named(world: World, shard: Shard) -> None:
     assert of("subject", "ada", world, BESIDE) == {memory_id("x", BESIDE): "short-term"}
     assert of("memory", A, world, BESIDE) == {memory_id("x", BESIDE): "short-term"}

@@ -10,17 +10,19 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
-from memquorum.core.records import Proposal
+from memquorum.core.records import ErasedEpisode, Proposal
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
-from memquorum.ports import Candidate, DueMemory, IdleSession, ShardStatus
+from memquorum.ports import Candidate, DueMemory, ErasedSummary, IdleSession, ShardStatus
 from tests.builders import genesis, votes
+from tests.builders.erasures import accepted as erasure
+from tests.builders.erasures import entitled, ordered, signed
 from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
 POLICY = by_the_paper(epoch=EpochPolicy(rest_epochs=1))
-GENESIS = genesis.make(policy=POLICY)
+GENESIS = genesis.make(policy=POLICY, **entitled(signed=()))
 SPAN = span_ms(POLICY)
 A, B, C, D = (memory_id(e) for e in "abcd")
 LATE = 10**12
@@ -242,6 +244,43 @@ def test_drafts_are_offered_with_all_that_they_were_made_of(world: World, shard:
     shard.protect(protection(shard.rules.codec, "pin", C, cluster=GENESIS.cluster))
     world.flush(shard)
     assert drafted() == [], "the sources of one rest, one of the other's is protected"
+
+
+def erase(shard: Shard, codec: Codec, value: str, *summaries: str) -> None:
+    """An order to erase a memory, and the summaries that were made of it."""
+    order = ordered(GENESIS, "memory", value, order_id=memory_id(value, "orders"))
+    found = [ErasedEpisode(value, "sealed", b"c" * 32), *(ErasedEpisode(i, "draft", b"c", "anew") for i in summaries)]
+    shard.erase(erasure(order, signed(codec, GENESIS, order), LATE), found)
+
+
+def test_what_an_erased_summary_said_is_offered_sealed_as_it_rests(world: World, shard: Shard, codec: Codec) -> None:
+    for at, name in enumerate("abcd"):
+        shard.episode(name, 1_000 + at, session="s1")
+    first, again = memory_id("first"), memory_id("again")
+    shard.summary("first", [A, B, C, D], at=1_003)
+    shard.tick(100_000)
+    shard.consolidate(first, [A, B, C, D])
+    shard.tick(200_000)
+    shard.access(first, 150_000)
+    world.flush(shard)
+    assert world.schedule.erased_summaries(0, [first, A]) == [], "it is there"
+    erase(shard, codec, A, first)
+    world.flush(shard)
+    agent = shard.rows.memories[A].agent
+    told = [ErasedSummary(first, NAMESPACE, agent, "s1", 1_003)]
+    assert world.schedule.erased_summaries(0, [first, A]) == told
+    assert world.schedule.erased_summaries(1, [first]) == []
+    shard.summary("again", [B, C, D], at=1_003, renews=first)
+    shard.summary("other", [B, C, D], at=1_003)
+    world.flush(shard)
+    found = world.schedule.drafted(0, 10)
+    assert [(draft.memory_id, one.memory_id, one.tier) for draft, one in found] == [
+        (again, one, "sealed") for one in (B, C, D)
+    ], "of what rests sealed only the one in the place of what was erased"
+    assert {one.last_access for _, one in found} == {200_000}, "used last when the erased summary was read"
+    shard.tick(100_000 + POLICY.forget.grace_ms)
+    world.flush(shard)
+    assert world.schedule.drafted(0, 10) == [], "its sources' grace time is over"
 
 
 def test_what_says_otherwise_than_a_source_comes_first(world: World, shard: Shard) -> None:

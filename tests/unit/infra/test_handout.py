@@ -18,7 +18,7 @@ WANTED = {
     "intake": {*_SERVICE, "master.key", "logins/intake.pgpass"},
     "streams": {*_SERVICE, "keys/service-nomination.key", "master.key", "logins/streams.pgpass"},
     "commit": {*_SERVICE, "keys/service-journal.key", "master.key", "logins/commit.pgpass"},
-    "consolidator": {"keys/stamps.key", "keys/agent-consolidator.key", "logins/consolidator.pgpass"},
+    "consolidator": {"keys/stamps.key", "keys/agent-consolidator.key", "logins/consolidator.pgpass", "master.key"},
     "retrieval": {"keys/service-erasure.key", "logins/retrieval.pgpass"},
     "topics": set(),
     "migrate": {"admin.pgpass", *(f"logins/{name}.pgpass" for name in logins.PROCESSES)},

@@ -8,8 +8,18 @@ from msgspec.structs import replace
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.policy import ConsolidatePolicy, Policy
-from memquorum.core.records import JournalAppended, JournalEntry, SessionClosed, Standing, Ticked
-from memquorum.ports import IdleSession, StoreUnavailable
+from memquorum.core.records import (
+    Erased,
+    ErasedEpisode,
+    JournalAppended,
+    JournalEntry,
+    SessionClosed,
+    Standing,
+    Stored,
+    Summary,
+    Ticked,
+)
+from memquorum.ports import ErasedSummary, IdleSession, StoreUnavailable
 from memquorum.schema_files import load_codec
 from streams.sessions import Sessions
 from streams.stage import Arrival
@@ -104,3 +114,41 @@ def test_a_store_that_is_down_is_the_stages_to_wait_for(codec: Codec) -> None:
         stage.process([arrival(codec)])
     shelf.down.clear()
     assert [one.session for one in told(codec, stage, arrival(codec))] == ["s1"]
+
+
+ORDER = Erased(b"order", NOW, 0, 1, NOW, (
+    ErasedEpisode("a", "sealed", b"c"), ErasedEpisode("sum", "short-term", b"c", "anew"),
+    ErasedEpisode("old", "short-term", b"c", "few"),
+))  # fmt: skip
+GONE = ErasedSummary("sum", "greenhouse", "planner", "s1", NOW - 7)
+
+
+def journalled(codec: Codec, effect: str, detail: object) -> Arrival:
+    entry = replace(TICK, effect=effect, detail=codec.encode(detail))
+    return Arrival(1, 9, codec.encode(JournalAppended(codec.encode(entry), b"p" * 32, b"h" * 32)), "00-trace")
+
+
+def test_a_summary_that_was_erased_is_to_be_made_anew(codec: Codec) -> None:
+    shelf = Shelf(erased=[GONE, replace(GONE, memory_id="old")])
+    (output,) = sessions(codec, shelf).process([journalled(codec, "erased", ORDER)])
+    assert (output.topic, output.partition, output.key) == (topics.CLOSED, 1, b"greenhouse")
+    expected = SessionClosed(
+        output.event_id, 1, "greenhouse", "planner", "s1", NOW - 7, "erased", TICK.source_offset, "sum"
+    )  # fmt: skip
+    assert codec.decode(output.value) == expected
+    (again,) = sessions(codec, shelf).process([journalled(codec, "erased", ORDER)])
+    assert again == output, "after a restart under the same id"
+
+
+def test_of_what_an_order_kept_out_the_summary_is_made_anew_that_it_was_to_stand_for(codec: Codec) -> None:
+    """A summary was on its way when a further one of its sources was erased."""
+    shelf = Shelf(erased=[GONE])
+    late = Stored(
+        agent="consolidator", subject="x", occurred_at=NOW, commitment=b"c", characters=3, outcome="erased",
+        salience_ppm=0, early=False, accepted_offset=1, scored_offset=1, encoder="hashing",
+        summary=Summary("extractive/1", "s1", 1, b"c", (), "sum"),
+    )  # fmt: skip
+    assert [one.summary for one in told(codec, sessions(codec, shelf), journalled(codec, "dropped", late))] == ["sum"]
+    plain = replace(late, summary=None)
+    assert told(codec, sessions(codec, shelf), journalled(codec, "dropped", plain)) == []
+    assert told(codec, sessions(codec, shelf), journalled(codec, "dropped", replace(late, outcome="failed"))) == []

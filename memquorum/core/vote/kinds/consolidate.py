@@ -9,6 +9,9 @@ summary does not cover: the score is the share that it does, and 0 for what is n
 Voted for, the summary is in short-term memory, as old and as often used as what it says, and its sources rest sealed
 for the grace time, within which another vote can restore them. In a namespace of strict determinism they stay as they
 are, and the summary lies over them. Voted down, nothing has changed.
+
+A summary in the place of one that was erased is made of what the erasure left. That may rest sealed because of the
+erased one; it is judged by what it says all the same, and stays sealed until then, not longer.
 """
 
 from __future__ import annotations
@@ -91,13 +94,16 @@ def _score(terms: Any, _: Policy) -> Any:
 
 
 def _absent(found: MemoryState, as_of: int) -> str | None:
-    if found.tier == DRAFT:
+    """What an erased summary said rests sealed, and can be summed up anew as long as its key is there."""
+    if found.tier == DRAFT or found.stub:
         return None if (found.sealed_until or 0) > as_of else GONE_ALREADY
     return None if found.alive else GONE_ALREADY
 
 
 def _void(found: MemoryState, _: int) -> str | None:
-    """What was promoted, or is to be kept, is not replaced by a summary."""
+    """What was promoted, or is to be kept, is not replaced by a summary. What rests sealed loses nothing by it."""
+    if found.stub:
+        return None
     if found.protected:
         return PROTECTED
     return None if found.tier == SHORT_TERM else _MOVED
@@ -109,8 +115,15 @@ def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Pol
         return [None for _ in found]
     until = as_of + policy.forget.grace_ms
     strict = covers(policy.consolidate.strict.split(), summary.namespace)
-    stub = None if strict else Fate(SEALED, sealed_until=until, asks=False)
-    return [Fate(SHORT_TERM), *(stub for _ in sources)]
+    # What rests sealed already does so no longer for a summary that is made anew.
+    return [
+        Fate(SHORT_TERM),
+        *(
+            Fate(SEALED, sealed_until=one.sealed_until if one.stub else until, asks=False, told_by=summary.memory_id)
+            if one.stub or not strict else None
+            for one in sources
+        ),
+    ]  # fmt: skip
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:

@@ -69,6 +69,10 @@ class MemoryState:
     opened: bool = False
     """Whether its sealed content could be opened: asked only where the decision brings it back."""
     namespace: str = ""
+    memory_id: str = ""
+    stub: bool = False
+    """Whether it rests sealed because of a summary that was erased, in whose place the proposal's first memory was
+    made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ class Fate:
     sealed_until: int | None = None
     asks: bool = True
     """Of what rests sealed: whether a use of which the shard hears late asks for it back."""
+    told_by: str | None = None
+    """Of what rests sealed because a summary says what is to be kept of it: that summary."""
 
 
 class Offered(Enum):

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum import topics
+from memquorum.client.receipts import lines
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
@@ -80,7 +81,21 @@ def test_before_the_members_have_decided_it_says_so() -> None:
 def test_an_erasure_of_nothing_has_a_receipt_that_says_zero() -> None:
     links_ = entries(())
     receipt = receipts.make(CODEC, GENESIS, proof(entries=links_, head=head(links_[-1], 7)))
-    assert receipt["erased"] == {"at": 2_000_000, "memories": 0, "episodes": 0, "each": []}
+    none = {"erased": 0, "anew": 0, "dropped": {}}
+    assert receipt["erased"] == {"at": 2_000_000, "memories": 0, "episodes": 0, "summaries": none, "each": []}
+
+
+def test_a_receipt_says_which_summaries_are_made_anew_and_why_others_are_not() -> None:
+    fates = ("anew", "few", "few", "model")
+    links_ = entries(tuple(ErasedEpisode(f"s{at}", "short-term", b"c" * 32, fate) for at, fate in enumerate(fates)))
+    receipt = receipts.make(CODEC, GENESIS, proof(entries=links_, head=head(links_[-1], 7)))
+    assert receipt["erased"]["summaries"] == {"erased": 4, "anew": 1, "dropped": {"few": 2, "model": 1}}
+    assert [one["summary"] for one in receipt["erased"]["each"]] == list(fates)
+    said = receipts.verify(CODEC, GENESIS, json.dumps(receipt).encode())
+    assert any("2 of them a summary, dropped: of what it was" in line for line in lines(said, GENESIS))
+    receipt["erased"]["each"][1]["summary"] = "anew"
+    with pytest.raises(BadReceipt, match="erased"):
+        receipts.verify(CODEC, GENESIS, json.dumps(receipt).encode())
 
 
 def test_a_later_membership_attests_too() -> None:

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from db.erasure_rows import Named
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.api.endpoints import WAIT_MS
 from memquorum.core.avro import Codec
 from memquorum.core.orders.erase import ERASURE
+from memquorum.core.records import ErasedEpisode
 from tests.builders.served import GENESIS, HERS, ORDER, REQUESTED, THEIRS, Served, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
@@ -36,14 +38,31 @@ def test_everything_that_would_go_is_shown_and_nothing_goes(
     told = client.post("/orders/erase", json=ADA | dry).json()
     assert (told["status"], told["dry_run"], told["memories"], told["episodes"]) == ("nothing ordered", True, 1, 2)
     assert told["going"] == [
-        {"memory_id": HERS, "was": "short-term", "agent": "a", "created": 1, "because": None},
-        {"memory_id": THEIRS, "was": "dropped", "agent": None, "created": None, "because": HERS},
+        {"memory_id": HERS, "was": "short-term", "agent": "a", "created": 1, "because": None, "summary": None},
+        {"memory_id": THEIRS, "was": "dropped", "agent": None, "created": None, "because": HERS, "summary": None},
     ]
     stays = {"memory_id": ORDER, "agent": "bob", "created": 2, "why": "another agent said it: bob"}
     assert (told["staying"], told["staying_more"]) == ([stays], 0)
     assert service.sent == []
     less = client.post("/orders/erase", json=ADA | dry | {"listed": 1}).json()
     assert (len(less["going"]), less["more"], less["episodes"]) == (1, 1, 2)
+
+
+def test_what_becomes_of_summaries_is_shown_beforehand(
+    client: TestClient, service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going = [
+        Named(ErasedEpisode(i, "short-term", b"c", fate), "consolidator", 1, None)
+        for i, fate in ((HERS, "anew"), (THEIRS, "few"))
+    ]
+
+    async def summaries(*_: object) -> list[Named]:
+        return going
+
+    monkeypatch.setattr(service.reads, "going", summaries)
+    told = client.post("/orders/erase", json=ADA).json()
+    assert (told["summaries"], told["anew"]) == (2, 1)
+    assert [one["summary"] for one in told["going"]] == ["anew", "few"]
 
 
 def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, codec: Codec) -> None:
@@ -58,7 +77,8 @@ def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, 
     assert len(told["staying"]) == 1, "as of the look before the order"
     after = client.get(f"/orders/{order.order_id}").json()
     assert (after["kind"], after["status"], after["reference"]) == ("erase", "erased", "ticket-7")
-    assert after["took"] == {name: told[name] for name in ("memories", "episodes", "first_seq", "residue_until")}
+    counts = ("memories", "episodes", "summaries", "anew")
+    assert after["took"] == {name: told[name] for name in (*counts, "first_seq", "residue_until")}
 
 
 def test_what_is_not_carried_out_in_time_is_said_so(client: TestClient, service: Served) -> None:
