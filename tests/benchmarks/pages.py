@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tests.benchmarks import kept, measured, page
+from tests.benchmarks.consolidation import page as consolidation
 from tests.benchmarks.forgetting import page as forgetting
 from tests.benchmarks.forgetting.command import RESULTS
 from tests.benchmarks.kept import Outcome
@@ -23,5 +24,6 @@ def run(given: Namespace) -> Outcome:
         print(file.relative_to(kept.ROOT))
     right.draw()
     validation.draw()
+    consolidation.draw()
     scalepage.draw()
     return Outcome([], 0)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
-import time
-import traceback
 from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.encoders.onnx import OnnxEncoder
-from tests import ROOT
-from tests.benchmarks import caching, kept
+from tests.benchmarks import caching, rows
 from tests.benchmarks.crowd import crowd
 from tests.benchmarks.kept import Outcome, Row
 from tests.benchmarks.parts import parts
 from tests.benchmarks.right import votes
 from tests.benchmarks.right.frame import Material, Measure
-from tests.benchmarks.sets import Absent
 from tests.benchmarks.vm import claims, page, rehearsed
 from tests.benchmarks.vm.fleet import AGENTS, Said, vote
 from tests.simulation import scale
@@ -146,28 +141,5 @@ ONLY = tuple(ROWS)
 
 def run(given: Namespace) -> Outcome:
     """Measures, and keeps the figures; 1 where a row could not be measured, but for a set that is not there."""
-    begun = kept.begin()
     material = Material(given.data, given.cache or _CACHE, quick=given.quick)
-    rows: list[Row] = []
-    failed = []
-    for name in given.only or ROWS:
-        began = time.perf_counter()
-        try:
-            row = ROWS[name](material)
-        except Absent as absent:
-            print(f"{name} skipped: {absent}", file=sys.stderr, flush=True)
-            continue
-        except Exception:
-            traceback.print_exc()
-            failed.append(name)
-            continue
-        row.seconds = round(time.perf_counter() - began, 1)
-        rows.append(row)
-        print("\n".join(row.lines()), flush=True)
-    if rows:
-        print(f"\nkept as {kept.write(rows, begun, quick=given.quick, folder=page.RESULTS).relative_to(ROOT)}")
-        if not given.quick:
-            page.draw()
-    if failed:
-        print(f"not measured: {', '.join(failed)}", file=sys.stderr)
-    return Outcome(rows, 1 if failed else 0)
+    return rows.measure(given, ROWS, material, page.RESULTS, page.draw)

@@ -1,0 +1,49 @@
+"""What every row of this page is given: sessions as they are stored, and what is left of them by a rule."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from pathlib import Path
+
+from memquorum.core.policy import Policy
+from memquorum.ports import Summariser
+from tests.benchmarks.consolidation.made import Consolidated, consolidate
+from tests.benchmarks.consolidation.orders import ORDERS, Plain
+from tests.benchmarks.consolidation.sessions import SETS, Stored, store
+from tests.benchmarks.right import frame
+from workers.consolidator.extractive import Extractive
+
+SHIPPED = "as it is"
+RULES = (SHIPPED, *ORDERS)
+_QUICK = 2
+
+
+class Material(frame.Material):
+    """`stored(set)` and `left(set, rule, share)`, each made once. A quick run has two conversations of each set."""
+
+    def __init__(self, data: Path, cache_: Path, *, quick: bool = False) -> None:
+        super().__init__(data, cache_, quick=quick)
+        self.stored = cache(self._stored)
+        self.left = cache(self._left)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The one that is shipped."""
+        return Policy()
+
+    def _stored(self, name: str) -> list[Stored]:
+        talks = self.some(list(SETS[name](self.data)), _QUICK)
+        self.vectors.of([text for talk in talks for text in talk.texts])  # all at once
+        found = [store(talk, self.vectors.of(talk.texts), self.policy) for talk in talks]
+        said, own = sum(len(talk.texts) for talk in talks), sum(len(one.memories) for one in found)
+        print(f"  {name}: {len(talks)} conversations, {own} memories of {said} turns", flush=True)
+        return found
+
+    def _left(self, name: str, rule: str = SHIPPED, share_ppm: int | None = None) -> list[Consolidated]:
+        share = share_ppm or self.policy.consolidate.share_ppm
+        return [consolidate(one, summariser(rule, share), self.policy) for one in self.stored(name)]
+
+
+def summariser(rule: str, share_ppm: int) -> Summariser:
+    """Whoever chooses sentences by a rule."""
+    return Extractive(share_ppm) if rule == SHIPPED else Plain(rule, share_ppm)
