@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.text.tokens import tokens
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
-from tests.benchmarks.consolidation import command, shrinking
+from tests.benchmarks.consolidation import command, decisions, shrinking
 from tests.benchmarks.consolidation.frame import SHIPPED, Material
 from tests.benchmarks.consolidation.made import AGREED, TOO_LITTLE, Consolidated, consolidate
 from tests.benchmarks.consolidation.orders import ORDERS, Plain
@@ -35,6 +36,10 @@ SAID = (
 def talk(said: tuple[tuple[str, str], ...] = SAID, sessions: str = "") -> Talk:
     texts = tuple(f"{who}: {what}" for who, what in said)
     return Talk("t", texts, said, tuple(range(0, 10 * len(said), 10)), tuple(sessions or "a" * len(said)))
+
+
+def replace_sought(of: Talk, sought: tuple[tuple[int, ...], ...]) -> Talk:
+    return dataclasses.replace(of, sought=sought)
 
 
 def stored(of: Talk) -> Stored:
@@ -106,6 +111,18 @@ def test_the_rows_of_what_is_left(material: Material) -> None:
     row = shrinking.most_important(material)
     assert row.value("episodes of which something is lost") == 0
     assert row.value("episodes of which something is lost, the first") > 0
+
+
+def test_a_decision_is_left_where_a_sentence_that_bears_it_out_is() -> None:
+    of = replace_sought(talk(), ((1,), (2,), (5,)))
+    made = left(of)
+    turns = decisions.left(made)
+    assert decisions._found([made], [turns]) == pytest.approx(
+        100 * sum(not turns.isdisjoint({at}) for at in (1, 2, 5)) / 3
+    )
+    assert 2 not in turns and turns <= {0, 1, 3, 4, 5}
+    spent = sum(tokens(of.texts[at]) for at in decisions.by_worth(made))
+    assert 0 < spent <= sum(map(tokens, made.texts))
 
 
 def test_a_set_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
