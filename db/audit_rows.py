@@ -33,7 +33,7 @@ _MEMORY = len(Memory.__struct_fields__)
 _STRENGTH = len(Strength.__struct_fields__)
 
 # What memories hold, beside the tables that the journal makes.
-CONTENTS = ("content", "embedding")
+CONTENTS = ("content", "embedding", "sentence")
 # What the state digest is taken of. Of content and embeddings it has what they hold, and the sums their other columns.
 DIGESTED = ("memory", "strength", *CONTENTS)
 STANDING = ("shard",)

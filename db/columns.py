@@ -4,6 +4,8 @@
 - `$columns(TABLE)`: their bare names, for COPY.
 - `$remembered`, `$shown`: what a client sees of a living memory, and of any: of `memory m`, `content c` and
   `strength s`.
+- `$sentences(VECTOR)`: as `z`, of a summary `m` the sentences that are nearest to the vector: how far the nearest is
+  (`apart`), which they are (`said`), and its vector.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import re
 from memquorum.core.api.answers import Remembered, Shown
 from memquorum.core.journal.tables import TABLES, types
 
-REMEMBERED = Remembered.__struct_fields__
+REMEMBERED = tuple(name for name in Remembered.__struct_fields__ if name != "excerpt")  # found by `said`
 SHOWN = tuple(name for name in Shown.__struct_fields__ if name != "due_at")  # due_at is computed of the others
 SHARES = frozenset({"salience", "sensitivity", "confidence"})
 """What a client sees in [0, 1] and the store keeps in millionths."""
@@ -46,7 +48,22 @@ _WHOLE = {
     "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),
 }
 _TABLES = {table.name: table for table in TABLES.values()}
-_NAMED = re.compile(rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|({'|'.join(_WHOLE)})\b)")
+_NAMED = re.compile(
+    rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|sentences\((?P<near>[^\s]+)\)|({'|'.join(_WHOLE)})\b)"
+)
+# A sentence that is further than the nearest by so much, as a cosine, answers something else; and three say enough.
+_SENTENCES = """LEFT JOIN LATERAL (
+    SELECT min(t.apart) AS apart, array_agg(t.place) AS said,
+        (array_agg(t.vector ORDER BY t.apart, t.place))[1] AS vector
+    FROM (
+        SELECT y.place, y.vector, y.vector <=> $near AS apart, min(y.vector <=> $near) OVER () AS best
+        FROM sentence y
+        WHERE y.memory_id = m.id AND y.encoder = m.encoder
+        ORDER BY apart, y.place
+        LIMIT 3
+    ) AS t
+    WHERE t.apart <= t.best + 0.1
+) AS z ON m.made_by IS NOT NULL"""
 
 
 def filled(statement: str) -> str:
@@ -55,7 +72,9 @@ def filled(statement: str) -> str:
 
 
 def _declared(named: re.Match[str]) -> str:
-    how, name, whole = named.groups()
+    how, name, near, whole = named.groups()
+    if near:
+        return _SENTENCES.replace("$near", near)
     if whole:
         return _WHOLE[whole]
     if how == "bound":

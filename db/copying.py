@@ -26,7 +26,11 @@ Row = Sequence[Any]
 
 # Content and embeddings are no rows of the journal's.
 _CONTENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"content_copy": ("bytea", "text", "text"), "embedding_copy": ("bytea", "text", "bytea", "text")}
+    {
+        "content_copy": ("bytea", "text", "text"),
+        "embedding_copy": ("bytea", "text", "bytea", "text"),
+        "sentence_copy": ("bytea", "int4", "text", "bytea", "text"),
+    }
 )
 
 # What COPY's binary format begins and ends with, and what is the same in every row of `ballot_copy`.

@@ -24,6 +24,8 @@ class Encoded(Struct, frozen=True):
     encoder: str
     seq: int
     text: str
+    summary: bool = False
+    """Whether it is one: then each of its sentences has a vector too."""
 
 
 class Waiting(Struct, frozen=True):

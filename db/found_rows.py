@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from db.columns import REMEMBERED, SHARES, SHOWN
 from memquorum.core.api.answers import Hit
+from memquorum.core.consolidation.rendering import excerpt
 from memquorum.core.facets import names as joined
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval.buffer import Trace
@@ -17,8 +18,9 @@ from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
 
-OWN = len(REMEMBERED) + 1
-"""So many columns of a row are the memory's and its distance; what else a statement finds comes behind them."""
+OWN = len(REMEMBERED) + 2
+"""So many columns of a row are the memory's, its distance, and which of a summary's sentences are so near; what else a
+statement finds comes behind them."""
 
 
 def shown(row: tuple[Any, ...]) -> dict[str, Any]:
@@ -28,7 +30,10 @@ def shown(row: tuple[Any, ...]) -> dict[str, Any]:
 
 def hit_of(row: tuple[Any, ...]) -> Hit:
     """A hit, of the columns that every statement which finds memories begins with."""
-    return Hit(**_seen(REMEMBERED, row[: OWN - 1]), score=cosine(row[OWN - 1]))
+    *own, distance, said = row[:OWN]
+    found = _seen(REMEMBERED, tuple(own))
+    text = found["text"] if said is None else excerpt(found["text"], said)
+    return Hit(**found | {"text": text, "excerpt": text != found["text"]}, score=cosine(distance))
 
 
 def _seen(names: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:

@@ -262,6 +262,10 @@ COPY content (memory_id, body, namespace) FROM STDIN (FORMAT BINARY)
 -- Vectors.
 COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
 
+-- :name sentence_copy
+-- Vectors of summaries' sentences.
+COPY sentence (memory_id, place, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
+
 -- :name strength_copy
 -- Strengths of new memories.
 COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
@@ -607,6 +611,10 @@ DELETE FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
 -- :name embedding_delete
 -- Nor a vector.
 DELETE FROM embedding WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name sentence_delete
+-- Vectors of the sentences of summaries that are forgotten or encoded anew.
+DELETE FROM sentence WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name strength_delete
 -- Nor strength: it is alive that has one.
@@ -1172,57 +1180,105 @@ LIMIT %(limit)s
 SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
 
 -- :name search
--- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. What
--- is for certain purposes is not given to who names none.
-WITH nearest AS MATERIALIZED (
-    SELECT e.memory_id AS id, e.vector <=> %(vector)s::halfvec AS distance
-    FROM embedding e
-    WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
-      AND e.memory_id NOT IN $bound(%(namespace)s)
-    ORDER BY distance, e.memory_id
-    LIMIT %(k)s
+-- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. A
+-- summary is as near as it is itself, or the nearest of its sentences. What is for certain purposes is not given to who
+-- names none.
+WITH found AS MATERIALIZED (
+    (
+        SELECT e.memory_id AS id, e.vector <=> %(vector)s::halfvec AS distance
+        FROM embedding e
+        WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+          AND e.memory_id NOT IN $bound(%(namespace)s)
+        ORDER BY distance, e.memory_id
+        LIMIT %(k)s
+    )
+    UNION ALL
+    (
+        SELECT y.memory_id, min(y.vector <=> %(vector)s::halfvec) AS distance
+        FROM sentence y
+        WHERE y.namespace = %(namespace)s AND y.encoder = %(encoder)s
+          AND y.memory_id NOT IN $bound(%(namespace)s)
+        GROUP BY y.memory_id
+        ORDER BY distance, y.memory_id
+        LIMIT %(k)s
+    )
+), nearest AS MATERIALIZED (
+    SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
+$sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
 
 -- :name search_filtered
 -- The same, of the memories that pass the filters; see `candidates`.
-WITH nearest AS MATERIALIZED (
-    SELECT m.id, e.vector <=> %(vector)s::halfvec AS distance
-    FROM embedding e
-    JOIN memory m ON m.id = e.memory_id
-    WHERE e.namespace = %(namespace)s AND m.namespace = %(namespace)s AND m.encoder = %(encoder)s
+WITH passed AS MATERIALIZED (
+    SELECT m.id
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.encoder = %(encoder)s
       AND $filters
-    ORDER BY distance, m.id
-    LIMIT %(k)s
+), found AS MATERIALIZED (
+    (
+        SELECT p.id, e.vector <=> %(vector)s::halfvec AS distance
+        FROM passed p
+        JOIN embedding e ON e.memory_id = p.id AND e.namespace = %(namespace)s
+        ORDER BY distance, p.id
+        LIMIT %(k)s
+    )
+    UNION ALL
+    (
+        SELECT p.id, min(y.vector <=> %(vector)s::halfvec) AS distance
+        FROM passed p
+        JOIN sentence y ON y.memory_id = p.id AND y.namespace = %(namespace)s AND y.encoder = %(encoder)s
+        GROUP BY p.id
+        ORDER BY distance, p.id
+        LIMIT %(k)s
+    )
+), nearest AS MATERIALIZED (
+    SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
+$sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
 
 -- :name search_crowd
 -- The same in a namespace that has an index of its own, which finds nearly all of them (infra/decisions/0031). What the
 -- index was made for stands in the text: {namespace}, {encoder} and {dimensions} are filled in as literals.
-WITH nearest AS MATERIALIZED (
-    SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
-    FROM embedding e
-    WHERE e.namespace = {namespace} AND e.encoder = {encoder}
-      AND e.memory_id NOT IN $bound({namespace})
-    ORDER BY distance
-    LIMIT %(k)s
+WITH found AS MATERIALIZED (
+    (
+        SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
+        FROM embedding e
+        WHERE e.namespace = {namespace} AND e.encoder = {encoder}
+          AND e.memory_id NOT IN $bound({namespace})
+        ORDER BY distance
+        LIMIT %(k)s
+    )
+    UNION ALL
+    (
+        SELECT y.memory_id, min(y.vector <=> %(vector)s::halfvec({dimensions})) AS distance
+        FROM sentence y
+        WHERE y.namespace = {namespace} AND y.encoder = {encoder}
+          AND y.memory_id NOT IN $bound({namespace})
+        GROUP BY y.memory_id
+        ORDER BY distance, y.memory_id
+        LIMIT %(k)s
+    )
+), nearest AS MATERIALIZED (
+    SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
+$sentences(%(vector)s::halfvec({dimensions}))
 ORDER BY n.distance, m.id
 
 -- :name crowds
@@ -1259,16 +1315,29 @@ WITH asked AS MATERIALIZED (
       AND e.memory_id NOT IN $bound({namespace})
     ORDER BY distance
     LIMIT %(depth)s
+), told AS MATERIALIZED (
+    SELECT y.memory_id AS id
+    FROM sentence y
+    WHERE y.namespace = {namespace} AND y.encoder = {encoder}
+      AND y.memory_id NOT IN $bound({namespace})
+    GROUP BY y.memory_id
+    ORDER BY min(y.vector <=> %(vector)s::halfvec({dimensions})), y.memory_id
+    LIMIT %(depth)s
 ), said AS MATERIALIZED (
     SELECT id, score
     FROM words_best({namespace}, %(sources)s, %(asked)s::text[], %(weights)s::float8[], %(looked)s, %(depth)s)
     WHERE id NOT IN $bound({namespace})
 ), candidate AS MATERIALIZED (
     SELECT id, bool_or(near) AS near, max(score) AS score
-    FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
+    FROM (
+        SELECT id, true AS near, NULL::numeric AS score FROM near
+        UNION ALL SELECT id, true, NULL FROM told
+        UNION ALL SELECT id, false, score FROM said
+    ) AS found
     GROUP BY id
 )
-SELECT $remembered, e.vector <=> a.vector, m.encoder, halfvec_send(e.vector),
+SELECT $remembered, least(e.vector <=> a.vector, z.apart), CASE WHEN z.apart <= e.vector <=> a.vector THEN z.said END,
+    m.encoder, halfvec_send(CASE WHEN z.apart <= e.vector <=> a.vector THEN z.vector ELSE e.vector END),
     k.near, k.score::float8,
     ARRAY(
         SELECT l.id::text
@@ -1285,6 +1354,7 @@ JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id AND e.encoder = {encoder}
 CROSS JOIN asked a
 JOIN shard h ON h.shard = m.shard
+$sentences(a.vector)
 
 -- :name crowd_large
 -- Namespaces of so many memories by one encoder, with the dimensions of its vectors.
@@ -1324,8 +1394,8 @@ CREATE INDEX CONCURRENTLY {index} ON content USING gin (words) WITH (fastupdate 
 DROP INDEX CONCURRENTLY IF EXISTS {index}
 
 -- :name search_cached
--- Of memories that a cache names, and of those that changed since the journal sequence that it knows, the nearest; and in
--- the same snapshot, in each row, how many of the named are there and how many changed, up to one more than a bound. What
+-- Of memories that a cache names, of those that changed since the journal sequence that it knows, and of summaries, whose
+-- sentences it does not have, the nearest; and in the same snapshot, in each row, how many of the named are there and how many changed, up to one more than a bound. What
 -- is gone is in no row. One row without a memory where there is none. What `search` asks of a row is asked here too.
 WITH changed AS MATERIALIZED (
     SELECT m.id
@@ -1334,11 +1404,20 @@ WITH changed AS MATERIALIZED (
     ORDER BY m.seq
     LIMIT %(most)s + 1
 ), asked AS MATERIALIZED (
-    SELECT a.id, a.named, e.vector <=> %(vector)s::halfvec AS distance
+    SELECT a.id, a.named, least(
+        e.vector <=> %(vector)s::halfvec,
+        (SELECT min(y.vector <=> %(vector)s::halfvec) FROM sentence y WHERE y.memory_id = a.id AND y.encoder = %(encoder)s)
+    ) AS distance
     FROM (
         SELECT id, true AS named FROM unnest(%(ids)s::uuid[]) AS id
         UNION ALL
-        SELECT c.id, false FROM changed c WHERE c.id <> ALL (%(ids)s::uuid[])
+        SELECT o.id, false
+        FROM (
+            SELECT c.id FROM changed c
+            UNION
+            SELECT y.memory_id FROM sentence y WHERE y.namespace = %(namespace)s AND y.encoder = %(encoder)s
+        ) AS o
+        WHERE o.id <> ALL (%(ids)s::uuid[])
     ) AS a
     JOIN embedding e ON e.memory_id = a.id
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
@@ -1348,7 +1427,7 @@ WITH changed AS MATERIALIZED (
 ), nearest AS (
     SELECT id, distance FROM asked ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, t.there, t.changed
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END, t.there, t.changed
 FROM counted t
 LEFT JOIN (
     nearest n
@@ -1356,6 +1435,7 @@ LEFT JOIN (
     JOIN content c ON c.memory_id = m.id
     JOIN strength s ON s.memory_id = m.id
 ) ON true
+$sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
 
 -- :name cache_fill
@@ -1438,12 +1518,23 @@ WITH asked AS MATERIALIZED (
     SELECT n.id
     FROM asked a
     CROSS JOIN LATERAL (
-        SELECT p.id, e.vector <=> a.vector AS distance
-        FROM passed p
-        JOIN embedding e ON e.memory_id = p.id AND e.namespace = %(namespace)s
-        WHERE p.encoder = a.encoder
-        ORDER BY distance, p.id
-        LIMIT %(depth)s
+        (
+            SELECT p.id, e.vector <=> a.vector AS distance
+            FROM passed p
+            JOIN embedding e ON e.memory_id = p.id AND e.namespace = %(namespace)s
+            WHERE p.encoder = a.encoder
+            ORDER BY distance, p.id
+            LIMIT %(depth)s
+        )
+        UNION ALL
+        (
+            SELECT p.id, min(y.vector <=> a.vector) AS distance
+            FROM passed p
+            JOIN sentence y ON y.memory_id = p.id AND y.namespace = %(namespace)s AND y.encoder = a.encoder
+            GROUP BY p.id
+            ORDER BY distance, p.id
+            LIMIT %(depth)s
+        )
     ) n
 ), matched AS (
     SELECT p.id, ts_rank('{1,1,1,1}', c.words, t.word) AS weight, count(*) OVER (PARTITION BY t.number)::float8 AS holders
@@ -1461,7 +1552,8 @@ WITH asked AS MATERIALIZED (
     FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
     GROUP BY id
 )
-SELECT $remembered, e.vector <=> a.vector, m.encoder, halfvec_send(e.vector),
+SELECT $remembered, least(e.vector <=> a.vector, z.apart), CASE WHEN z.apart <= e.vector <=> a.vector THEN z.said END,
+    m.encoder, halfvec_send(CASE WHEN z.apart <= e.vector <=> a.vector THEN z.vector ELSE e.vector END),
     k.near, k.score::float8,
     ARRAY(
         SELECT l.id::text
@@ -1478,6 +1570,7 @@ JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
 JOIN asked a ON a.encoder = m.encoder
 JOIN shard h ON h.shard = m.shard
+$sentences(a.vector)
 
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.
@@ -1573,7 +1666,7 @@ WITH RECURSIVE anchor AS MATERIALIZED (
     ) n
     WHERE %(within_ms)s::bigint > 0
 )
-SELECT $remembered, 0::float8, m.encoder, halfvec_send(e.vector), b.anchor::text,
+SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector), b.anchor::text,
     b.way, b.apart
 FROM beside b
 JOIN memory m USING (id)
@@ -1595,7 +1688,7 @@ WITH trace AS MATERIALIZED (
         LIMIT %(places)s
     ) t
 )
-SELECT $remembered, 0::float8, m.encoder, halfvec_send(e.vector), t.event_id,
+SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector), t.event_id,
     t.place
 FROM trace t
 JOIN memory m ON m.id = t.memory_id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
@@ -1619,7 +1712,7 @@ WHERE m.encoder <> %(encoder)s
 
 -- :name reencode_next
 -- Memories that another encoder has encoded, by id.
-SELECT m.id::text, m.shard, m.namespace, m.encoder, m.seq, c.body
+SELECT m.id::text, m.shard, m.namespace, m.encoder, m.seq, c.body, m.made_by IS NOT NULL
 FROM memory m
 JOIN content c ON c.memory_id = m.id
 WHERE m.encoder <> %(encoder)s AND m.id > %(after)s::uuid
@@ -1753,6 +1846,15 @@ FROM embedding e
 LEFT JOIN memory m ON m.id = e.memory_id
 WHERE coalesce(m.shard, 0) = %(shard)s
 ORDER BY e.memory_id
+
+-- :name audit_sentence
+-- Which summaries have vectors of their sentences, and by which encoder.
+SELECT s.memory_id::text, s.namespace, s.encoder
+FROM sentence s
+LEFT JOIN memory m ON m.id = s.memory_id
+WHERE coalesce(m.shard, 0) = %(shard)s
+GROUP BY s.memory_id, s.namespace, s.encoder
+ORDER BY s.memory_id
 
 -- :name audit_dropped
 -- Dropped episodes whose keys are still there.

@@ -39,7 +39,8 @@ class Start(Struct, frozen=True):
 
 
 class Clear(Struct, frozen=True, eq=False):
-    """A memory's content and embedding in the clear; the vector has shape (d,) and is stored as float16."""
+    """A memory's content and embedding in the clear: the vector has shape (d,), a summary's with those of its sentences
+    below it (1 + n, d). They are stored as float16."""
 
     text: str
     vector: NDArray[np.float32]

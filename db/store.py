@@ -233,6 +233,7 @@ class Transaction:
         if removed := [memory_id for net in nets for memory_id in net.gone[Strength]]:
             self._connection.execute(QUERIES["content_delete"], {"ids": uuids(removed)})
             self._connection.execute(QUERIES["embedding_delete"], {"ids": uuids(removed)})
+            self._connection.execute(QUERIES["sentence_delete"], {"ids": uuids(removed)})
 
     def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
         for table in TABLES.values():
@@ -252,8 +253,16 @@ class Transaction:
         latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
         if replaced := [i for i in latest if i not in first]:
             self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
-        rows = ((copying.raw_id(i), of[i][0], copying.raw_vector(v), of[i][1]) for i, v in (first | latest).items())
+            self._connection.execute(QUERIES["sentence_delete"], {"ids": replaced})
+        now = {i: np.atleast_2d(v) for i, v in (first | latest).items()}
+        rows = ((copying.raw_id(i), of[i][0], copying.raw_vector(v[0]), of[i][1]) for i, v in now.items())
         copying.copy(self._connection, "embedding_copy", rows)
+        below = (
+            (copying.raw_id(i), place, of[i][0], copying.raw_vector(row), of[i][1])
+            for i, v in now.items()
+            for place, row in enumerate(v[1:])
+        )
+        copying.copy(self._connection, "sentence_copy", below)
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:

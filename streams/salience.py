@@ -18,13 +18,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import faust
+import numpy as np
 from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consolidation.rendering import said
 from memquorum.core.exact import CELLS
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
@@ -48,7 +51,7 @@ from memquorum.telemetry.bundle import Stage, Telemetry
 from streams import stage
 from streams.assignments import Assignments, by_shard
 from streams.crashes import Crashes
-from streams.encoding import Encoding
+from streams.encoding import Encoding, together
 from streams.known import Known
 from streams.learned import Learned
 from streams.pictures import Pictures
@@ -81,6 +84,8 @@ class _Case:
     key: bytes | None = None
     text: str = ""
     vector: Vector | None = None
+    sentences: Sequence[Vector] = ()
+    """Those of a summary's sentences."""
     outcome: str | None = None
     failure: str | None = None
     weighed: Weighed | None = None
@@ -216,29 +221,35 @@ class Salience:
         """Fills in vectors, or why there are none."""
         sound = [case for case in cases if case.outcome is None]
         around = [self._pictures.of(case.arrival.partition, case.accepted.namespace) for case in sound]
-        texts = [(case.accepted.memory_id, case.text, one) for case, one in zip(sound, around, strict=True)]
-        for case, found in zip(sound, self._known.vectors(texts), strict=True):
+        asked = [said(case.text, summary=bool(case.accepted.summary)) for case in sound]
+        texts = [
+            (case.accepted.memory_id, text, one)
+            for case, one, of in zip(sound, around, asked, strict=True)
+            for text in of
+        ]
+        vectors = iter(self._known.vectors(texts))
+        for case, of in zip(sound, asked, strict=True):
+            found = together(list(islice(vectors, len(of))))
             if isinstance(found, Exception):
                 self._fail(case, found)
             else:
-                case.vector = found
+                case.vector, *case.sentences = found
 
     def _outcome(self, case: _Case) -> list[Output]:
         """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
-        said = case.accepted
-        given = signals_of(said)
+        accepted = case.accepted
+        given = signals_of(accepted)
         judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
-        sealed = None
+        sealed: tuple[bytes | None, bytes | None] = None, None
         if case.outcome is None and case.vector is not None and case.key is not None:
             try:
                 shard = case.arrival.partition
-                case.weighed = self._worths.weigh(shard, case.accepted, case.text, case.key)
+                case.weighed = self._worths.weigh(shard, accepted, case.text, case.key)
                 given = replace(given, rank_ppm=case.weighed.rank_ppm)
                 judgement = self._judge(case, given, case.vector)
                 if judgement.outcome != BELOW_THRESHOLD:
-                    nonce = os.urandom(sealing.NONCE_BYTES)
-                    sealed = sealing.seal_vector(case.key, nonce, case.vector, case.accepted.memory_id)
-                self._worths.take(shard, case.accepted, case.weighed)
+                    sealed = _sealed(case.key, accepted.memory_id, case.vector, case.sentences)
+                self._worths.take(shard, accepted, case.weighed)
             except Exception as error:
                 case.weighed, given = None, replace(given, rank_ppm=None)
                 judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
@@ -268,7 +279,7 @@ class Salience:
             case.arrival.partition, case.arrival.offset, type(error).__name__,
         )  # fmt: skip
 
-    def _output(self, case: _Case, judgement: Judgement, sealed: bytes | None) -> Output:
+    def _output(self, case: _Case, judgement: Judgement, sealed: tuple[bytes | None, bytes | None]) -> Output:
         accepted, arrival, weighed = case.accepted, case.arrival, case.weighed
         learned_ppm = judgement.signals.learned_ppm
         record = EpisodeScored(
@@ -285,7 +296,8 @@ class Salience:
             reinforces=judgement.reinforces,
             contradicts=judgement.contradicts,
             novelty_ppm=judgement.signals.novelty_ppm,
-            sealed_embedding=sealed,
+            sealed_embedding=sealed[0],
+            sealed_sentences=sealed[1],
             writer_epoch=self.assignments.epoch(arrival.partition),
             worth_ppm=weighed.worth_ppm if weighed else None,
             rank_ppm=weighed.rank_ppm if weighed else None,
@@ -303,6 +315,14 @@ class Salience:
             event_id=f"scored/{arrival.partition}/{arrival.offset}",
             traceparent=arrival.traceparent,
         )
+
+
+def _sealed(key: bytes, memory_id: str, vector: Vector, below: Sequence[Vector]) -> tuple[bytes, bytes | None]:
+    """A memory's embedding, and those of a summary's sentences."""
+    whole = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector, memory_id)
+    if not below:
+        return whole, None
+    return whole, sealing.seal_sentences(key, os.urandom(sealing.NONCE_BYTES), np.stack(below), memory_id)
 
 
 def _letter(codec: Codec, case: _Case, at: int) -> Output:

@@ -78,6 +78,25 @@ def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32
     return np.frombuffer(open_sealed(key, sealed, _purpose("embedding", memory_id)), "<f2").astype(np.float32)
 
 
+def seal_sentences(key: bytes, nonce: bytes, vectors: NDArray[np.float32], memory_id: str) -> bytes:
+    """The embeddings of a summary's sentences, shape (n, d), sealed as `seal_vector` does."""
+    return seal(key, nonce, vectors.astype("<f2").tobytes(), _purpose("sentences", memory_id))
+
+
+def open_rows(key: bytes, embedding: bytes, sentences: bytes | None, memory_id: str) -> NDArray[np.float32]:
+    """A memory's embedding as float32, shape (d,); of a summary with those of its sentences below it, shape (1 + n, d).
+
+    Raises SealError, and ValueError where the sentences' vectors are of another length.
+    """
+    import numpy as np
+
+    whole = open_vector(key, embedding, memory_id)
+    if sentences is None:
+        return whole
+    rows = np.frombuffer(open_sealed(key, sentences, _purpose("sentences", memory_id)), "<f2").astype(np.float32)
+    return np.vstack([whole, rows.reshape(-1, max(1, whole.size))])
+
+
 def seal_counts(key: bytes, nonce: bytes, counts: bytes, memory_id: str) -> bytes:
     """How often a memory's words had been said before (`core.worth`), sealed."""
     return seal(key, nonce, counts, _purpose("counts", memory_id))

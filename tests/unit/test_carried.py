@@ -61,7 +61,7 @@ sealed = codec.decode(codec.encode(seal_episode(intent, origin, bytes(32), (byte
 change = Shard(codec, GENESIS).episode("e", **taken(Said, sealed))
 stored, memory = codec.decode(change.entry.detail), change.one(Memory)
 seen = {"sensitivity": 0, "purposes": None, "jurisdictions": "", "salience": 1, "mood": memory.mood}
-hit = hit_of((*(seen.get(name) for name in REMEMBERED), 0.5))
+hit = hit_of((*(seen.get(name) for name in REMEMBERED), 0.5, None))
 print(json.dumps({
     "sealed": sealed.mood, "journal": stored.mood, "row": "calm" in raw(memory), "hit": asdict(hit)["mood"],
     "letter": json.loads(letters._said(sealed, "x"))["mood"], "refused": [told.field, told.reason],

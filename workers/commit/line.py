@@ -111,7 +111,7 @@ class Batch:
 
     def vectors(self, keys: Mapping[str, bytes]) -> dict[int, Vector]:
         """The embeddings anew that can be opened, by their offsets."""
-        opened = ((at, _vector(keys.get(r.memory_id), r.sealed_embedding, r.memory_id)) for at, r in self.anew)
+        opened = ((at, _vector(keys.get(r.memory_id), r, r.memory_id)) for at, r in self.anew)
         return {at: vector for at, vector in opened if vector is not None}
 
     def apply(
@@ -330,19 +330,19 @@ def opened(item: Item, key: bytes | None) -> Clear | None:
         text = sealing.open_text(key, record.sealed_content, record.memory_id)
     except ValueError:  # SealError, or bytes that are no text
         return None
-    vector = _vector(key, scored.record.sealed_embedding, record.memory_id)
+    vector = _vector(key, scored.record, record.memory_id)
     return None if vector is None or "\0" in text else Clear(text, vector)
 
 
-def _vector(key: bytes | None, sealed: bytes, memory_id: str) -> Vector | None:
-    """An embedding in the clear; None where it cannot be opened, or not be stored."""
-    if key is None:
+def _vector(key: bytes | None, record: EpisodeScored | MemoryReencoded, memory_id: str) -> Vector | None:
+    """An embedding in the clear, as `sealing.open_rows` gives it; None where it cannot be opened, or not be stored."""
+    if key is None or record.sealed_embedding is None:
         return None
     try:
-        vector = sealing.open_vector(key, sealed, memory_id)
+        vector = sealing.open_rows(key, record.sealed_embedding, record.sealed_sentences, memory_id)
     except ValueError:  # SealError, or bytes that are no vector
         return None
-    return vector if 0 < vector.size <= _DIMENSIONS_MOST and np.isfinite(vector).all() else None
+    return vector if 0 < vector.shape[-1] <= _DIMENSIONS_MOST and np.isfinite(vector).all() else None
 
 
 def _remembered(item: Item) -> str | None:

@@ -12,13 +12,16 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 
+import numpy as np
 from confluent_kafka import KafkaException, Producer
 
 from db.encodings import Encoded, Encodings
 from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.avro import Codec
+from memquorum.core.consolidation.rendering import said
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.records import MemoryReencoded
 from memquorum.encoders.each import each
@@ -138,8 +141,12 @@ class _Work:
                 self.failed.add(memory.memory_id)
                 continue
             key = keys[memory.memory_id]
-            sealed = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector, memory.memory_id)
-            self._send(memory, sealed)
+            sealed = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector[0], memory.memory_id)
+            below = None
+            if len(vector) > 1:
+                nonce = os.urandom(sealing.NONCE_BYTES)
+                below = sealing.seal_sentences(key, nonce, np.stack(vector[1:]), memory.memory_id)
+            self._send(memory, sealed, below)
             published.append(memory)
         while self._producer.flush(_FLUSH_S) and not self._stop:
             pass
@@ -147,20 +154,24 @@ class _Work:
             raise self._refused
         return published
 
-    def _encode(self, memories: Sequence[Encoded]) -> list[Vector | None]:
-        """A vector each; None where there can be none, which is told."""
-        vectors: list[Vector | None] = []
-        for memory, found in zip(memories, each(self._encoder, [m.text for m in memories]), strict=True):
-            if isinstance(found, Exception):
+    def _encode(self, memories: Sequence[Encoded]) -> list[list[Vector] | None]:
+        """The vector of each, and of a summary those of its sentences; None where there can be none, which is told."""
+        texts = [said(memory.text, summary=memory.summary) for memory in memories]
+        encoded = iter(each(self._encoder, [text for of in texts for text in of]))
+        vectors: list[list[Vector] | None] = []
+        for memory, of in zip(memories, texts, strict=True):
+            found = list(islice(encoded, len(of)))
+            wrong = next((one for one in found if isinstance(one, Exception)), None)
+            if wrong is not None:
                 # The error's words may hold content.
-                log.error("memory %s cannot be encoded: %s", memory.memory_id, type(found).__name__)
-            vectors.append(None if isinstance(found, Exception) else found)
+                log.error("memory %s cannot be encoded: %s", memory.memory_id, type(wrong).__name__)
+            vectors.append(None if wrong is not None else [one for one in found if not isinstance(one, Exception)])
         return vectors
 
-    def _send(self, memory: Encoded, sealed: bytes) -> None:
+    def _send(self, memory: Encoded, sealed: bytes, below: bytes | None) -> None:
         name = self._encoder.name
         value = self._codec.encode(
-            MemoryReencoded(memory.memory_id, memory.namespace, memory.encoder, name, sealed, memory.seq)
+            MemoryReencoded(memory.memory_id, memory.namespace, memory.encoder, name, sealed, memory.seq, below)
         )
         headers = loop.headers("MemoryReencoded", _SOURCE, f"{name}/{memory.memory_id}")
         self._producer.produce(

@@ -112,9 +112,21 @@ CREATE TABLE embedding (
 );
 CREATE INDEX embedding_namespace ON embedding (namespace, encoder);
 
+-- A summary says many things, and one vector of all of them is near to none: so each of its sentences has one too.
+CREATE TABLE sentence (
+    memory_id uuid    NOT NULL REFERENCES memory,
+    place     integer NOT NULL, -- which of the summary's sentences, in the order of its text, from 0
+    namespace text    NOT NULL,
+    vector    halfvec NOT NULL,
+    encoder   text    NOT NULL, -- the memory's
+    PRIMARY KEY (memory_id, place)
+);
+CREATE INDEX sentence_namespace ON sentence (namespace, encoder);
+
 -- A sample that the planner keeps of a column is a copy that outlives the row.
 ALTER TABLE content ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN words SET STATISTICS 0;
 ALTER TABLE embedding ALTER COLUMN vector SET STATISTICS 0;
+ALTER TABLE sentence ALTER COLUMN vector SET STATISTICS 0;
 
 -- What changes often, apart from the vectors. The row goes when the memory is forgotten.
 CREATE TABLE strength (
@@ -274,6 +286,7 @@ ALTER TABLE event OWNER TO memquorum_owner;
 ALTER TABLE memory OWNER TO memquorum_owner;
 ALTER TABLE content OWNER TO memquorum_keeper;
 ALTER TABLE embedding OWNER TO memquorum_keeper;
+ALTER TABLE sentence OWNER TO memquorum_keeper;
 ALTER TABLE strength OWNER TO memquorum_owner;
 ALTER TABLE journal OWNER TO memquorum_owner;
 ALTER TABLE decision OWNER TO memquorum_owner;
@@ -342,6 +355,7 @@ ALTER FUNCTION tenant_beginnings() OWNER TO memquorum_owner;
 ALTER TABLE memory ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE content ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE embedding ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE sentence ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE strength ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE event ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE dropped ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -353,6 +367,7 @@ ALTER TABLE ballot ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON memory FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON content FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON embedding FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON sentence FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON strength FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON event FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON dropped FOR SELECT TO memquorum_reader USING (true);
@@ -366,6 +381,9 @@ CREATE POLICY tenant ON memory FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON embedding FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON sentence FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON content FOR SELECT TO memquorum_tenant USING (

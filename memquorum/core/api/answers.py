@@ -24,7 +24,13 @@ class _Use(Carried, frozen=True, kw_only=True):
     made_by: str | None = None
 
 
-class Remembered(_Use, frozen=True):
+class _Text(_Use, frozen=True, kw_only=True):
+    """`excerpt`: the text is those sentences of a summary that answer, and not the whole."""
+
+    excerpt: bool = False
+
+
+class Remembered(_Text, frozen=True):
     """A living memory. Times in milliseconds, `salience` in [0, 1]."""
 
     memory_id: str

@@ -37,8 +37,9 @@ class Store(Struct, frozen=True):
     """A shard as one snapshot of the database shows it. Ids are text, arrays lists.
 
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. `tables`: by
-    name, the rows of each as mappings, in the order that its declaration says; and `content` and `embedding` by
-    memory_id, which say which memories have one: memory_id, its namespace, and of content its number of characters.
+    name, the rows of each as mappings, in the order that its declaration says; and `content`, `embedding` and
+    `sentence` by memory_id, which say which memories have one: memory_id, its namespace, and of content its number of
+    characters.
     """
 
     shard: Row | None
@@ -182,6 +183,8 @@ class Witness:
         self._hold("content", ("memory_id",), contents)
         vectors = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive)
         self._hold("embedding", ("memory_id",), vectors)
+        sums = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive if m.made_by)
+        self._hold("sentence", ("memory_id",), sums)
 
     def finish(self, whole: bool) -> None:
         """Ends the audit after the last entry. `whole`: the chain reached the snapshot's end, so no further row can be

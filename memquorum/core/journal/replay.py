@@ -241,9 +241,10 @@ def sealed_again(memory: Memory, told: Restored) -> tuple[Sealed, SealedAnew | N
 
 
 def open_embedding(key: bytes, wanted: SealedAnew, record: MemoryReencoded) -> NDArray[np.float32]:
-    """The embedding that replaced a memory's, in the clear, from the record that the journal names.
+    """The embedding that replaced a memory's, in the clear, as `sealing.open_rows` gives it.
 
-    Raises CannotReplay where the record is about something else, or cannot be opened.
+    It is from the record that the journal names. Raises CannotReplay where the record is about something else, or
+    cannot be opened.
     """
     where = f"entry {wanted.seq}, memory {wanted.memory_id}"
     previous = wanted.detail.previous or record.previous
@@ -251,7 +252,7 @@ def open_embedding(key: bytes, wanted: SealedAnew, record: MemoryReencoded) -> N
     if (record.memory_id, record.namespace, record.previous, record.encoder) != expected:
         raise CannotReplay(f"{where}: the embedding that it names is of memory {record.memory_id} by {record.encoder}")
     try:
-        return sealing.open_vector(key, record.sealed_embedding, wanted.memory_id)
+        return sealing.open_rows(key, record.sealed_embedding, record.sealed_sentences, wanted.memory_id)
     except ValueError as error:
         raise CannotReplay(f"{where}: its embedding cannot be opened with its key: {error}") from None
 
@@ -261,8 +262,8 @@ def open_content(
 ) -> tuple[str, NDArray[np.float32]]:
     """The content and the embedding of a memory, in the clear, from the records that the journal names.
 
-    Raises CannotReplay where the records are about something else, cannot be opened, or hold another content than the
-    one whose commitment stands in the journal.
+    The embedding is as `sealing.open_rows` gives it. Raises CannotReplay where the records are about something else,
+    cannot be opened, or hold another content than the one whose commitment stands in the journal.
     """
     where = f"entry {sealed.seq}, memory {sealed.memory_id}"
     expected = (sealed.memory_id, sealed.namespace, sealed.event_id)
@@ -273,7 +274,7 @@ def open_content(
         raise CannotReplay(f"{where}: the scored record that it names holds no embedding")
     try:
         text = sealing.open_text(key, accepted.sealed_content, sealed.memory_id)
-        vector = sealing.open_vector(key, scored.sealed_embedding, sealed.memory_id)
+        vector = sealing.open_rows(key, scored.sealed_embedding, scored.sealed_sentences, sealed.memory_id)
     except ValueError as error:
         raise CannotReplay(f"{where}: its content cannot be opened with its key: {error}") from None
     if not hmac.compare_digest(sealing.commitment(key, text), sealed.detail.commitment):

@@ -140,6 +140,7 @@ class EpisodeScored(Struct, frozen=True):
     like: str | None = None
     learned_ppm: int | None = None
     learned_by: str | None = None
+    sealed_sentences: bytes | None = None
 
 
 class MemoryReencoded(Struct, frozen=True):
@@ -151,6 +152,7 @@ class MemoryReencoded(Struct, frozen=True):
     encoder: str
     sealed_embedding: bytes
     memory_seq: int
+    sealed_sentences: bytes | None = None
 
 
 class Reencoded(Struct, frozen=True):

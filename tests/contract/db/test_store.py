@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
+import numpy as np
 import psycopg
 import pytest
 from msgspec.structs import replace
 
 from db import keys_to_destroy
 from db.keys_to_destroy import Due
-from db.standing import Fenced, ForeignStore
+from db.standing import Clear, Fenced, ForeignStore
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -21,7 +22,7 @@ from memquorum.ports import StoreUnavailable
 from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import KINDS, World, clear, make
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)))
 A, B, C, D = (memory_id(e) for e in "abcd")
@@ -231,16 +232,17 @@ def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) 
     world = World(store, None, None, None, lambda: world)  # type: ignore[arg-type]
     shard = world.shard(codec, GENESIS)
     shard.episode("a")
-    world.flush(shard)
+    several = Clear("text", np.vstack([clear(A).vector] * 3))
+    world.flush(shard, {A: several})
     shard.tick(10_000)
     shard.decide([votes.proposal(A, "forget")])
     with psycopg.connect(databases[0]) as connection:
-        tables = ("content", "embedding", "strength")
+        tables = ("content", "embedding", "sentence", "strength")
         count = "SELECT " + ", ".join(f"(SELECT count(*) FROM {table})" for table in tables)
-        assert connection.execute(count).fetchone() == (1, 1, 1)
+        assert connection.execute(count).fetchone() == (1, 1, 2, 1)
         world.flush(shard)
         connection.rollback()
-        assert connection.execute(count).fetchone() == (0, 0, 0)
+        assert connection.execute(count).fetchone() == (0, 0, 0, 0)
         assert connection.execute(
             "SELECT memory_id::text, ballots_for, weight::float, needed::float, tier FROM audit_forgotten"
         ).fetchall() == [(A, 4, 5.0, 3.333334, "sealed")]

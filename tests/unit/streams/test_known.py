@@ -174,7 +174,8 @@ STEP = st.one_of(
 def opened(line: Line, one: EpisodeScored) -> NDArray[np.float32] | None:
     if one.sealed_embedding is None:
         return None
-    return sealing.open_vector(line.vault.open([one.memory_id])[one.memory_id], one.sealed_embedding, one.memory_id)
+    key = line.vault.open([one.memory_id])[one.memory_id]
+    return sealing.open_rows(key, one.sealed_embedding, one.sealed_sentences, one.memory_id)
 
 
 def lived(codec: Codec, steps: Sequence[Sequence[object]], cells: int) -> tuple[list[object], int]:
@@ -199,6 +200,7 @@ def lived(codec: Codec, steps: Sequence[Sequence[object]], cells: int) -> tuple[
             elif isinstance(one, tuple) and earlier:
                 arrival, before, text = earlier[one[1] % len(earlier)]
                 vector = opened(line, before)
+                vector = vector if vector is None or vector.ndim == 1 else vector[0]
                 if one[0] == "again":
                     arrivals.append(arrival)
                     texts.append(text)
@@ -215,7 +217,7 @@ def lived(codec: Codec, steps: Sequence[Sequence[object]], cells: int) -> tuple[
         for one, arrival, text in zip(scored, arrivals, texts, strict=True):
             earlier.append((arrival, one, text))
             vector = opened(line, one)
-            bare = replace(one, sealed_embedding=None, sealed_counts=None)
+            bare = replace(one, sealed_embedding=None, sealed_sentences=None, sealed_counts=None)
             told.append((bare, None if vector is None else vector.tobytes()))
     return told, sum(line.encoder.tried.values())
 

@@ -17,6 +17,7 @@ from db.standing import Clear
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.consolidation.rendering import said
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.encoders.hashing import HashingEncoder
@@ -24,6 +25,7 @@ from tests.builders import erasures, protections, votes
 from tests.builders.published import GENESIS
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.kept import Encoder
+from tests.support.waiting import until
 from workers.kafka import loop
 from workers.retrieval.app import app
 from workers.retrieval.serving import NotStarted, run
@@ -34,6 +36,8 @@ TEXTS = {
     "lunch": "lunch is at noon",
     "secret": "the water tank has a secret lid",
 }
+
+SUMMARY = "Key facts:\nlunch is at noon\nthe pump of the water tank is broken\nDecisions:\nwe agreed on seven hens"
 
 
 class World:
@@ -46,7 +50,10 @@ class World:
     def flush(self) -> None:
         net = self.shard.work.net()
         texts = {memory_id(name): text for name, text in TEXTS.items()}
-        clear = {i: Clear(texts[i], self.encoder.encode([texts[i]])[0]) for i in net.revealed}
+        clear = {i: Clear(texts[i], self.encoder.encode([texts[i]])[0]) for i in net.revealed if i != memory_id("sum")}
+        if memory_id("sum") in net.revealed:
+            rows = self.encoder.encode(said(SUMMARY, summary=True))
+            clear[memory_id("sum")] = Clear(SUMMARY, rows)
         with self.store.transaction({net.before: Keys()}) as transaction:
             transaction.write([net], clear, {})
         self.shard.work = type(self.shard.work)(replace(self.shard.rows))
@@ -109,6 +116,34 @@ def test_what_was_forgotten_is_never_served_and_what_was_promoted_is(client: Tes
     assert told["account"]["votes"][0]["outcome"] == "forgotten"
     assert any("4 of 4 members are for it" in line for line in told["lines"])
     assert "lid" not in str(told)
+
+
+def test_of_a_summary_those_sentences_are_served_that_answer(client: TestClient, world: World) -> None:
+    """By each statement that finds: all, filtered, of a cache, and by words as well; one vector of all of them is near
+    to none."""
+    sources = [memory_id(name) for name in ("tank", "pump", "lunch")]
+    world.shard.summary("sum", sources, at=900)
+    world.shard.consolidate(memory_id("sum"), sources)
+    world.flush()
+    asked = "how many hens did we agree on"
+    whole, *sentences = world.encoder.encode([SUMMARY, "we agreed on seven hens"])
+    wanted = world.encoder.encode([asked])[0]
+    assert float(wanted @ sentences[0]) > float(wanted @ whole) + 0.1
+    for filters in ({}, {"types": ["episodic"]}, {}):
+        found = search(client, query=asked, peek=True, **filters)
+        assert [hit["memory_id"] for hit in found["hits"]] == [memory_id("sum"), memory_id("secret")], filters
+        best = found["hits"][0]
+        assert (best["text"], best["excerpt"]) == ("we agreed on seven hens", True)
+        assert best["score"] == pytest.approx(float(wanted @ sentences[0]), abs=2e-3)
+    until(lambda: search(client, query=asked, peek=True)["served_from"] == "cache")
+    assert search(client, query=asked, peek=True)["hits"][0]["text"] == "we agreed on seven hens"
+    body = {"namespace": NAMESPACE, "query": asked, "agent": "planner", "peek": True}
+    best = client.post("/retrieve", json=body).json()["items"][0]
+    assert (best["text"], best["excerpt"]) == ("we agreed on seven hens", True)
+    assert client.get(f"/memories/{memory_id('sum')}").json()["text"] == SUMMARY
+    world.shard.decide([votes.proposal(memory_id("sum"), "forget")])
+    world.flush()
+    assert [hit["memory_id"] for hit in search(client, query=asked, peek=True)["hits"]] == [memory_id("secret")]
 
 
 def test_what_is_asked_is_told_to_intake_and_a_peek_is_not(

@@ -50,7 +50,9 @@ UNUSED = UNKNOWN.replace("5", "6")
 # What is a tenant's in every relation that its role may read.
 _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
-    **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
+    **dict.fromkeys(
+        ("memory", "content", "embedding", "sentence", "event", "dropped", "journal"), "namespace = %(namespace)s"
+    ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(("protection", "living", "let_go", "reward", "quote"), "namespace = %(namespace)s"),
@@ -119,7 +121,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
-    clear = {i: Clear(texts[i], encoder.encode([texts[i]])[0]) for i in net.revealed}
+    # Each as a summary has its vectors: its own, and below it one of each sentence.
+    clear = {i: Clear(texts[i], encoder.encode([texts[i], texts[i]])) for i in net.revealed}
     with made.transaction({net.before: MemoryKeys()}) as transaction:
         transaction.write([net], clear, {})
     made.close()
@@ -271,7 +274,7 @@ def test_the_stages_see_everything_and_the_owner_nothing(store: str, role: str) 
     for table in TABLES:
         whole = count("", table)
         assert count(f"-c role={role}", table) == whole != (0,), table
-        owner = "memquorum_keeper" if table in ("content", "embedding") else "memquorum_owner"
+        owner = "memquorum_keeper" if table in ("content", "embedding", "sentence") else "memquorum_owner"
         assert count(f"-c role={owner}", table) == (0,), table
 
 
@@ -477,6 +480,7 @@ def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, 
                INSERT INTO content SELECT id, 'text', namespace FROM memory;
                INSERT INTO strength SELECT id, 0, 'short-term', 1, 0, 0, 0, 0 FROM memory;
                INSERT INTO embedding SELECT id, namespace, ('[1,0,0,0,0,0,0,' || seq || ']')::halfvec, 'h' FROM memory;
+               INSERT INTO sentence SELECT memory_id, 0, namespace, vector, 'h' FROM embedding;
                ANALYZE"""
         )
     costs, plans = {}, {}

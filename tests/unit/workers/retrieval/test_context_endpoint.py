@@ -54,7 +54,25 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
             return [("n", echo)]
         vector = (1).to_bytes(2, "big") + b"\0\0" + np.ones(1, ">f2").tobytes()
         said = structs.astuple(Carried(session="s"))
-        common = ("t", "short-term", "a", 0, 0, 0, 500_000, *said, "episodic", 0, None, "", None, 0.0, "e", vector)
+        common = (
+            "t",
+            "short-term",
+            "a",
+            0,
+            0,
+            0,
+            500_000,
+            *said,
+            "episodic",
+            0,
+            None,
+            "",
+            None,
+            0.0,
+            None,
+            "e",
+            vector,
+        )
         return [(made, *common, "made", 1), (other, *common, "echo", 2)]
 
     monkeypatch.setattr(Pool, "ask", answer)
