@@ -264,6 +264,8 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around) -> None:
 def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
     said = moment(one.occurred_at).removesuffix(" UTC")
     whence = f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"
+    if one.made_by is not None:
+        whence += ", out of a summary" if getattr(one, "excerpt", False) else ", a summary"
     console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
 
 

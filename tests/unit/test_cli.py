@@ -319,6 +319,16 @@ def test_a_search_may_be_told_to_compare_all(client: Recorded) -> None:
     assert asked == [False, True]
 
 
+def test_what_is_out_of_a_summary_is_marked(
+    client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_it = structs.replace(HIT, made_by="extractive/1", excerpt=True)
+    for hit, marked in ((HIT, False), (of_it, True)):
+        monkeypatch.setattr(client, "search", lambda *_, hit=hit, **__: [hit])
+        assert cli.main(["search", "q"]) == OK
+        assert (", out of a summary" in capsys.readouterr().out) == marked
+
+
 @pytest.mark.parametrize("command", [["search", "q"], ["retrieve", "q"], ["recall", "m"]])
 def test_what_is_read_may_be_bounded(client: Recorded, command: list[str]) -> None:
     only = ["--type", "task", "--type", "social", "--sensitivity-max", "0.3", "--purpose", "billing"]
