@@ -327,11 +327,10 @@ FROM STDIN (FORMAT BINARY)
 COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
 
 -- :name supports
--- Of memories that are alive, which are summaries of which.
+-- Of memories that were found, which are summaries of which. Not whether they are alive: one of them may have been found
+-- just before the other came in its place.
 SELECT DISTINCT q.summary::text, q.source::text
 FROM quote q
-JOIN memory m ON m.id = q.summary AND m.tier IN ('short-term', 'long-term')
-JOIN memory o ON o.id = q.source AND o.tier IN ('short-term', 'long-term')
 WHERE q.summary = ANY(%(ids)s::uuid[]) AND q.source = ANY(%(ids)s::uuid[])
 
 -- :name conflicts

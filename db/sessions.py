@@ -36,19 +36,19 @@ class PostgresSessions:
         parameters = {"shard": shard, "namespace": namespace, "agent": agent, "session": session}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_memories"], parameters).fetchall()
-        return [SessionMemory(*(*row[:-1], self._positive(row[-1]))) for row in rows]
+        return [SessionMemory(*(*row[:-1], self._positive(row[-1]), None, self._stands(row[-1]) or 0)) for row in rows]
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """What an erased summary may be made anew of; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_left"], {"shard": shard, "summary": summary}).fetchall()
         return [
-            SessionMemory(*(*row[:-2], self._positive(row[-2]), self._lies(row[-2]) if row[-1] else None))
+            SessionMemory(*(*row[:-2], self._positive(row[-2]), self._stands(row[-2]) if row[-1] else None))
             for row in rows
         ]
 
-    def _lies(self, entry: bytes | None) -> int | None:
-        """Where the content of what rests sealed lies in the accepted stream."""
+    def _stands(self, entry: bytes | None) -> int | None:
+        """Where the episode stands in the accepted stream."""
         return None if entry is None else self._codec.decode_as(JournalEntry, entry).source_offset
 
     def _positive(self, entry: bytes | None) -> bool:

@@ -274,7 +274,7 @@ class SessionMemory(Struct, frozen=True):
     """A memory of a session, as its summary is made of it. `created`: milliseconds since the epoch; `commitment`: the
     keyed one to its content; `references`: how often it was read or said again; `positive`: whether it had a good
     outcome. `lies`: of what rests sealed, the offset in the accepted stream at which its content lies; the text is
-    empty then, until somebody has opened it."""
+    empty then, until somebody has opened it. `accepted`: at which offset there its episode stands."""
 
     memory_id: str
     text: str
@@ -285,6 +285,7 @@ class SessionMemory(Struct, frozen=True):
     references: int = 0
     positive: bool = False
     lies: int | None = None
+    accepted: int = 0
 
 
 class IdleSession(Struct, frozen=True):

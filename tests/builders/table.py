@@ -108,7 +108,7 @@ class Table:
         return offset
 
     def accept(
-        self, memory: str, agent: str = "ann", at: int = 0, text: str = "", commitment: bytes | None = None
+        self, memory: str, agent: str = "ann", at: int = 0, text: str = "", commitment: bytes | None = None, **said: Any
     ) -> int:
         key = self.vault.keys.setdefault(memory, os.urandom(32))
         content = self.texts[memory] = text or f"{agent} saw {memory}"
@@ -118,7 +118,7 @@ class Table:
                 event_id=memory, memory_id=memory, namespace="space", agent=agent, subject=agent, occurred_at=at,
                 sealed_content=sealing.seal_text(key, os.urandom(12), content, memory),
                 commitment=commitment or sealing.commitment(key, content), characters=len(content),
-                origin_topic="o", origin_partition=0, origin_offset=0,
+                origin_topic="o", origin_partition=0, origin_offset=0, **said,
             ),
         )  # fmt: skip
 

@@ -27,8 +27,10 @@ def summaries(
 ) -> list[EpisodeRecorded]:
     """The summaries of a session, as the consolidator publishes them; none of what would say nothing.
 
-    `memories`: the session's, the oldest first. Raises SummariserUnavailable.
+    `memories`: the session's, the oldest first; what was accepted after its end is another one's. Raises
+    SummariserUnavailable.
     """
+    memories = [one for one in memories if one.accepted < closed.accepted_offset]
     sources = [_source(one, closed.closed_at) for one in memories]
     whole = important(sources)
     sources = [replace(one, whole=one.memory_id in whole) for one in sources]

@@ -15,7 +15,7 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import NOT_FOUND, answering, left_out, shown, uses
+from workers.retrieval.retrieving import NOT_FOUND, answering, each_once, left_out, shown, uses
 from workers.retrieval.service import Service
 
 
@@ -36,6 +36,7 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     ring = buffer.ring(traces)
     contradict = await service.reads.conflicts(sight, [trace.candidate.hit.memory_id for trace in ring])
     ring = buffer.marked(ring, conflicts.marks(contradict))
+    ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
     # Off the loop: it compares texts.
     made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)

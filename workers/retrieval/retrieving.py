@@ -30,6 +30,8 @@ from workers.retrieval.service import Service
 
 # What a filter or the rankings left out is counted and not named.
 NOT_FOUND = "not_found"
+# So often the answers to a recall's query are asked for while some of them go.
+_TRIES = 3
 
 
 async def retrieve(service: Service, request: Request, caller: Caller) -> Response:
@@ -58,11 +60,9 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ)
-    anchors = await _anchors(service, sight, wanted)
+    anchors, found = await _surrounded(service, sight, wanted)
     if wanted.goal is not None and not anchors:
         return unknown("goal", f"no memory of {namespace!r} is needed by a goal {wanted.goal!r}")
-    reach = surroundings.Reach(wanted.steps, wanted.within_ms, wanted.links)
-    found = await service.reads.around(sight, namespace, anchors, reach, wanted.filters)
     if wanted.memory_id is not None and not found:
         told = "for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
@@ -86,6 +86,23 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
             warning=warning,
         )
     )
+
+
+async def _surrounded(service: Service, sight: Sight, wanted: Recall) -> tuple[list[str], list[surroundings.Neighbour]]:
+    """The anchors, and what surrounds them.
+
+    An answer to a query may go between the two questions, as sources do when their summary comes: then what answers now
+    is asked for, or neither would be told.
+    """
+    reach = surroundings.Reach(wanted.steps, wanted.within_ms, wanted.links)
+    anchors: list[str] = []
+    found: list[surroundings.Neighbour] = []
+    for _ in range(_TRIES):
+        anchors = await _anchors(service, sight, wanted)
+        found = await service.reads.around(sight, wanted.reader.namespace, anchors, reach, wanted.filters)
+        if wanted.query is None or {*anchors} <= {one.candidate.hit.memory_id for one in found}:
+            break
+    return anchors, found
 
 
 async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
@@ -118,8 +135,7 @@ async def answering(
     policy = service.configurations.policy(namespace)
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
     ranked = await _reread(service, sight, text, ranked)
-    served = {hit.memory_id for hit in await once(service, sight, [one.candidate.hit for one in ranked])}
-    ranked = [one for one in ranked if one.candidate.hit.memory_id in served]
+    ranked = await each_once(service, sight, ranked)
     ranked = await _beside(service, sight, namespace, filters, ranked)
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
@@ -135,6 +151,14 @@ async def reread(service: Service, sight: Sight, question: str, hits: list[Hit])
     """The hits, the best of them in the order in which they answer when they are read once more."""
     entries = await service.reads.entries(sight, rereading.of_one_moment(hits))
     return rereading.best_first(question, hits, entries)
+
+
+async def each_once(service: Service, sight: Sight, ranked: list[Scored], before: Sequence[str] = ()) -> list[Scored]:
+    """The ranking without what a summary, or what it was made of, tells further up. `before`: memories that stand
+    before all of it, and stay."""
+    ids = list(dict.fromkeys([*before, *(one.candidate.hit.memory_id for one in ranked)]))
+    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids)) - {*before}
+    return [one for one in ranked if one.candidate.hit.memory_id not in left]
 
 
 async def once(service: Service, sight: Sight, hits: list[Hit]) -> list[Hit]:

@@ -1,6 +1,7 @@
 """A summary and what it was made of are never served together: whichever answers better stands for both (SPEC C).
 
-Both are alive where nothing is sealed by a summary, or where a source was restored.
+Both are alive where nothing is sealed by a summary, or where a source was restored; and of what is found by several
+questions one may have come in the other's place between them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 
 class Support(Struct, frozen=True):
-    """A memory that is alive, and a summary of it that is."""
+    """A memory, and a summary of it."""
 
     summary: str
     source: str

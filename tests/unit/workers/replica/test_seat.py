@@ -28,7 +28,9 @@ from memquorum.core.records import (
     Misbehaved,
     NominationProposed,
     Proposal,
+    Quote,
     Signed,
+    Summary,
 )
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.kinds.kind import Opinion
@@ -382,6 +384,15 @@ def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_i
     table.episode("m4", agent="bob", at=30, outcome="reinforced", reinforces="nobody")
     table.turn()
     assert set(table.view.known(["m3", "m4"])) == {"m3", "m4"}
+
+
+def test_nobody_lived_through_a_summary(table: Table) -> None:
+    said = Summary("extractive/1", "s", 600_000, bytes(32), (Quote("m1", 0, 9, "facts", 0),))
+    table.episode("m1", agent="ann")
+    table.score("sum", table.accept("sum", agent="ann", derives_from=("m1",), summary=said))
+    table.turn()
+    assert table.view.known(["sum"])["sum"].marks.summary is not None, "a member votes on it"
+    assert [one.memory_id for one in table.view.recent("space", through=1000, most=64)] == ["m1"]
 
 
 def test_below_the_threshold_nothing_is_kept(table: Table) -> None:

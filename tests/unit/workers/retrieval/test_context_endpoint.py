@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from db.pool import Pool
 from db.reads import Reads
@@ -15,7 +16,9 @@ from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records.episodes import Carried
-from tests.builders.served import HERS, bearer, client_of, make, stored
+from memquorum.core.retrieval.ranking import Candidate, Question
+from memquorum.core.retrieval.supports import Support
+from tests.builders.served import HERS, THEIRS, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 ASKED = {"namespace": "greenhouse", "agent": "ann", "query": "q", "peek": True}
@@ -41,6 +44,26 @@ def test_what_is_left_out_does_not_count_what_the_buffer_holds(codec: Codec) -> 
     alone = client.post("/context", json={name: value for name, value in ASKED.items() if name != "query"}).json()
     assert (alone["left_out"], len(alone["items"]), alone["used"]) == ({}, 1, 0)
     assert alone["text"].startswith("Lately:\n- [1970-01-01 00:00] a: t\n")
+
+
+def test_what_the_buffer_holds_is_not_told_again_by_its_summary(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = make(codec, Door(None))
+    hits = service.reads.search
+
+    async def found(sight: Sight, question: Question, _: object) -> tuple[list[Candidate], int]:
+        (hit,) = await hits(sight, question.namespace, "", np.zeros(1, np.float32), 1)
+        (name, vector), *_ = question.vectors.items()
+        return [Candidate(replace(hit, memory_id=THEIRS, text="sum"), name, vector, True, 1.0, ())], 5
+
+    async def supports(_: Sight, asked: list[str]) -> list[Support]:
+        return [Support(THEIRS, HERS)] if {HERS, THEIRS} <= {*asked} else []
+
+    monkeypatch.setattr(service.reads, "candidates", found)
+    told = client_of(service).post("/context", json=ASKED).json()
+    assert {one["memory_id"] for one in told["items"]} == {HERS, THEIRS}, "two memories"
+    monkeypatch.setattr(service.reads, "supports", supports)
+    told = client_of(service).post("/context", json=ASKED).json()
+    assert [one["memory_id"] for one in told["items"]] == [HERS], "a source and its summary"
 
 
 async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.MonkeyPatch) -> None:

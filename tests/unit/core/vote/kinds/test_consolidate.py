@@ -16,10 +16,12 @@ from memquorum.core.records import Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
+from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.supersede import SUPERSEDE
 from memquorum.ports import Source
 
 NOW = 1_700_000_000_000
+HOUR_MS = 3_600_000
 SAID = (
     "The boiler in hall 3 was serviced by Marta Keller on 12 March.",
     "We decided to move the pump test to Thursday 14:00.",
@@ -72,6 +74,8 @@ def test_what_says_something_else_has_none(changes: dict[str, Any]) -> None:
 
 
 def test_nor_has_one_of_another_batch_or_of_a_summary() -> None:
+    said = summary().summary
+    assert said is not None and not votes(summary(summary=replace(said, commitment=bytes(32)))), "to nothing"
     assert not votes(summary(), SOURCES[:2]), "its commitment is to three"
     assert not votes(summary(), (*SOURCES[:2], replace(SOURCES[2], summary=summary().summary))), "of a summary"
     assert not votes(summary(), (*SOURCES[:2], replace(SOURCES[2], sourced=False))), "of what was not accepted so"
@@ -84,6 +88,13 @@ def test_a_summary_is_not_superseded_for_one_of_its_sentences() -> None:
     judged = [SUPERSEDE.judge([(corrects, one)], alone, NOW, Policy(), RULES)[0] for one in (SOURCES[2], summary())]
     assert judged[0] is not None, "of the note alone there is something to judge"
     assert judged[1] is None
+
+
+def test_a_summary_is_not_promoted() -> None:
+    facts = [replace(one, created=NOW - HOUR_MS, witnessed=2, reads=2) for one in (SOURCES[2], summary())]
+    judged = PROMOTE.judge([(one,) for one in facts], MemberContext("plant"), NOW, Policy(), RULES)
+    assert judged[0] is not None, "of the note there is something to judge"
+    assert judged[1] is None, "its own sources would bear it out"
 
 
 def test_nor_has_one_that_covers_too_little() -> None:

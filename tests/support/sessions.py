@@ -1,0 +1,97 @@
+"""A running installation whose sessions are lived, ended and consolidated, by a clock that the test drives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from infra import genesis, settings, supervisor
+from infra.settings import Settings
+from memquorum.client import Memory
+from memquorum.core.policy import UNCAPPED
+from tests.support.clock import tick
+from tests.support.waiting import until
+
+START = 1_750_000_000_000
+MINUTE, HOUR = 60_000, 3_600_000
+NOTES = (
+    "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
+    "We decided to move the pump test to Thursday 14:00 because the valve arrives on Wednesday.",
+    "Lena will send the pressure log to the insurer by Friday.",
+    "It is still unclear who pays for the second gasket set, 480 euros.",
+    "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
+)
+
+
+@dataclass
+class Plant:
+    """The fleet, and its time."""
+
+    line: Settings
+    now: int = START
+
+    def client(self, namespace: str, agent: str = "anna") -> Memory:
+        """A client of a namespace."""
+        return Memory(kafka=self.line.bootstrap, url=self.line.retrieval_url, namespace=namespace, agent=agent)
+
+    def live(self, memory: Memory, session: str = "shift-1", notes: Sequence[str] = NOTES, **said: Any) -> list[str]:
+        """Says what happened in a session, a second apart; the ids of what was stored."""
+        ids = []
+        for note in notes:
+            self.now += 1_000
+            receipt = memory.add(note, session=session, occurred_at=self.now, wait=True, **said)
+            assert receipt.outcome == "stored" and receipt.memory_id is not None, note
+            ids.append(receipt.memory_id)
+        return ids
+
+    def turn(self) -> None:
+        """An hour goes by, so that an epoch opens."""
+        self.now += HOUR
+        tick(self.line, self.now)
+
+    def later(self, condition: Callable[[], Any], what: str = "it did not happen") -> Any:
+        """Waits for a condition while the hours go by."""
+
+        def found() -> Any:
+            self.turn()
+            return condition()
+
+        return until(found, what)
+
+    def rows(self, statement: str, **named: Any) -> list[tuple[Any, ...]]:
+        """Asks the store."""
+        with psycopg.connect(self.line.memory_dsn) as connection:
+            return connection.execute(statement, named).fetchall()
+
+    def tiers(self, namespace: str) -> dict[str, int]:
+        """How many memories of each maker are in each tier."""
+        told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
+        return dict(self.rows(told, n=namespace))
+
+    def summaries(self, namespace: str, tier: str = "short-term") -> list[str]:
+        """The ids of the summaries in a tier, the oldest first."""
+        told = (
+            "SELECT id::text FROM memory WHERE namespace = %(n)s AND made_by IS NOT NULL AND tier = %(t)s "
+            "ORDER BY created, id"
+        )
+        return [one for (one,) in self.rows(told, n=namespace, t=tier)]
+
+    def sources(self, summary: str) -> list[str]:
+        """What a summary was made of."""
+        told = "SELECT parent::text FROM provenance WHERE child = %(s)s ORDER BY parent"
+        return [one for (one,) in self.rows(told, s=summary)]
+
+
+@contextmanager
+def plant(folder: Path) -> Iterator[Plant]:
+    """The whole fleet with a driven clock, at START; what may go within a day is not capped."""
+    configured = replace(settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True)
+    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": {"strict": "strict-*"}})
+    with supervisor.started(configured) as running:
+        tick(running, START)
+        yield Plant(running)

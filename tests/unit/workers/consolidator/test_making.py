@@ -1,0 +1,60 @@
+"""The summaries of a session: what is in them, of when they are, and that whoever makes them again makes the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from memquorum.core.consolidation.extractive import SHARE_PPM
+from memquorum.core.records import EpisodeRecorded, SessionClosed
+from memquorum.ports import SessionMemory
+from workers.consolidator import making
+from workers.consolidator.extractive import Extractive
+
+NOW = 1_750_000_000_000
+CLOSED = SessionClosed("e", 1, "plant", "anna", "shift-1", NOW, "ended", accepted_offset=100)
+NOTES = (
+    "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
+    "We decided to move the pump test to Thursday 14:00 because the valve arrives on Wednesday.",
+    "Lena will send the pressure log to the insurer by Friday.",
+    "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
+)
+MEMORIES = [
+    SessionMemory(f"m{at}", text, NOW - 60_000 + at, "anna", "anna", bytes([at]) * 32, accepted=10 + at)
+    for at, text in enumerate(NOTES)
+]
+
+
+def made(memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED) -> list[EpisodeRecorded]:
+    return making.summaries(Extractive(SHARE_PPM), closed, memories)
+
+
+def test_a_summary_is_as_old_as_what_it_says_and_made_again_it_is_the_same_event() -> None:
+    (one,) = made(MEMORIES)
+    assert one.occurred_at == MEMORIES[-1].created, "dated later it would make old news new"
+    assert one.derives_from == ("m0", "m1", "m2", "m3") and one.subject == "anna"
+    (again,) = made(MEMORIES[::-1], replace(CLOSED, event_id="another end", closed_at=NOW + 3_600_000))
+    assert again.event_id == one.event_id
+
+
+def test_what_was_accepted_after_its_end_belongs_to_the_next_session() -> None:
+    late = [replace(one, accepted=one.accepted + 90) for one in MEMORIES]
+    (one,) = made([*MEMORIES, *(replace(two, memory_id=f"late-{two.memory_id}") for two in late)])
+    assert one.derives_from == ("m0", "m1", "m2", "m3")
+    assert made(late) == []
+
+
+def test_the_three_most_important_are_there_whole() -> None:
+    tiny = [replace(one, memory_id=f"t{at}", text="ok, will do.") for at, one in enumerate(MEMORIES)]
+    used = replace(MEMORIES[2], references=5, text=f"{NOTES[2]} {NOTES[2]}".replace("Lena", "Petra"))
+    (one,) = made([*tiny, MEMORIES[0], MEMORIES[1], used])
+    lines = one.content.split("\n")
+    assert NOTES[0] in lines and NOTES[1] in lines and used.text.split(". ")[1] in lines
+
+
+def test_a_long_session_leaves_several_each_of_its_own_part() -> None:
+    many = [replace(MEMORIES[0], memory_id=f"m{at:02}", created=NOW + at) for at in range(40)]
+    parts = [one.derives_from for one in made(many)]
+    assert [len(part) for part in parts] == [13, 13, 14]
+    assert [i for part in parts for i in part] == [one.memory_id for one in many]
