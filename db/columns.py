@@ -23,7 +23,7 @@ SHARES = frozenset({"salience", "sensitivity", "confidence"})
 _ELSEWHERE = {
     "memory_id": "m.id::text", "text": "c.body", "occurred_at": "m.created", "salience": "s.salience_ppm",
     "sensitivity": "m.sensitivity_ppm", "confidence": "m.confidence_ppm",
-    **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced")},
+    **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced", "replays", "fades")},
 }  # fmt: skip
 _GATES = {
     "sensitivity": "(%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)",

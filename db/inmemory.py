@@ -54,6 +54,7 @@ from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound, RewardGiven
 from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.triage import HOUR_MS, grade
 from memquorum.core.vote import asking
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES, SUMS_UP
 from memquorum.core.vote.tally import KEPT
@@ -62,6 +63,8 @@ from memquorum.ports import (
     Counted,
     DueMemory,
     ErasedSummary,
+    Fading,
+    Grade,
     IdleSession,
     JournalChange,
     Neighbour,
@@ -380,6 +383,26 @@ class InMemorySchedule:
             for s in found[:limit]
         ]
 
+    def grades(self, shard: int) -> list[Grade]:
+        """The grades of which a short-term memory is alive whose decay score counts; see the port."""
+        found = {grade(s.salience_ppm, s.replays) for s in self._alive(shard) if s.tier == SHORT_TERM and s.fades}
+        return sorted(found, key=astuple)
+
+    def fading(
+        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        """What of these grades nobody used for so long, and rests no longer; see the port."""
+        of, found = {one.grade: one for one in asked}, list[tuple[int, int, str, str]]()
+        for s in self._free(shard):
+            namespace = self._store.memories[s.memory_id].namespace
+            one = of.get(grade(s.salience_ppm, s.replays))
+            if one is None or s.tier != SHORT_TERM or not s.fades or namespace in without:
+                continue
+            if s.last_access <= one.unused_since:
+                log = one.head * HOUR_MS - one.rate * max(0, as_of - s.last_access)
+                found.append((log, s.last_access, s.memory_id, namespace))
+        return [DueMemory(memory_id, where, used, SHORT_TERM) for _, used, memory_id, where in sorted(found)[:limit]]
+
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories that are salient and old enough and rest no longer; see the port."""
         again = {i for made in self._store.provenance.values() if made.echo for i in (made.child, made.parent)}
@@ -441,7 +464,9 @@ class InMemorySchedule:
             if len(sources) + len(stubs) < len(parents) or not all(free) or named == limit:
                 continue
             named += 1
-            first = Candidate(draft.id, draft.namespace, draft.tier, draft.created, draft.created, 0, draft.early)
+            first = Candidate(
+                draft.id, draft.namespace, draft.tier, draft.created, draft.created, 0, draft.early, fades=False
+            )
             named_with = [*stubs, *(self._candidate(source) for source in sources)]
             found += [(first, one) for one in sorted(named_with, key=lambda one: (one.created, one.memory_id))]
         return found
@@ -457,7 +482,7 @@ class InMemorySchedule:
             entry.as_of for entry, _ in self._store.entries[m.shard]
             if entry.effect == "accessed" and entry.memory_id in (m.id, draft.renews)
         )  # fmt: skip
-        return Candidate(m.id, m.namespace, m.tier, m.created, max((m.created, *read)), 0, m.early)
+        return Candidate(m.id, m.namespace, m.tier, m.created, max((m.created, *read)), 0, m.early, fades=False)
 
     def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
         """Those of the memories that were summaries and are gone; see the port."""
@@ -520,7 +545,10 @@ class InMemorySchedule:
 
     def _candidate(self, s: Strength) -> Candidate:
         memory = self._store.memories[s.memory_id]
-        return Candidate(s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early)
+        return Candidate(
+            s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early, s.replays,
+            s.fades,
+        )  # fmt: skip
 
 
 def _place(one: IdleSession) -> tuple[int, str, str, str]:

@@ -62,7 +62,7 @@ class Moment:
         with self._connection.cursor(name="preview") as cursor:
             cursor.itersize = _FETCH
             rows = cursor.execute(QUERIES["preview_alive"], wanted)
-            return [Alive(Candidate(*row[:7]), rests=row[7], protected=row[8]) for row in rows]
+            return [Alive(Candidate(*row), rests=rests, protected=protected) for *row, rests, protected in rows]
 
     def recent_drawable(self, shard: int, namespace: str | None, most: int) -> list[Drawable]:
         """So many of a shard's short-term memories as a rehearsal may draw from, the most salient first."""

@@ -230,7 +230,7 @@ JOIN memory m ON m.namespace = slot.namespace AND m.key = slot.key AND m.tier IN
 -- :name strengths
 -- Strengths of those of the memories that are alive.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
-    doubts, rehearsed
+    doubts, rehearsed, fades
 FROM strength
 WHERE memory_id = ANY(%(ids)s::uuid[])
 
@@ -269,7 +269,7 @@ COPY sentence (memory_id, place, namespace, vector, encoder) FROM STDIN (FORMAT 
 -- :name strength_copy
 -- Strengths of new memories.
 COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
-    doubts, rehearsed) FROM STDIN (FORMAT BINARY)
+    doubts, rehearsed, fades) FROM STDIN (FORMAT BINARY)
 
 -- :name event_copy
 -- First outcomes.
@@ -766,6 +766,54 @@ CROSS JOIN LATERAL (
 ORDER BY due.last_access, due.memory_id
 LIMIT %(limit)s
 
+-- :name schedule_grades
+-- The grades of which a memory is in short-term memory and has a decay score: the index is asked for the next one each
+-- time, so this costs what grades there are, not what is stored.
+WITH RECURSIVE grade AS (
+    (
+        SELECT s.salience_ppm / 10000 AS hundredths, s.replays
+        FROM strength s
+        WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.fades
+        ORDER BY s.salience_ppm / 10000, s.replays
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT following.hundredths, following.replays
+    FROM grade
+    CROSS JOIN LATERAL (
+        SELECT s.salience_ppm / 10000 AS hundredths, s.replays
+        FROM strength s
+        WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.fades
+          AND (s.salience_ppm / 10000, s.replays) > (grade.hundredths, grade.replays)
+        ORDER BY s.salience_ppm / 10000, s.replays
+        LIMIT 1
+    ) following
+)
+SELECT hundredths, replays FROM grade ORDER BY hundredths, replays
+
+-- :name schedule_fading
+-- Of grades, what nobody has used for so long, does not rest and is not protected; the lowest decay score first. Each
+-- grade is asked for itself, so it costs what is due. `asked`: see `Fading` of memquorum/ports.py.
+SELECT due.memory_id::text, due.namespace, due.last_access, due.tier
+FROM jsonb_to_recordset(%(asked)s::jsonb) AS asked (
+    hundredths integer, replays integer, unused_since bigint, head numeric, rate numeric)
+CROSS JOIN LATERAL (
+    SELECT s.memory_id, m.namespace, s.last_access, s.tier
+    FROM strength s
+    JOIN memory m ON m.id = s.memory_id
+    WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.fades AND s.salience_ppm / 10000 = asked.hundredths
+      AND s.replays = asked.replays AND s.last_access <= asked.unused_since
+      AND NOT m.namespace = ANY(%(without)s::text[])
+      AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+          <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+    ORDER BY s.last_access, s.memory_id
+    LIMIT %(limit)s
+) due
+-- The logarithm of the score, in millionths and times the milliseconds of an hour.
+ORDER BY asked.head * 3600000 - asked.rate * greatest(%(as_of)s::bigint - due.last_access, 0), due.last_access, due.memory_id
+LIMIT %(limit)s
+
 -- :name schedule_promotable
 -- What is salient and old enough to be put to the vote: first what was read or said again, since nothing is promoted on its
 -- own word.
@@ -774,7 +822,7 @@ WITH again AS (
     UNION ALL
     SELECT parent FROM provenance WHERE shard = %(shard)s AND echo
 )
-SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(salience_ppm)s AND m.made_by IS NULL
@@ -788,8 +836,8 @@ LIMIT %(limit)s
 -- :name schedule_contested
 -- What says otherwise than what is alive and neither pinned nor needed, with that, the latest first: where neither rests.
 -- `kinds`: by the tier of the older one, the kind that both rest for.
-SELECT n.memory_id::text, m.namespace, n.tier, n.created, n.last_access, n.salience_ppm, m.early,
-    o.memory_id::text, w.namespace, o.tier, o.created, o.last_access, o.salience_ppm, w.early
+SELECT n.memory_id::text, m.namespace, n.tier, n.created, n.last_access, n.salience_ppm, m.early, n.replays, n.fades,
+    o.memory_id::text, w.namespace, o.tier, o.created, o.last_access, o.salience_ppm, w.early, o.replays, o.fades
 FROM conflict c
 JOIN strength n ON n.memory_id = c.newer
 JOIN memory m ON m.id = c.newer
@@ -809,10 +857,10 @@ LIMIT %(limit)s
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
 -- these are in short-term memory, none rests, is protected, or says otherwise than what is alive. What rests sealed because
 -- of the erased summary in whose place one was made was used last when it, or that summary, was read.
-SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early,
+SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early, 0, false,
     m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, greatest(m.created, (
         SELECT max(j.as_of) FROM journal j WHERE j.memory_id IN (m.id, d.renews) AND j.effect = 'accessed'))),
-    coalesce(s.salience_ppm, 0), m.early
+    coalesce(s.salience_ppm, 0), m.early, coalesce(s.replays, 0), coalesce(s.fades, false)
 FROM (
     SELECT id, namespace, tier, created, early, renews, seq
     FROM memory
@@ -923,7 +971,7 @@ SELECT next_offset FROM cursor WHERE topic = %(topic)s AND shard = %(shard)s
 
 -- :name schedule_candidates
 -- Those of the memories that are alive, do not rest and are not protected, in the order asked for.
-SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
 JOIN strength s USING (memory_id)
 JOIN memory m ON m.id = s.memory_id
@@ -988,7 +1036,7 @@ SELECT shard, as_of, last_epoch, last_epoch_at, interactions, alive, unattested 
 
 -- :name preview_alive
 -- What is alive in a shard, longest unused first; of a namespace, or of all; whether it rests, and is protected.
-SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early,
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
     coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0) > %(epoch)s,
     EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
 FROM strength s
@@ -1825,7 +1873,7 @@ ORDER BY memory.id
 -- :name audit_strength
 -- Strengths by memory.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
-    doubts, rehearsed
+    doubts, rehearsed, fades
 FROM strength
 WHERE shard = %(shard)s
 ORDER BY strength.memory_id

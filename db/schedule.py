@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import asdict
 from psycopg.types.json import Json
@@ -13,7 +14,16 @@ from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.tiers import DRAFT
 from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES, SUMS_UP
-from memquorum.ports import Candidate, DueMemory, ErasedSummary, IdleSession, ShardStatus, StoreUnavailable
+from memquorum.ports import (
+    Candidate,
+    DueMemory,
+    ErasedSummary,
+    Fading,
+    Grade,
+    IdleSession,
+    ShardStatus,
+    StoreUnavailable,
+)
 
 
 class PostgresSchedule:
@@ -38,6 +48,25 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]
 
+    def grades(self, shard: int) -> list[Grade]:
+        """The grades of which a short-term memory is alive whose decay score counts; see the port."""
+        with self._link.use() as connection:
+            return [Grade(*row) for row in connection.execute(QUERIES["schedule_grades"], {"shard": shard})]
+
+    def fading(
+        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        """What of these grades nobody used for so long, and rests no longer; see the port."""
+        told = [
+            {**asdict(one.grade), "unused_since": one.unused_since, "head": one.head, "rate": one.rate} for one in asked
+        ]
+        parameters = {
+            "shard": shard, "asked": Json(told), "as_of": as_of, "limit": limit, "without": list(without),
+            "kinds": Json(LETS_GO),
+        }  # fmt: skip
+        with self._link.use() as connection:
+            return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_fading"], parameters)]
+
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories that are salient and old enough and rest no longer; see the port."""
         parameters = {
@@ -52,14 +81,14 @@ class PostgresSchedule:
         parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS)}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
-        return [(Candidate(*row[:7]), Candidate(*row[7:])) for row in rows]
+        return [_pair(row) for row in rows]
 
     def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, with what they were made of; see the port."""
         parameters = {"shard": shard, "limit": limit, "kind": SUMS_UP[DRAFT]}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()
-        return [(Candidate(*row[:7]), Candidate(*row[7:])) for row in rows]
+        return [_pair(row) for row in rows]
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
@@ -95,3 +124,8 @@ class PostgresSchedule:
         with self._link.use() as connection:
             row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
+
+
+def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:
+    width = len(Candidate.__struct_fields__)
+    return Candidate(*row[:width]), Candidate(*row[width:])

@@ -138,8 +138,10 @@ def lines(found: Sequence[Outlook], policies: Mapping[int, Policy]) -> Iterator[
         for example in one.examples:
             vote = f"{example.vote.yes} votes to forget, score {share(example.vote.agreed_ppm)}"
             went = "let go" if example.vote.let_go else "kept"
+            score = example.decay_score_ppm
+            fading = "" if score is None else f"decay score {share(score)}, "
             yield (
-                f"    {example.memory_id}  unused for {span(example.unused_ms)}, D {share(example.decay_ppm)}, "
+                f"    {example.memory_id}  unused for {span(example.unused_ms)}, D {share(example.decay_ppm)}, {fading}"
                 f"{example.reason}: {went}, {vote}{', in the next epoch' if example.now else ''}"
             )
     due, gone = sum(one.due for one in found), sum(one.forgotten for one in found)

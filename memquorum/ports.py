@@ -198,6 +198,28 @@ class Candidate(Struct, frozen=True):
     last_access: int
     salience_ppm: int
     early: bool
+    replays: int = 0
+    """How often a rehearsal found that it holds."""
+    fades: bool = True
+    """Whether triage goes by its decay score: not so of a summary, nor of what was wanted on purpose."""
+
+
+class Grade(Struct, frozen=True):
+    """Short-term memories whose decay scores fall alike: by their salience in whole hundredths, rounded down, and by
+    how often a rehearsal found that they hold (`core.triage`)."""
+
+    hundredths: int
+    replays: int
+
+
+class Fading(Struct, frozen=True):
+    """What is asked of a grade: what nobody used after `unused_since`. Its score is e^(head − rate · age); `head`: in
+    millionths, `rate`: in millionths an hour."""
+
+    grade: Grade
+    unused_since: int
+    head: int
+    rate: int
 
 
 class ShardStatus(Struct, frozen=True):
@@ -223,6 +245,18 @@ class Schedule(Protocol):
 
         `unused_since`: the time by tier. `without`: namespaces of which none is wanted.
         """
+        ...
+
+    def grades(self, shard: int) -> list[Grade]:
+        """The grades of which a short-term memory is alive whose decay score counts, in their order."""
+        ...
+
+    def fading(
+        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        """Memories of these grades that nobody used after the time of theirs, rest no longer and are not protected:
+        those of the lowest decay score at `as_of` first, as far as their grade says; ties by the last access, then by
+        id. `without`: namespaces of which none is wanted."""
         ...
 
     def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Quota]:

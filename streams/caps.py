@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from msgspec import Struct
 
-from memquorum.core import caps
+from memquorum.core import caps, triage
 from memquorum.core.decay import unused_since
 from memquorum.core.policy import CapsPolicy, Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import nomination
-from memquorum.ports import Candidate, Schedule
+from memquorum.ports import Candidate, DueMemory, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 
 log = logging.getLogger(__name__)
@@ -35,12 +36,13 @@ class Candidates(Struct, frozen=True):
     somebody wants to be forgotten."""
 
     crossed: Sequence[Candidate]
-    unused: Sequence[Candidate]
+    expired: Sequence[Candidate]
+    evicted: Sequence[Candidate]
     asked: Sequence[Candidate]
     rooms: Mapping[str, int]
 
 
-NONE = Candidates((), (), (), MappingProxyType({}))
+NONE = Candidates((), (), (), (), MappingProxyType({}))
 
 
 class Caps:
@@ -52,48 +54,80 @@ class Caps:
         # By shard: namespaces that may lose nothing, and until when.
         self._stopped: dict[int, dict[str, int]] = {}
 
+    def expired(self, shard: int, as_of: int, policy: Policy) -> bool:
+        """Whether anything has expired that may be nominated; it may be that its namespace's cap leaves no room."""
+        return bool(self._expired(shard, as_of, policy, 1, set()))
+
     def candidates(
         self, tick: DecayCrossed, standing: Standing, policy: Policy, wanted: RestoreOrdered | None = None
     ) -> Candidates:
-        """Chooses the candidates of what crossed at the tick and, under pressure, of what was not used for longest; and
-        of what a request wants to be forgotten."""
-        shard, most, limits = tick.shard, policy.epoch.proposals_max, policy.caps
+        """Chooses the candidates of what crossed at the tick, of what has expired and, under pressure, of what is to go
+        first; and of what a request wants to be forgotten."""
+        shard, most = tick.shard, policy.epoch.proposals_max
         before = unused_since(tick.as_of, policy)
-        ids, full = [crossing.memory_id for crossing in tick.crossed], set[str]()
-        looked, rooms, stopped = len(ids), dict[str, int](), dict[str, int]()
-        crossed = self._schedule.candidates(shard, ids) if ids else []
-        for _ in range(_LOOKS):
-            self._measure(crossed, tick.as_of, limits, rooms, stopped)
-            lost = Counter(c.namespace for c in crossed if nomination.capped(c))
-            more = {name for name, count in lost.items() if count > rooms[name]}
-            if more <= full or looked < most:
-                break
-            full |= more
-            due = [one.memory_id for one in self._schedule.due(shard, before, most, full)]
-            looked, known = len(due), {c.memory_id for c in crossed}
-            crossed = [*crossed, *(c for c in self._schedule.candidates(shard, due) if c.memory_id not in known)]
-        limit = nomination.unused_limit(standing, len(ids), policy)
-        unused = self._unused(shard, limit, full)
-        self._measure(unused, tick.as_of, limits, rooms, stopped)
-        asked = self._schedule.candidates(shard, wanted.memory_ids) if wanted else []
-        asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
-        self._measure(asked, tick.as_of, limits, rooms, stopped)
-        self._tell(shard, stopped)
-        return Candidates(crossed, unused, asked, rooms)
+        rooms, stopped, full = dict[str, int](), dict[str, int](), set[str]()
+        measure = partial(self._measure, as_of=tick.as_of, limits=policy.caps, rooms=rooms, stopped=stopped)
 
-    def _unused(self, shard: int, limit: int, without: set[str]) -> list[Candidate]:
-        """The longest unused, so many of them: what was promoted only where the rest does not suffice."""
-        found: list[Candidate] = []
+        def filled(ids: Sequence[str], more: Callable[[], list[DueMemory]]) -> list[Candidate]:
+            """Those of the ids and, while namespaces that have no room for theirs crowd out others, of what is asked
+            for without these."""
+            looked, found = len(ids), self._candidates(shard, ids)
+            for _ in range(_LOOKS):
+                measure(found)
+                lost = Counter(c.namespace for c in found if nomination.capped(c))
+                over = {name for name, count in lost.items() if count > rooms[name]}
+                if over <= full or looked < most:
+                    break
+                full.update(over)
+                due, known = [one.memory_id for one in more()], {c.memory_id for c in found}
+                looked = len(due)
+                found += [c for c in self._candidates(shard, due) if c.memory_id not in known]
+            return found
+
+        crossed = filled(
+            [crossing.memory_id for crossing in tick.crossed],
+            lambda: self._schedule.due(shard, before, most, full),
+        )
+        expired = filled(
+            [one.memory_id for one in self._expired(shard, tick.as_of, policy, most, full)],
+            lambda: self._expired(shard, tick.as_of, policy, most, full),
+        )
+        limit = nomination.evicted_limit(standing, len(crossed) + len(expired), policy)
+        evicted = self._evicted(shard, tick.as_of, policy, limit, full) if limit else []
+        measure(evicted)
+        asked = self._candidates(shard, wanted.memory_ids) if wanted else []
+        asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
+        measure(asked)
+        self._tell(shard, stopped)
+        return Candidates(crossed, expired, evicted, asked, rooms)
+
+    def _expired(self, shard: int, as_of: int, policy: Policy, limit: int, without: set[str]) -> list[DueMemory]:
+        """What has expired, the lowest decay score first."""
+        asked = triage.expiring(self._schedule.grades(shard), as_of, policy)
+        return self._schedule.fading(shard, asked, as_of, limit, without) if asked else []
+
+    def _evicted(self, shard: int, as_of: int, policy: Policy, limit: int, without: set[str]) -> list[Candidate]:
+        """So many of those that are to go first: of the lowest decay score; then what has none, and last what was
+        promoted, each longest unused first."""
+        asked = triage.falling(self._schedule.grades(shard), policy)
+        lowest = self._schedule.fading(shard, asked, as_of, limit, without) if asked else []
+        found = {c.memory_id: c for c in self._candidates(shard, [one.memory_id for one in lowest])}
         for tier in ALIVE:
-            left = limit - len(found)
-            since = {**_NEVER, tier: nomination.LATEST}
-            due = [one.memory_id for one in self._schedule.due(shard, since, left, without)] if left else []
-            found += self._schedule.candidates(shard, due) if due else []
-        return found
+            if len(found) >= limit:
+                break
+            # As many as are wanted in all: those that have a score are among the first of them, and all known by then.
+            due = self._schedule.due(shard, {**_NEVER, tier: nomination.LATEST}, limit, without)
+            more = [one.memory_id for one in due if one.memory_id not in found]
+            found |= {c.memory_id: c for c in self._candidates(shard, more[: limit - len(found)])}
+        return list(found.values())
+
+    def _candidates(self, shard: int, ids: Sequence[str]) -> list[Candidate]:
+        return self._schedule.candidates(shard, ids) if ids else []
 
     def _measure(
         self,
         candidates: Sequence[Candidate],
+        *,
         as_of: int,
         limits: CapsPolicy,
         rooms: dict[str, int],

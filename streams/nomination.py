@@ -4,7 +4,7 @@
 offset of a partition of `memory.decay.crossed.v1` moves only after the outputs of what it covers are in the topic. Once
 it is past the offset of a tick's DecayCrossed, the tick's nomination, known by its `accepted_offset`, either stands in
 the same partition of `memory.nomination.proposed.v1` or will never come. Whoever reads the tick's DecayCrossed can ask
-`core.vote.nomination.trigger` for the reason.
+`core.vote.nomination.trigger` for the reason; whether anything had expired, the store knows.
 
 Of several ticks of a shard that wait together only the last is considered: an epoch speaks of the latest time. The
 guard against nominating an epoch that is being voted on lives in process memory; after a restart the nomination may
@@ -135,7 +135,9 @@ class Nomination:
     def _plain(self, genesis: Genesis, standing: Standing, tick: DecayCrossed) -> NominationProposed | None:
         """What is nominated where there is no order of another configuration."""
         policy = genesis.policy
-        plain = nomination.trigger(standing, tick.as_of, policy)
+        plain = nomination.trigger(
+            standing, tick.as_of, policy, lambda: self._caps.expired(tick.shard, tick.as_of, policy)
+        )
         # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
         # is, every second epoch is not for restores. By its number, so that a retry finds the same.
         put_off, others_turn = None, plain is not None and (standing.last_epoch + 1) % 2 == 0
@@ -170,7 +172,8 @@ class Nomination:
             standing=standing,
             tick=tick,
             crossed=found.crossed,
-            unused=found.unused,
+            expired=found.expired,
+            evicted=found.evicted,
             asked=found.asked,
             promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),

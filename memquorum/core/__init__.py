@@ -12,7 +12,7 @@ What everything is made of:
 
 Then the life of a memory, stage by stage: `intake`, with `reasons` why it refuses and `quota` and `stock` for
 limits of namespaces; `orders`; `salience`, with `exact` for what is said byte for byte again, `worth`, and `learning`
-from what was used; `decay`; `consolidation`: what a session leaves when it is over; `vote`;
+from what was used; `decay` and `triage`; `consolidation`: what a session leaves when it is over; `vote`;
 `consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`, `rehearsal`, and `api` for both sides
 of HTTP.
 

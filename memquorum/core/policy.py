@@ -151,6 +151,19 @@ class ConsolidatePolicy(Struct, frozen=True):
     strict: str = ""
 
 
+class TriagePolicy(Struct, frozen=True):
+    """Triage of short-term memory by its decay score (SPEC B, section 8.1 and Alg. 17; `core.triage`)."""
+
+    # Where something has expired, a shard votes on that so long after its last epoch at the latest.
+    every_ms: int = 30 * 60 * 1000
+    # λ an hour, and that of what is at least so salient.
+    rate_ppm: int = 100_000
+    slow_rate_ppm: int = 10_000
+    slow_ppm: int = 700_000
+    # θ_expire: below it a memory is nominated to be forgotten; 0: no memory is, by this score.
+    expire_ppm: int = 50_000
+
+
 class EpochPolicy(Struct, frozen=True):
     """When a shard votes, and on how much (SPEC A, Alg. 4; DESIGN 19)."""
 
@@ -205,6 +218,7 @@ class Policy(Struct, frozen=True):
     promote: PromotePolicy = field(default_factory=PromotePolicy)
     supersede: SupersedePolicy = field(default_factory=SupersedePolicy)
     consolidate: ConsolidatePolicy = field(default_factory=ConsolidatePolicy)
+    triage: TriagePolicy = field(default_factory=TriagePolicy)
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
@@ -307,6 +321,8 @@ def _like(default: Any, value: Any, where: str) -> Any:
 _SPAN = (0, MAX_SPAN_MS)
 _SHARE = (0, PPM)
 _COUNT = (0, 2**31 - 1)
+# An hour's; the fastest halves a score in less than a second.
+_RATE = (0, 3_600 * PPM)
 _COEFFICIENT = (-100 * PPM, 100 * PPM)
 # What a setting may be, both ends included: else a time could be one that no database has, and a share more than all.
 _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
@@ -333,6 +349,11 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "consolidate.wait_ms": _SPAN,
         "consolidate.share_ppm": (1, PPM),
         "consolidate.covered_ppm": _SHARE,
+        "triage.every_ms": (1, MAX_SPAN_MS),
+        "triage.rate_ppm": _RATE,
+        "triage.slow_rate_ppm": _RATE,
+        "triage.slow_ppm": _SHARE,
+        "triage.expire_ppm": _SHARE,
         "epoch.interactions": _COUNT,
         "epoch.interval_ms": _SPAN,
         "epoch.capacity": _COUNT,
@@ -351,7 +372,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def _check(policy: Policy) -> None:
-    decay, forget, promote = policy.decay, policy.forget, policy.promote
+    decay, forget, promote, triage = policy.decay, policy.forget, policy.promote, policy.triage
     for name, (least, most) in _RANGES.items():
         section, _, key = name.partition(".")
         if not least <= getattr(getattr(policy, section), key) <= most:
@@ -378,6 +399,9 @@ def _check(policy: Policy) -> None:
         ),
         (1 <= policy.supersede.kappa <= 9, "supersede.kappa must lie in [1, 9]"),
         (Fraction(1, 2) < policy.consolidate.alpha <= 1, "consolidate.alpha must lie in (1/2, 1]"),
+        (triage.slow_rate_ppm <= triage.rate_ppm, "triage.slow_rate_ppm must not be above triage.rate_ppm"),
+        # The schedule knows a salience by whole hundredths.
+        (triage.slow_ppm % 10_000 == 0, "triage.slow_ppm must be whole hundredths: a multiple of 10,000"),
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
         (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),

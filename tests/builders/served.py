@@ -114,7 +114,25 @@ class Store:
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
         self.filters += [] if gates is None else [gates]
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
-        row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", "e", 1, 2, None, None, 3, 0, 0, 600_000)
+        row = (
+            memory_id,
+            OWNERS.get(memory_id),
+            "t",
+            "short-term",
+            "a",
+            "a",
+            "e",
+            1,
+            2,
+            None,
+            None,
+            3,
+            0,
+            0,
+            600_000,
+            0,
+            True,
+        )
         return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "", None)) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:

@@ -14,6 +14,8 @@ from memquorum.ports import (
     Candidate,
     DueMemory,
     ErasedSummary,
+    Fading,
+    Grade,
     IdleSession,
     OrderVote,
     ShardStatus,
@@ -41,12 +43,24 @@ class Shelf:
     idle: list[IdleSession] = field(default_factory=list)
     erased: list[ErasedSummary] = field(default_factory=list)
     summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
+    fallen: list[DueMemory] = field(default_factory=list)
+    """What `fading` answers, whatever the grades; the lowest decay score first."""
 
     def due(
         self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
     ) -> list[DueMemory]:
         self._note("due", shard, max(unused_since.values()), limit)
         early = [one for one in self.due_memories if one.last_access <= unused_since[one.tier]]
+        return [one for one in early if one.namespace not in without][:limit]
+
+    def grades(self, shard: int) -> list[Grade]:
+        return [Grade(40, 0)] if self.fallen else []
+
+    def fading(
+        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        self._note("fading", shard, max(one.unused_since for one in asked), limit)
+        early = [one for one in self.fallen if one.last_access <= max(each.unused_since for each in asked)]
         return [one for one in early if one.namespace not in without][:limit]
 
     def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:

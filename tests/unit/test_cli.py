@@ -60,7 +60,7 @@ FOUND = Retrieved("n", (Answering(**ITEM, score=0.75, relevance=1, strength=1, c
 AROUND = Recalled("n", ("a",), (Around(**ITEM, way="session", anchor="a", apart=1),), 1, 9, {}, 0)
 PROMPT = Context("n", (Placed(**ITEM, why="buffer", place=1, score=None),), "Lately:\n- t\n", 1, 9, LEFT, 0)
 SHOWN = Shown(
-    HIT.memory_id, "n", "a\ntext", "short-term", "bob", "", "e", 0, 0, None, None, 0, 0, 0, 0.5, None,
+    HIT.memory_id, "n", "a\ntext", "short-term", "bob", "", "e", 0, 0, None, None, 0, 0, 0, 0.5, 0, True, None,
 )  # fmt: skip
 
 

@@ -7,14 +7,18 @@ another law is answered as one that is not there.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller
-from memquorum.core.decay import due_at, of_tier
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
+from memquorum.core.vote.nomination import due_at
+from memquorum.ports import Candidate
 from workers.retrieval.answers import unknown
 from workers.retrieval.service import Service
 
@@ -28,9 +32,19 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     within = query.read_within(request.query_params.get("namespace"))
     if not found or within not in (None, found["namespace"]):
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
-    used = found["last_access"]
-    policy = service.configurations.policy(found["namespace"])
-    return JSONResponse(found | {"due_at": None if used is None else due_at(used, of_tier(policy, found["tier"]))})
+    return JSONResponse(found | {"due_at": _due_at(found, service.configurations.policy(found["namespace"]))})
+
+
+def _due_at(found: Mapping[str, Any], policy: Policy) -> int | None:
+    """When a memory that is alive may be nominated to go, if nobody uses it."""
+    if found["last_access"] is None:
+        return None
+    salience_ppm = round(found["salience"] * PPM)
+    one = Candidate(
+        found["memory_id"], found["namespace"], found["tier"], found["occurred_at"], found["last_access"], salience_ppm,
+        early=False, replays=found["replays"], fades=found["fades"],
+    )  # fmt: skip
+    return due_at(one, policy)
 
 
 async def explain(service: Service, request: Request, caller: Caller) -> Response:

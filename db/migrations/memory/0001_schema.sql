@@ -143,9 +143,13 @@ CREATE TABLE strength (
     rest         jsonb   NOT NULL DEFAULT '{}', -- by kind, the first epoch that may propose it again
     replays      integer NOT NULL DEFAULT 0,    -- how often a rehearsal found it to hold
     doubts       integer NOT NULL DEFAULT 0,    -- how often in a row the last rehearsals did not
-    rehearsed    bigint  NOT NULL DEFAULT 0     -- when it was last rehearsed; 0: never
+    rehearsed    bigint  NOT NULL DEFAULT 0,    -- when it was last rehearsed; 0: never
+    fades        boolean NOT NULL DEFAULT true  -- whether triage goes by its decay score
 );
 CREATE INDEX strength_unused ON strength (shard, tier, last_access, memory_id);
+-- By grades: memories whose decay scores fall alike (core/triage).
+CREATE INDEX strength_fading ON strength (shard, (salience_ppm / 10000), replays, last_access, memory_id)
+    WHERE tier = 'short-term' AND fades;
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';
 
 -- The audit log. `entry` holds the bytes that the chain hashes; the other columns repeat them for SQL, and verify compares.

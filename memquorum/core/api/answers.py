@@ -176,6 +176,8 @@ class Shown(_Use, frozen=True):
     accesses: int | None
     reinforced: int | None
     salience: float | None
+    replays: int | None
+    fades: bool | None
     due_at: int | None
 
 

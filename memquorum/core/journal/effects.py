@@ -236,6 +236,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         created=memory.created,
         last_access=memory.created,
         touched=detail.accepted_offset,
+        fades=memory.fades,
     )
     contested = conflicts.noted(rows, entry, detail)
     state = replace(_interaction(change.state), alive=change.state.alive + 1)

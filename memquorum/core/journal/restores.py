@@ -68,6 +68,7 @@ def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, n
         accesses=told.accesses,
         reinforced=told.reinforced,
         replays=told.replays,
+        fades=memory.fades,
         # What members brought back is not superseded once more by what they had let take its place.
         rest=dict.fromkeys(CONTESTS.values(), FOR_GOOD) if memory.tier == SUPERSEDED else {},
     )

@@ -93,6 +93,12 @@ class Memory(Carried, frozen=True):
     """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
     has, and of what does not rest."""
 
+    @property
+    def fades(self) -> bool:
+        """Whether triage goes by its decay score (`core.triage`). That asks what a memory was worth when it was said:
+        a summary was not said, and what was wanted on purpose was let in whatever that was."""
+        return not self.explicit and self.made_by is None
+
 
 class Strength(Struct, frozen=True):
     """What changes often. There is one exactly as long as the memory is alive."""
@@ -116,6 +122,8 @@ class Strength(Struct, frozen=True):
     """How often in a row the last rehearsals found that it does not hold."""
     rehearsed: int = 0
     """When it was last rehearsed, milliseconds by the shard's time; 0: never."""
+    fades: bool = True
+    """Whether triage goes by its decay score."""
 
 
 class Event(Struct, frozen=True):

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from memquorum.core import caps, decay, facets, worth
+from memquorum.core import caps, decay, facets, triage, worth
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
@@ -22,16 +22,17 @@ from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import Memory, Protection, Strength
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored, Summary
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
-from memquorum.core.tiers import ALIVE, SUPERSEDED
-from memquorum.core.vote import asking
+from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
+from memquorum.core.vote import asking, nomination
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.tally import Outcome
+from memquorum.ports import Candidate
 
 
 class Noted(Struct, frozen=True):
@@ -274,7 +275,7 @@ class Superseded(Struct, frozen=True):
 class Account(Struct, frozen=True):
     """Everything that is known of why a memory is where it is, at the time `as_of` of its shard.
 
-    `tier`: 'never stored' for an episode that did not become a memory. `due_at`: when decay crosses the threshold if
+    `tier`: 'never stored' for an episode that did not become a memory. `due_at`: when it may be nominated to go, if
     nobody uses it; `profile`: its decay now; `rest`: by kind of proposal, until which epoch it rests; these only while
     it is alive. `sealed_until`: when its key is destroyed. `policy_version`: the number of the configuration whose
     policy its shard judges by, 0 for the genesis file's.
@@ -318,6 +319,12 @@ class Account(Struct, frozen=True):
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
+    salience_ppm: int | None = None
+    """What it is by now, of what is alive: a rehearsal and who says it again change it."""
+    decay_score_ppm: int | None = None
+    """Of short-term memory, where triage goes by it; `expires_at`: when it has fallen so low that the memory may be
+    nominated to be forgotten, if nobody uses it; None where it never does. `due_at` is the earlier of both times."""
+    expires_at: int | None = None
     next_epoch_at: int = 0
     """By when its shard votes again, if there is anything to vote on: at the first tick from then on, or before."""
 
@@ -340,6 +347,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     memory, strength = facts.memory, facts.strength
     policy = genesis.policy if strength is None else decay.of_tier(genesis.policy, strength.tier)
     alive = strength if memory is not None and memory.tier in ALIVE else None
+    fading = None if alive is None else _candidate(facts, alive)
     # What failed may have been tried again: the last try counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "drafted", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
@@ -363,7 +371,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         policy_version=genesis.policy_version,
         confidence_ppm=memory.confidence_ppm if memory else None,
         sealed_until=memory.sealed_until if memory else None,
-        due_at=decay.due_at(alive.last_access, policy) if alive else None,
+        due_at=nomination.due_at(fading, genesis.policy) if fading else None,
         rest=alive.rest if alive else {},
         profile=decay.profile(alive.last_access, facts.as_of, policy) if alive else None,
         erased=facts.erasure,
@@ -378,8 +386,24 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         rehearsed_at=(alive.rehearsed or None) if alive else None,
         renewed=facts.renewed,
         told_by=facts.told_by,
+        salience_ppm=alive.salience_ppm if alive else None,
+        decay_score_ppm=_decay_score(fading, facts.as_of, genesis.policy) if fading else None,
+        expires_at=nomination.expiry(fading, genesis.policy) if fading else None,
         next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
     )
+
+
+def _candidate(facts: Facts, alive: Strength) -> Candidate:
+    return Candidate(
+        facts.memory_id, facts.namespace, alive.tier, alive.created, alive.last_access, alive.salience_ppm, early=False,
+        replays=alive.replays, fades=alive.fades,
+    )  # fmt: skip
+
+
+def _decay_score(one: Candidate, as_of: int, policy: Policy) -> int | None:
+    if one.tier != SHORT_TERM or not one.fades:
+        return None
+    return triage.decay_score_ppm(one.salience_ppm, one.replays, decay.age_ms(one.last_access, as_of), policy)
 
 
 def _superseded(filled: Iterable[Filled], votes: Sequence[Vote]) -> tuple[Superseded, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from memquorum.core import triage
 from memquorum.core.consolidation.importance import HALF_LIFE_MS, faded_ppm
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
@@ -30,6 +31,7 @@ _TRIGGER = {
     "interactions": "opened after enough interactions",
     "interval": "opened after the interval",
     "pressure": "opened under memory pressure",
+    "triage": "opened for what had expired",
     "contradiction": "opened because a memory said otherwise than another",
 }
 WHY = {
@@ -327,6 +329,20 @@ def _decay(profile: Profile, policy: Policy) -> str:
     )
 
 
+def _triage(account: Account, policy: Policy) -> Iterator[str]:
+    """DecayScore = salience·e^(−λ·h)·(1 + log₁₀(1 + replays)) with its numbers, beside θ_expire."""
+    score, salience, profile = account.decay_score_ppm, account.salience_ppm, account.profile
+    if score is None or salience is None or profile is None:
+        return
+    rate, least = share(triage.rate_ppm(salience, policy)), policy.triage.expire_ppm
+    rehearsed = f"·(1 + log₁₀ {1 + account.replays})" if account.replays else ""
+    yield (
+        f"  Its decay score is {share(salience)}·e^(−{rate}·{number(profile.age_ms / triage.HOUR_MS)} h){rehearsed} = "
+        f"{share(score)} {'<' if score < least else '≥'} θ {share(least)}: it has "
+        f"{'expired' if score < least else 'not expired'}."
+    )
+
+
 def _disagreement(profile: Profile) -> str:
     """Tells where short scales call a memory old that long ones call young."""
     told = f", though the scales disagree about that (σ² {share(profile.variance_ppm)})"
@@ -378,6 +394,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  {span(policy.forget.grace_ms)}."
     else:
         yield f"  {_decay(account.profile, of_tier(policy, account.tier))}."
+        yield from _triage(account, policy)
         if not account.protected:
             yield from _due(account, account.due_at)
         yield from _importance(account)
@@ -417,8 +434,9 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
         yield "  Its namespace has lost as much as may be forgotten in a day: nothing more goes there before"
         yield f"  {moment(stopped)}."
     if due_at > account.as_of:
+        why = ", by its decay score" if due_at == account.expires_at else ""
         yield f"  If nobody uses it, it may be proposed to be {kind.outcome} in {span(due_at - account.as_of)},"
-        yield f"  from {moment(due_at)} on."
+        yield f"  from {moment(due_at)} on{why}."
     elif (rest := account.rest.get(kind.name, 0)) > account.last_epoch + 1:
         yield f"  It was kept lately, and is proposed again in epoch {rest} at the earliest; {_next(account)}."
     elif stopped is None:

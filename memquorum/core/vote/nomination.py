@@ -2,22 +2,24 @@
 
 A tick comes with where its shard stood then, as the journal has it (`Standing`), so whether it opens an epoch does not
 depend on how late anybody asks, or how often. The stage calls, in this order: `trigger`; then `build` with the crossed
-memories that still are candidates, under pressure also those that nobody has used for longest, and with what may be
-promoted.
+memories that still are candidates, with what has expired, under pressure also with those that are to go first, and
+with what may be promoted.
 Nothing here removes a memory: decay and capacity nominate, the vote decides.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core import decay, triage
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
 from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, SUMS_UP
 from memquorum.core.vote.kinds.kind import Kind, Offered
@@ -26,6 +28,8 @@ from memquorum.ports import Candidate
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
 PRESSURE = "pressure"
+TRIAGE = "triage"
+"""Why an epoch is opened before its interval is over: something has expired."""
 CONTRADICTION = "contradiction"
 """Why an epoch is opened that is about contradictions alone: its shard's rhythm is as if there had been none."""
 CONTRADICTED = "contradicted"
@@ -39,6 +43,11 @@ LATEST = 2**62
 """Later than any due time: what is due by then is everything that does not rest, longest unused first."""
 
 
+def nothing() -> bool:
+    """Nothing has expired."""
+    return False
+
+
 class Attempt(Struct, frozen=True):
     """A nomination that was sent: its epoch and the time it speaks of."""
 
@@ -46,13 +55,14 @@ class Attempt(Struct, frozen=True):
     as_of: int
 
 
-def trigger(standing: Standing, as_of: int, policy: Policy) -> str | None:
+def trigger(standing: Standing, as_of: int, policy: Policy, expired: Callable[[], bool] = nothing) -> str | None:
     """Why the shard should vote at the tick `as_of`, or None.
 
     "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
-    epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. "contradiction":
-    none of these, but a memory says otherwise than another and no epoch has had that before it. A tick from before the
-    last epoch triggers nothing: its time has been judged.
+    epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. "triage": as much
+    time as `triage.every_ms`, and something has expired, which `expired` is asked only then. "contradiction": none of
+    these, but a memory says otherwise than another and no epoch has had that before it. A tick from before the last
+    epoch triggers nothing: its time has been judged.
     """
     epoch = policy.epoch
     if as_of < standing.last_epoch_at:
@@ -63,6 +73,8 @@ def trigger(standing: Standing, as_of: int, policy: Policy) -> str | None:
         return INTERACTIONS
     if as_of - standing.last_epoch_at >= epoch.interval_ms:
         return INTERVAL
+    if as_of - standing.last_epoch_at >= policy.triage.every_ms and expired():
+        return TRIAGE
     return CONTRADICTION if standing.contested_at else None
 
 
@@ -71,13 +83,27 @@ def excess(alive: int, policy: Policy) -> int:
     return max(0, alive - policy.epoch.capacity)
 
 
-def unused_limit(standing: Standing, crossed: int, policy: Policy) -> int:
-    """How many of the longest unused memories to ask the schedule for: the excess, beyond those that crossed anyway.
+def due_at(candidate: Candidate, policy: Policy) -> int:
+    """The first millisecond at which a memory that nobody uses may be nominated to go, as far as its age goes."""
+    at = decay.due_at(candidate.last_access, decay.of_tier(policy, candidate.tier))
+    expires_at = expiry(candidate, policy)
+    return at if expires_at is None else min(at, expires_at)
 
-    Longest unused first is the order of falling decay, so these are the memories that the vote is likeliest to let go.
-    """
+
+def expiry(candidate: Candidate, policy: Policy) -> int | None:
+    """The first millisecond at which a memory that nobody uses has expired by its decay score; None where it never
+    does, or has no such score."""
+    if candidate.tier != SHORT_TERM or not candidate.fades:
+        return None
+    span = triage.span_ms(candidate.salience_ppm, candidate.replays, policy)
+    return None if span is None else candidate.last_access + span
+
+
+def evicted_limit(standing: Standing, due: int, policy: Policy) -> int:
+    """How many memories to ask the schedule for that are to go for want of room: the excess, beyond those that are due
+    anyway."""
     over = min(excess(standing.alive, policy), policy.epoch.proposals_max)
-    return over + crossed if over else 0
+    return over + due if over else 0
 
 
 def build(
@@ -88,8 +114,9 @@ def build(
     standing: Standing,
     tick: DecayCrossed,
     crossed: Sequence[Candidate],
-    unused: Sequence[Candidate],
+    evicted: Sequence[Candidate],
     promotable: Sequence[Candidate],
+    expired: Sequence[Candidate] = (),
     asked: Sequence[Candidate] = (),
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
@@ -98,19 +125,19 @@ def build(
 ) -> NominationProposed | None:
     """The next epoch's nomination, or None where there is nothing to propose.
 
-    `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `unused`: the longest
-    unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `asked`:
-    what somebody wants to be forgotten, which comes first. `contested`: memories, each with those that it contradicts,
-    all of a tier. `drafted`: summaries, each with all that it was made of. `rooms`: how many memories each of their
-    namespaces may lose now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is
-    proposed once: rather where others contradict it than with its summary, rather with that than to be let go, rather
-    to be let go than to be promoted.
+    `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `expired`: those of
+    short-term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`:
+    what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
+    first. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each with
+    all that it was made of. `rooms`: how many memories each of their namespaces may lose now (core/caps). Every
+    predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather where others
+    contradict it than with its summary, rather with that than to be let go, rather to be let go than to be promoted.
     """
     disputed = _disputed(contested, asked)
     disputed += _summed_up(drafted, asked, disputed)
     told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
-    crossed, unused = ([c for c in some if c.memory_id not in told] for some in (crossed, unused))
-    falling = _falling(asked, crossed, unused, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
+    due, evicted = ([c for c in some if c.memory_id not in told] for some in ([*crossed, *expired], evicted))
+    falling = _falling(asked, due, evicted, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
     first = _within(falling, rooms)
     taken = told | {memory_id for proposal in first for memory_id in proposal.memory_ids}
     rising = [
@@ -194,26 +221,27 @@ def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
 
 def _falling(
     asked: Sequence[Candidate],
-    crossed: Sequence[Candidate],
-    unused: Sequence[Candidate],
+    falling: Sequence[Candidate],
+    evicted: Sequence[Candidate],
     *,
     over: int,
     as_of: int,
     policy: Policy,
 ) -> list[Proposal]:
-    """What somebody wants to be forgotten; then what decayed, and of the longest unused as many as make the excess.
+    """What somebody wants to be forgotten; then what decayed or expired, and of those to go first as many as make the
+    excess.
 
     What is only demoted makes nothing less: it counts for nothing where more is to go.
     """
     wanted = [_proposal(candidate, kind, ASKED) for candidate in asked if (kind := _lets_go(candidate)) is not None]
     due: dict[str, Proposal] = {}
-    for candidate in crossed:
+    for candidate in falling:
         kind = _lets_go(candidate)
         reason = None if kind is None else kind.eligible(candidate, as_of, policy)
-        if kind is not None and reason is not None:
+        if kind is not None and reason is not None and candidate.memory_id not in due:
             due[candidate.memory_id] = _proposal(candidate, kind, reason)
     going = sum(KINDS[proposal.kind].seals for proposal in due.values())
-    for candidate in unused:
+    for candidate in evicted:
         if going >= over:
             break
         if candidate.memory_id not in due and (kind := _lets_go(candidate)) is not None:

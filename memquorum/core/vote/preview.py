@@ -14,16 +14,15 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memquorum.core import caps
+from memquorum.core import caps, decay, triage
 from memquorum.core.caps import Quota
-from memquorum.core.decay import decay_ppm
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Standing
 from memquorum.core.vote import nomination
 from memquorum.core.vote.columns import Ballot, packed_columns, places_of, read
 from memquorum.core.vote.grounds import MemberContext
-from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.kinds import FORGET, forget
 from memquorum.core.vote.tally import tally
 from memquorum.ports import Candidate
 
@@ -56,14 +55,16 @@ class Example(Struct, frozen=True):
     vote: Vote
     now: bool
     """Whether the next epoch would nominate it."""
+    decay_score_ppm: int | None = None
+    """Where triage goes by it."""
 
 
 @dataclass(slots=True)
 class Outlook:
     """What the next epoch would do in a namespace.
 
-    Of `living` memories `due` have crossed δ, or are too many for the shard's capacity; of these `resting` and
-    `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
+    Of `living` memories `due` have crossed δ or expired, or are too many for the shard's capacity; of these `resting`
+    and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
 
     `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `day_left`: what they leave of the
     day; `stopped_until`: nothing may go before. `reasons`: of those that are due and free, how many for which.
@@ -105,16 +106,15 @@ def outlook(
     """A shard's namespaces by name. `alive`: those that nobody has used for longest first."""
     found: dict[str, Outlook] = {}
     free: dict[str, list[tuple[Candidate, str]]] = {}
-    over = nomination.excess(standing.alive, policy)
     for one in alive:
+        name = one.candidate.namespace
+        found.setdefault(name, Outlook(name, shard)).living += 1
+    over = nomination.excess(standing.alive, policy)
+    for one, reason in _in_turn(alive, over, as_of, policy):
+        if reason == nomination.PRESSURE and over <= 0:
+            break
         candidate = one.candidate
-        told = found.setdefault(candidate.namespace, Outlook(candidate.namespace, shard))
-        told.living += 1
-        if candidate.tier not in FORGET.tiers:
-            continue
-        reason = FORGET.eligible(candidate, as_of, policy) or (nomination.PRESSURE if over > 0 else None)
-        if reason is None:
-            continue
+        told = found[candidate.namespace]
         told.due += 1
         told.protected += one.protected
         told.resting += one.rests and not one.protected
@@ -138,11 +138,33 @@ def outlook(
         told.examples = [
             Example(
                 candidate.memory_id, reason, as_of - candidate.last_access,
-                decay_ppm(candidate.last_access, as_of, policy), said[candidate.memory_id], at < told.nominated,
+                decay.decay_ppm(candidate.last_access, as_of, policy), said[candidate.memory_id], at < told.nominated,
+                _score(candidate, as_of, policy) if candidate.fades else None,
             )
             for at, (candidate, reason) in enumerate(asked[:shown])
         ]  # fmt: skip
     return [found[namespace] for namespace in sorted(found)]
+
+
+def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> list[tuple[Alive, str]]:
+    """What may be forgotten, with the reason, as it is nominated: what decayed, longest unused first; what expired, the
+    lowest decay score first; and where there is too much, the rest as it is to go."""
+    short = [one for one in alive if one.candidate.tier in FORGET.tiers]
+    reasons = [(one, FORGET.eligible(one.candidate, as_of, policy)) for one in short]
+    decayed = [(one, reason) for one, reason in reasons if reason == forget.DECAYED]
+    expired = [(one, reason) for one, reason in reasons if reason == forget.EXPIRED]
+    rest = [(one, nomination.PRESSURE) for one, reason in reasons if reason is None and over > 0]
+
+    def turn(told: tuple[Alive, str]) -> tuple[bool, int]:
+        candidate = told[0].candidate
+        return not candidate.fades, _score(candidate, as_of, policy) if candidate.fades else 0
+
+    return [*decayed, *sorted(expired, key=turn), *sorted(rest, key=turn)]
+
+
+def _score(candidate: Candidate, as_of: int, policy: Policy) -> int:
+    age_ms = decay.age_ms(candidate.last_access, as_of)
+    return triage.decay_score_ppm(candidate.salience_ppm, candidate.replays, age_ms, policy)
 
 
 def votes(

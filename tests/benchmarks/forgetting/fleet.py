@@ -11,13 +11,14 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core import caps, decay
+from memquorum.core import caps, decay, triage
 from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
@@ -26,7 +27,7 @@ from memquorum.core.salience import REINFORCED, EncodedEpisode, Judgement, Signa
 from memquorum.core.text.content import Content, content
 from memquorum.core.vote import columns, nomination
 from memquorum.core.vote.grounds import MemberContext
-from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.kinds import FORGET, forget
 from memquorum.core.vote.tally import needed_ppm, tally
 from memquorum.core.worth import Counts, Ranks, worth_ppm
 from memquorum.ports import Candidate, DueMemory, Vector
@@ -56,14 +57,16 @@ class Held:
     early: bool
     vector: Vector
     worth: int
+    fades: bool = True
     kept: int = 0
     rest: int = 0
 
     def candidate(self) -> Candidate:
         """As the nomination sees it."""
         return Candidate(
-            self.memory_id, SPACE, "short-term", self.created, self.last_access, self.salience_ppm, self.early
-        )
+            self.memory_id, SPACE, "short-term", self.created, self.last_access, self.salience_ppm, self.early,
+            fades=self.fades,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +140,11 @@ def _content(text: str) -> Content:
 class Fleet:
     """One shard with one namespace. Times in milliseconds, never backwards."""
 
-    def __init__(self, genesis: Genesis, dimensions: int, *, gate: bool = True, rule: Rule = Shipped) -> None:
-        """`gate`: whether salience decides what is stored; else everything is. `rule`: how relevance is judged."""
+    def __init__(
+        self, genesis: Genesis, dimensions: int, *, gate: bool = True, scored: bool = False, rule: Rule = Shipped
+    ) -> None:
+        """`gate`: whether salience decides what is stored; else everything is, with its salience where it is `scored`,
+        and with none, and no decay score, where it is not. `rule`: how relevance is judged."""
         self._rule = rule
         self.genesis, self.policy = genesis, genesis.policy
         self.alive: dict[str, Held] = {}
@@ -146,7 +152,8 @@ class Fleet:
         """What became of each episode, where salience decides."""
         self.epochs = 0
         self._last_epoch_at = self._interactions = 0
-        self._around = Surroundings(self.policy.salience, dimensions) if gate else None
+        self._gate = gate
+        self._around = Surroundings(self.policy.salience, dimensions) if gate or scored else None
         self._worths = Worths()
         self._gone = caps.NOTHING.gone
         self._late: dict[str, deque[tuple[str, Vector, bool]]] = {}
@@ -158,16 +165,16 @@ class Fleet:
         if self._around is not None:
             judgement = self._around.judge(EncodedEpisode(memory_id, agent, text, vector, Signals(), Marks(agent)))
             salience, early, repeats = judgement.salience_ppm, judgement.early, judgement.reinforces
-            repeats = repeats if judgement.outcome == REINFORCED else None
+            repeats = repeats if judgement.outcome == REINFORCED and self._gate else None
             self.judged[memory_id] = judgement
-            if judgement.outcome == "below_threshold":
+            if judgement.outcome == "below_threshold" and self._gate:
                 return None
         late = self._late.setdefault(agent, deque(maxlen=2 * self.policy.salience.buffer_size))
         late.append((memory_id, held, repeats is not None))
         if repeats is not None and repeats in self.alive:
             self._touch(self.alive[repeats], at)
             return repeats
-        self.alive[memory_id] = Held(memory_id, agent, at, at, salience, early, held, worth)
+        self.alive[memory_id] = Held(memory_id, agent, at, at, salience, early, held, worth, self._around is not None)
         return memory_id
 
     def access(self, memory_ids: Iterable[str], at: int) -> None:
@@ -180,7 +187,7 @@ class Fleet:
     def tick(self, as_of: int) -> Epoch | None:
         """The time moves. An epoch, if one is triggered and there is anything to propose."""
         standing = Standing(self.epochs, self._last_epoch_at, self._interactions, len(self.alive))
-        why = nomination.trigger(standing, as_of, self.policy)
+        why = nomination.trigger(standing, as_of, self.policy, lambda: bool(self._expired(as_of)))
         if why is None:
             return None
         proposed = self._nominate(why, standing, as_of)
@@ -245,7 +252,9 @@ class Fleet:
         oldest = [self.alive[memory_id] for _, memory_id in awake[:most]]
         due = [DueMemory(m.memory_id, SPACE, m.last_access) for m in oldest]
         crossed = decay.crossings(due, as_of, self.policy)
-        limit = nomination.unused_limit(standing, len(crossed), self.policy)
+        expired = self._expired(as_of)[:most]
+        limit = nomination.evicted_limit(standing, len(crossed) + len(expired), self.policy)
+        evicted = self._lowest(as_of)[:limit] if limit else []
         return nomination.build(
             cluster=self.genesis.cluster,
             config=0,
@@ -253,11 +262,25 @@ class Fleet:
             standing=standing,
             tick=DecayCrossed(0, as_of, 0, 0, crossed, standing),
             crossed=[self.alive[crossing.memory_id].candidate() for crossing in crossed],
-            unused=[self.alive[memory_id].candidate() for _, memory_id in awake[:limit]],
+            expired=expired,
+            evicted=evicted,
             promotable=[],
             rooms={SPACE: caps.room(caps.Quota(len(self.alive), self._gone), as_of, self.policy.caps)},
             policy=self.policy,
         )
+
+    def _expired(self, as_of: int) -> list[Candidate]:
+        """What has expired, the lowest decay score first."""
+        return [c for c in self._lowest(as_of) if forget.due(c, as_of, self.policy) is not None]
+
+    def _lowest(self, as_of: int) -> list[Candidate]:
+        """What does not rest as it is to go: the lowest decay score first; longest unused first where there is none."""
+
+        def turn(one: Candidate) -> tuple[Decimal, int, str]:
+            score = triage.decay_score(one.salience_ppm, 0, as_of - one.last_access, self.policy) if one.fades else None
+            return Decimal(9) if score is None else score, one.last_access, one.memory_id
+
+        return sorted((m.candidate() for m in self.alive.values() if m.rest <= self.epochs + 1), key=turn)
 
     def _ballots(self, proposed: NominationProposed) -> list[columns.Ballot]:
         """Each member judges, packs, and is read by the others."""

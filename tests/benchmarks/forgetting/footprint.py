@@ -113,9 +113,13 @@ class Course:
     last: NDArray[np.bool_]
 
 
-def run(script: Script, said: Texts, rule: str, pace_s: float, policy: Policy = UNCAPPED) -> Course:
-    """The line's votes, by one of the rules."""
-    fleet = Fleet(genesis([f"agent-{n}" for n in range(4)], policy), len(said[0][2]), gate=False, rule=RULES[rule])
+def run(
+    script: Script, said: Texts, rule: str, pace_s: float, policy: Policy = UNCAPPED, *, scored: bool = False
+) -> Course:
+    """The line's votes, by one of the rules. `scored`: each memory has its salience, and triage goes by it."""
+    fleet = Fleet(
+        genesis([f"agent-{n}" for n in range(4)], policy), len(said[0][2]), gate=False, scored=scored, rule=RULES[rule]
+    )
     for at in np.argsort(-script.history, kind="stable").tolist():
         fleet.episode(str(at), *said[at], BEGAN - int(script.history[at]))
     now, made, rows = BEGAN, FIRST, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import ErasedEpisode, Proposal
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
-from memquorum.ports import Candidate, DueMemory, ErasedSummary, IdleSession, ShardStatus
+from memquorum.core.triage import HOUR_MS, expiring, falling
+from memquorum.ports import Candidate, DueMemory, ErasedSummary, Grade, IdleSession, ShardStatus
 from tests.builders import genesis, votes
 from tests.builders.erasures import accepted as erasure
 from tests.builders.erasures import entitled, ordered, signed
@@ -85,6 +87,58 @@ def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard:
     shard.access(A, 2_000)  # use ends the rest
     world.flush(shard)
     assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C, A]
+
+
+def test_what_expires_is_found_by_its_grade_lowest_score_first(world: World, shard: Shard) -> None:
+    saliences = {"a": 690_000, "b": 350_000, "c": 359_999, "d": 700_000}
+    for event, salience in saliences.items():
+        shard.episode(event, HOUR_MS, salience=salience)
+    shard.episode("wanted", HOUR_MS, salience=100_000, explicit=True)
+    shard.episode("promoted", HOUR_MS, salience=360_000)
+    shard.tick(HOUR_MS)
+    shard.decide([votes.proposal(memory_id("promoted"), "promote")])
+    world.flush(shard)
+    grades = world.schedule.grades(0)
+    assert grades == [Grade(35, 0), Grade(69, 0), Grade(70, 0)], "neither what was wanted nor what was promoted"
+    assert world.schedule.grades(1) == []
+
+    def found(hours: int, limit: int = 10, without: Collection[str] = ()) -> list[str]:
+        as_of = (1 + hours) * HOUR_MS
+        asked = expiring(grades, as_of, POLICY)
+        return [one.memory_id for one in world.schedule.fading(0, asked, as_of, limit, without)]
+
+    first = sorted([B, C])
+    assert found(19) == []
+    assert found(20) == first
+    assert found(27) == [*first, A]
+    assert found(300) == [*first, A, D]
+    assert found(27, 1) == first[:1]
+    assert found(27, without=[NAMESPACE]) == []
+    shard.access(B, 2 * HOUR_MS)
+    shard.tick(30 * HOUR_MS)
+    shard.decide([votes.proposal(C, "forget")], votes.nobody)
+    world.flush(shard)
+    assert found(20) == [], "one was used, and the other rests"
+    assert found(27) == [B, A]
+    assert [one for one in world.schedule.candidates(0, [A])] == [
+        Candidate(A, NAMESPACE, "short-term", HOUR_MS, HOUR_MS, 690_000, False, replays=0, fades=True)
+    ]
+
+
+def test_of_all_grades_the_lowest_score_comes_first(world: World, shard: Shard, codec: Codec) -> None:
+    """What is slow to fade may be older and have the higher score."""
+    shard.episode("a", 0, salience=800_000)
+    shard.episode("b", 10 * HOUR_MS, salience=600_000)
+    shard.episode("c", 12 * HOUR_MS, salience=400_000)
+    shard.episode("d", 0, salience=350_000)
+    shard.tick(LATE)
+    shard.protect(protection(codec, "pin", D, cluster=GENESIS.cluster))
+    world.flush(shard)
+    asked = falling(world.schedule.grades(0), POLICY)
+    # 20 h on: 0.655, 0.221 and 0.180; 5 h in they are all that there was.
+    assert [m.memory_id for m in world.schedule.fading(0, asked, 20 * HOUR_MS, 10)] == [C, B, A]
+    assert [m.memory_id for m in world.schedule.fading(0, asked, 20 * HOUR_MS, 2)] == [C, B]
+    assert world.schedule.fading(1, asked, 20 * HOUR_MS, 10) == []
 
 
 def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shard: Shard) -> None:

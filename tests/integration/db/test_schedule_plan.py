@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
+from msgspec.structs import asdict
 from psycopg.types.json import Json
 
 from db.queries import QUERIES
+from memquorum.core.policy import Policy
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.core.triage import HOUR_MS, expiring
 from memquorum.core.vote.kinds import LETS_GO
+from memquorum.ports import Grade
 
 STORED = 20_000
 
@@ -45,6 +49,37 @@ def test_what_is_due_in_a_tier_does_not_read_another_tier(databases: tuple[str, 
     read = list(scans(told[0]["Plan"]))
     assert read and all(scan.get("Index Name") == "strength_unused" for scan in read), told
     assert sum(scan.get("Rows Removed by Filter", 0) for scan in read) == 0, told
+
+
+def test_what_expires_is_found_without_reading_what_does_not(databases: tuple[str, str]) -> None:
+    """The grades cost one look at the index each, and what is due what is due."""
+    wanted: dict[str, Any] = {"shard": 0, "as_of": 50 * HOUR_MS, "limit": 256, "without": [], "kinds": Json(LETS_GO)}
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            f"""INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                    commitment, encoder, early, changed, seq)
+                SELECT md5(i::text)::uuid, 0, 'n', 'a', 'a', 'e' || i, 'short-term', 0, 1, 'x', 'h', false, 0, i
+                FROM generate_series(1, {STORED}) i;
+                INSERT INTO strength
+                SELECT id, 0, tier, 400000 + 10000 * (seq % 40), 0,
+                    CASE WHEN seq % 1000 = 0 THEN 0 ELSE {49 * HOUR_MS} END, 0
+                FROM memory;
+                INSERT INTO shard (shard, hash) VALUES (0, 'h');
+                ANALYZE"""
+        )
+        read, answers = list[dict[str, Any]](), list[list[Any]]()
+        for name in ("schedule_grades", "schedule_fading"):
+            (told,) = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES[name], wanted).fetchone() or ({},)
+            read += scans(told[0]["Plan"])
+            answers.append(connection.execute(QUERIES[name], wanted).fetchall())
+            grades = [Grade(*row) for row in answers[0]]
+            asked = ({**asdict(one), **asdict(one.grade)} for one in expiring(grades, 50 * HOUR_MS, Policy()))
+            wanted["asked"] = Json([{k: v for k, v in one.items() if k != "grade"} for one in asked])
+    assert len(answers[0]) == 40
+    assert len(answers[1]) == STORED // 1000
+    assert read and all(scan.get("Index Name") == "strength_fading" for scan in read), read
+    assert sum(scan["Actual Rows"] * scan["Actual Loops"] for scan in read) < 200
+    assert sum(scan.get("Rows Removed by Filter", 0) for scan in read) == 0
 
 
 def test_idle_sessions_are_found_without_reading_what_no_summary_is_made_of(databases: tuple[str, str]) -> None:

@@ -44,7 +44,7 @@ SEARCHED = {
     "namespace": "n", "hits": [HIT], "used": 1, "served_from": "store", "compared": "all", "cached": 0, "left_out": {},
 }  # fmt: skip
 SHOWN = dict.fromkeys(("text", "session", "role", "sealed_until", "confidence", "last_access", "accesses", "purposes"))
-SHOWN |= dict.fromkeys(("reinforced", "salience", "due_at"))
+SHOWN |= dict.fromkeys(("reinforced", "salience", "replays", "fades", "due_at"))
 SHOWN |= dict.fromkeys(("memory_id", "namespace", "tier", "agent", "subject", "event_id", "type"), "x")
 SHOWN |= {"occurred_at": 0, "changed": 0, "sensitivity": 0, "jurisdictions": []}
 EXPLAINED: dict[str, Any] = {"account": {}, "lines": []}

@@ -17,7 +17,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo, Strength
-from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, PolicyError, from_json, to_json
+from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, PolicyError, TriagePolicy, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
@@ -186,7 +186,7 @@ def test_no_more_is_nominated_than_the_cap_leaves() -> None:
     assert found.rooms == {"a": 4, "b": 3}
     record = nomination.build(
         cluster=b"", config=0, why="interval", standing=STANDING, tick=tick(full), crossed=found.crossed,
-        unused=found.unused, promotable=(), rooms=found.rooms, policy=POLICY,
+        expired=found.expired, evicted=found.evicted, promotable=(), rooms=found.rooms, policy=POLICY,
     )  # fmt: skip
     assert record is not None
     assert [p.memory_ids[0] for p in record.proposals] == ["a0", "a1", "a2", "a3", "b"]
@@ -204,11 +204,34 @@ def test_what_was_promoted_is_the_last_to_go_under_pressure() -> None:
 
     def unused(over: int) -> list[str]:
         standing = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=POLICY.epoch.capacity + over)
-        return [one.memory_id for one in Caps(held).candidates(quiet, standing, POLICY).unused]
+        return [one.memory_id for one in Caps(held).candidates(quiet, standing, POLICY).evicted]
 
     assert unused(2) == ["new0", "new1"]
     assert unused(5) == ["new0", "new1", "new2", "kept0", "kept1"]
     assert unused(0) == []
+
+
+def test_what_goes_first_is_of_the_lowest_score_then_without_one() -> None:
+    alive = [candidate(name, "a") for name in ("wanted", "low", "lower", "kept")]
+    alive[0] = replace(alive[0], fades=False)
+    alive[3] = replace(alive[3], tier=LONG_TERM)
+    due = [DueMemory(c.memory_id, "a", c.last_access, c.tier) for c in alive]
+    held = Shelf(alive=alive, due_memories=due, fallen=[due[2], due[1]], stands={"a": Quota(40)})
+    standing = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=POLICY.epoch.capacity + 4)
+    policy = replace(POLICY, triage=TriagePolicy(expire_ppm=0))
+    found = Caps(held).candidates(DecayCrossed(1, NOW, 33, 9, (), STANDING), standing, policy)
+    assert [one.memory_id for one in found.evicted] == ["lower", "low", "wanted", "kept"]
+    assert list(found.expired) == []
+
+
+def test_a_full_namespace_does_not_keep_back_what_expired_in_another() -> None:
+    stopped = Quota(30, ((NOW - 5, 10),))
+    alive = [*(candidate(f"a{n}", "a") for n in range(20)), candidate("b", "b")]
+    fallen = [DueMemory(c.memory_id, c.namespace, c.last_access) for c in alive]
+    full = Shelf(alive=alive, fallen=fallen, stands={"a": stopped, "b": Quota(2)})
+    found = Caps(full).candidates(DecayCrossed(1, NOW, 33, 9, (), STANDING), STANDING, POLICY)
+    assert found.rooms == {"a": 0, "b": 3}
+    assert "b" in [c.memory_id for c in found.expired]
 
 
 def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogCaptureFixture) -> None:

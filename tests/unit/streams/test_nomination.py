@@ -74,7 +74,7 @@ def test_a_memory_as_old_as_the_minimum_age_is_asked_for(codec: Codec) -> None:
     assert ("promotable", 1, 550_000, NOW - 60_000 + 1, 256) in full.asked
 
 
-def test_under_pressure_the_longest_unused_are_asked_for(codec: Codec) -> None:
+def test_under_pressure_those_to_go_first_are_asked_for(codec: Codec) -> None:
     crowded = shelf()
     crowded.due_memories = [DueMemory(c.memory_id, "n", c.last_access) for c in (OLD, READY)]
     (output,) = stage(codec, crowded).process([arrival(codec, standing(alive=12))])
@@ -85,6 +85,18 @@ def test_under_pressure_the_longest_unused_are_asked_for(codec: Codec) -> None:
         ("old", "forget", "decayed"),
         ("ready", "forget", "pressure"),
     ]
+
+
+def test_what_has_expired_opens_an_epoch_before_the_interval_is_over(codec: Codec) -> None:
+    fallen = shelf()
+    fallen.fallen = [DueMemory(OLD.memory_id, "n", NOW - 24 * 3_600_000)]
+    fallen.alive = [replace(OLD, last_access=NOW - 24 * 3_600_000)]
+    (output,) = stage(codec, fallen).process([arrival(codec, standing(last_epoch_at=NOW - 1_800_000))])
+    record = opened(codec, output)
+    assert record.trigger == "triage"
+    assert ("old", "forget") in [(p.memory_ids[0], p.kind) for p in record.proposals]
+    assert stage(codec, fallen).process([arrival(codec, standing(last_epoch_at=NOW - 1_799_999))]) == []
+    assert stage(codec, shelf()).process([arrival(codec, standing(last_epoch_at=NOW - 1_800_000))]) == []
 
 
 def test_only_the_latest_of_several_waiting_ticks_is_considered(codec: Codec) -> None:

@@ -34,7 +34,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 DEMOTE = dataclasses.replace(
     forget.FORGET,
     name="demote",
-    due=lambda candidate, as_of, policy: forget.due(candidate, as_of, _slow(policy)),
+    due=lambda candidate, as_of, policy: forget.decayed(candidate, as_of, _slow(policy)),
     judge=lambda facts, context, as_of, policy, grounds: forget.judge(facts, context, as_of, _slow(policy), grounds),
     fade=lambda accessed, ranks, shares, as_of, policy: forget.fade(accessed, ranks, shares, as_of, _slow(policy)),
     check=lambda terms, as_of, policy: forget.check(terms, as_of, _slow(policy)),

@@ -1,8 +1,9 @@
 """The vote to forget what has decayed: SPEC A, Alg. 2 and 3. What is forgotten rests sealed for its grace time.
 
-Four decide in turn, and each can say no: what is proposed (`due` below, by `decay.crossed`; `nomination._falling` adds
-what somebody asked for and what a full shard has too much of); each member (`score` and `yes` below); the quorum
-(`tally._count`); and the shard as it is by then (`_void` below and the caps: `journal.decisions.results`, `_beyond`).
+Four decide in turn, and each can say no: what is proposed (`due` below, by `decay.crossed` and `triage.expired`;
+`nomination._falling` adds what somebody asked for and what a full shard has too much of); each member (`score` and
+`yes` below); the quorum (`tally._count`); and the shard as it is by then (`_void` below and the caps:
+`journal.decisions.results`, `_beyond`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.decay import crossed, decay_ppm, decays_ppm
+from memquorum.core import triage
+from memquorum.core.decay import age_ms, crossed, decay_ppm, decays_ppm
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
@@ -32,6 +34,8 @@ from memquorum.core.vote.kinds.kind import (
 )
 from memquorum.ports import Candidate
 
+DECAYED, EXPIRED = "decayed", "expired"
+"""Why a memory is nominated: D < δ (SPEC A), or, of short-term memory, DecayScore < θ_expire (SPEC B)."""
 GONE_ALREADY, PROTECTED, TOUCHED = "gone already", "protected", "touched since"
 _LONG_TERM = "long-term"
 SPARED = {
@@ -43,8 +47,17 @@ SPARED = {
 
 
 def due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+    """Whether it has decayed or, by its decay score, expired."""
+    age = age_ms(candidate.last_access, as_of)
+    if decayed(candidate, as_of, policy):
+        return DECAYED
+    gone = candidate.fades and triage.expired(candidate.salience_ppm, candidate.replays, age, policy)
+    return EXPIRED if gone else None
+
+
+def decayed(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
     """Whether it has decayed."""
-    return "decayed" if crossed(candidate.last_access, as_of, policy) else None
+    return DECAYED if crossed(candidate.last_access, as_of, policy) else None
 
 
 def judge(
@@ -166,7 +179,8 @@ FORGET = Kind(
     words=Words(
         aim="forget",
         proposed={
-            "decayed": "because it had decayed",
+            DECAYED: "because it had decayed",
+            EXPIRED: "because its decay score had fallen under what short-term memory keeps",
             "pressure": "because its shard held more than its capacity",
             "asked": "because somebody wants it forgotten",
         },

@@ -31,7 +31,7 @@ def candidate(name: str, *, decayed: bool = False, salient: bool = False, age: i
 def build(**changes: Any) -> NominationProposed | None:
     given: dict[str, Any] = {
         "cluster": b"c" * 32, "config": 0, "why": "interval", "standing": STANDING, "tick": TICK,
-        "crossed": (), "unused": (), "promotable": (), "policy": POLICY,
+        "crossed": (), "evicted": (), "promotable": (), "policy": POLICY,
         "rooms": {"n": 100},
     }  # fmt: skip
     return nomination.build(**(given | changes))
@@ -62,6 +62,58 @@ def test_what_opens_an_epoch(changes: dict[str, int], as_of: int, why: str | Non
     assert nomination.trigger(replace(STANDING, **changes), as_of, POLICY) == why
 
 
+@pytest.mark.parametrize(
+    ("changes", "after_ms", "expired", "why"),
+    [
+        ({}, 1_800_000, True, "triage"),
+        ({}, 1_799_999, True, None),
+        ({}, 1_800_000, False, None),
+        ({}, 3_600_000, True, "interval"),
+        ({"contested_at": NOW}, 1_800_000, False, "contradiction"),
+        ({"contested_at": NOW}, 1_800_000, True, "triage"),
+        ({"alive": 11}, 1_800_000, True, "pressure"),
+    ],
+)
+def test_what_has_expired_opens_an_epoch_after_half_an_hour(
+    changes: dict[str, int], after_ms: int, expired: bool, why: str | None
+) -> None:
+    asked: list[None] = []
+
+    def answer() -> bool:
+        asked.append(None)
+        return expired
+
+    assert nomination.trigger(replace(STANDING, **changes), NOW + after_ms, POLICY, answer) == why
+    assert bool(asked) == (why not in {"interval", "pressure"} and after_ms >= 1_800_000), "asked only then"
+
+
+def test_what_has_expired_comes_after_what_decayed_and_before_what_is_too_much() -> None:
+    day = replace(candidate("day"), last_access=NOW - 24 * 3_600_000)
+    spared = [replace(day, memory_id="wanted", fades=False), replace(day, memory_id="salient", salience_ppm=700_000)]
+    record = build(
+        crossed=[candidate("old", decayed=True)],
+        expired=[candidate("touched"), day, *spared, replace(day, memory_id="promoted", tier="long-term")],
+        evicted=[day, candidate("lowest"), candidate("next")],
+        standing=replace(STANDING, alive=13),
+    )
+    assert named(record) == [
+        ("old", "forget", "decayed"),
+        ("day", "forget", "expired"),
+        ("lowest", "forget", "pressure"),
+    ]
+
+
+def test_when_it_may_be_nominated() -> None:
+    """At a salience of 0.4 ln(8)/0.1 hours after its last use by its decay score, else a week after by D."""
+    one = candidate("one")
+    assert nomination.expiry(one, POLICY) == pytest.approx(NOW + 20.79 * 3_600_000, abs=20_000)
+    assert nomination.due_at(one, POLICY) == nomination.expiry(one, POLICY)
+    assert nomination.due_at(replace(one, salience_ppm=700_000), POLICY) == NOW + SPAN
+    assert nomination.expiry(replace(one, fades=False), POLICY) is None
+    assert nomination.due_at(replace(one, fades=False), POLICY) == NOW + SPAN
+    assert nomination.due_at(replace(one, tier="long-term"), POLICY) > NOW + 5 * SPAN
+
+
 def test_nothing_to_propose_is_no_epoch() -> None:
     assert build() is None
     assert build(crossed=[candidate("touched")], promotable=[candidate("dull")]) is None
@@ -87,32 +139,32 @@ def test_predicates_are_evaluated_again() -> None:
 
 def test_a_memory_is_proposed_once_and_rather_to_be_forgotten() -> None:
     both = candidate("both", decayed=True, salient=True)
-    record = build(crossed=[both, both], unused=[both], promotable=[both], standing=replace(STANDING, alive=15))
+    record = build(crossed=[both, both], evicted=[both], promotable=[both], standing=replace(STANDING, alive=15))
     assert named(record) == [("both", "forget", "decayed")]
 
 
-def test_pressure_proposes_the_longest_unused_up_to_the_excess() -> None:
+def test_pressure_proposes_the_first_to_go_up_to_the_excess() -> None:
     crowded = replace(STANDING, alive=13)
     unused = [candidate(f"u{i}") for i in range(5)]
-    record = build(standing=crowded, crossed=[candidate("old", decayed=True)], unused=unused)
+    record = build(standing=crowded, crossed=[candidate("old", decayed=True)], evicted=unused)
     assert named(record) == [("old", "forget", "decayed"), ("u0", "forget", "pressure"), ("u1", "forget", "pressure")]
-    assert named(build(unused=unused)) == []
+    assert named(build(evicted=unused)) == []
 
 
 def test_what_is_demoted_makes_no_shard_smaller() -> None:
     crowded = replace(STANDING, alive=12)
     slow = [replace(candidate(f"kept{n}"), tier="long-term", last_access=NOW - 20 * SPAN) for n in range(2)]
-    record = build(standing=crowded, crossed=slow, unused=[candidate(f"u{n}") for n in range(3)])
+    record = build(standing=crowded, crossed=slow, evicted=[candidate(f"u{n}") for n in range(3)])
     assert sorted(named(record)) == [
         ("kept0", "demote", "decayed"), ("kept1", "demote", "decayed"),
         ("u0", "forget", "pressure"), ("u1", "forget", "pressure"),
     ]  # fmt: skip
 
 
-def test_how_many_of_the_unused_to_ask_for() -> None:
-    assert nomination.unused_limit(STANDING, 5, POLICY) == 0
-    assert nomination.unused_limit(replace(STANDING, alive=13), 5, POLICY) == 8
-    assert nomination.unused_limit(replace(STANDING, alive=1000), 5, POLICY) == 13
+def test_how_many_to_ask_for_that_are_to_go_first() -> None:
+    assert nomination.evicted_limit(STANDING, 5, POLICY) == 0
+    assert nomination.evicted_limit(replace(STANDING, alive=13), 5, POLICY) == 8
+    assert nomination.evicted_limit(replace(STANDING, alive=1000), 5, POLICY) == 13
     assert nomination.excess(13, POLICY) == 3
 
 

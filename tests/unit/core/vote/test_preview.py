@@ -72,6 +72,22 @@ def test_another_policy_and_later_days_tell_another_story() -> None:
     assert look(young, replace(POLICY, caps=CapsPolicy(Fraction(1, 2)))).room == 10  # the day's quarter
 
 
+def test_what_expired_is_told_with_its_score_lowest_first() -> None:
+    day = 24 * 3_600_000
+    alive = [candidate(0, 2 * day), candidate(1, day), candidate(2, day), replace(candidate(3, day), fades=False)]
+    alive[1] = replace(alive[1], salience_ppm=500_000)
+    found = look([Alive(one, rests=False, protected=False) for one in alive])
+    assert found.reasons == {"expired": 3}
+    assert [(one.memory_id, one.decay_score_ppm) for one in found.examples] == [
+        ("m00", 3_291), ("m02", 36_287), ("m01", 45_358),
+    ]  # fmt: skip
+    told = "\n".join(lines([found], {1: POLICY}))
+    assert "decay score 0.0033, expired" in told
+    crowded = replace(POLICY, epoch=EpochPolicy(capacity=36))  # 40 alive in the shard
+    found = look([Alive(one, rests=False, protected=False) for one in (*alive, candidate(4, 5))], crowded)
+    assert found.reasons == {"expired": 3, "pressure": 1}
+
+
 def test_the_votes_are_those_that_members_would_cast() -> None:
     made = genesis.make()
     near, far = np.array([1, 0, 0], np.float32), np.array([0, 1, 0], np.float32)

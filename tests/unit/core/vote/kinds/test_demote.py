@@ -88,7 +88,7 @@ def candidate(name: str, unused: int, tier: str = LONG_TERM) -> Candidate:
 
 def built(*crossed: Candidate, alive: int = 10, **more: list[Candidate]) -> list[tuple[str, str, str]]:
     tick = DecayCrossed(shard=0, as_of=NOW, accepted_offset=7, journal_seq=5, crossed=())
-    given = {"unused": (), "promotable": (), "asked": ()} | more
+    given = {"evicted": (), "promotable": (), "asked": ()} | more
     record = nomination.build(
         cluster=b"", config=0, why="interval", standing=Standing(6, NOW, 0, alive), tick=tick, crossed=crossed,
         rooms={}, policy=POLICY, **given,
@@ -106,7 +106,7 @@ def test_what_has_decayed_by_its_own_scales_is_proposed() -> None:
 
 
 def test_pressure_and_requests_propose_a_demotion_too() -> None:
-    assert built(alive=11, unused=[candidate("a", 5)]) == [("a", "demote", "pressure")]
+    assert built(alive=11, evicted=[candidate("a", 5)]) == [("a", "demote", "pressure")]
     assert built(asked=[candidate("a", 5)]) == [("a", "demote", "asked")]
 
 
