@@ -18,6 +18,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Noted, Waiting
+from memquorum.core.text.tokens import TOKEN_BYTES
 from memquorum.core.tiers import SUPERSEDED
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
@@ -61,7 +62,7 @@ def load(
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
-    standing, summaries = protections(connection, [memory_id]), _summaries(connection, memory_id)
+    standing, told = protections(connection, [memory_id]), _content_and_summaries(connection, memory_id)
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     filled = _fillers(connection, codec, found)
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
@@ -96,14 +97,16 @@ def load(
         quota=quota,
         conflicts=tuple(Contradiction(*row) for row in conflicts),
         filled=filled,
-        **summaries,
+        **told,
     )
 
 
-def _summaries(connection: psycopg.Connection, memory_id: str) -> dict[str, Any]:
-    """The summaries that tell what a memory told."""
+def _content_and_summaries(connection: psycopg.Connection, memory_id: str) -> dict[str, Any]:
+    """How long its content is, and the summaries that tell what a memory told."""
+    length = connection.execute(QUERIES["explain_length"], {"id": memory_id}).fetchone()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
+        "tokens": -(-length[0] // TOKEN_BYTES) if length else None,
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
         "told_by": next((Anew(own, tier) for own, tier, renews in found if not renews), None),
     }

@@ -1179,6 +1179,10 @@ WHERE m.id = %(id)s::uuid
 ORDER BY j.seq DESC
 LIMIT %(limit)s
 
+-- :name explain_length
+-- How many bytes the content of a memory has, while it is there.
+SELECT octet_length(body) FROM content WHERE memory_id = %(id)s::uuid
+
 -- :name explain_repetitions
 -- How often a record came whose event was there already.
 SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeated'

@@ -6,12 +6,9 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.policy import PPM
+from memquorum.core.consolidation.importance import POSITIVE_PPM
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.ports import SessionMemory, StoreUnavailable
-
-# From this reward on the outcome was a good one.
-_POSITIVE_PPM = PPM // 2
 
 
 class PostgresSessions:
@@ -56,4 +53,4 @@ class PostgresSessions:
         if entry is None:
             return False
         stored = self._codec.decode_as(Stored, self._codec.decode_as(JournalEntry, entry).detail)
-        return (stored.reward_ppm or 0) >= _POSITIVE_PPM
+        return (stored.reward_ppm or 0) >= POSITIVE_PPM

@@ -1,4 +1,8 @@
-"""What an episode weighs in its session (SPEC C, 2 and 3). Millionths throughout."""
+"""What an episode or a summary weighs (SPEC C, 2 and 3): its importance, and what time has left of it. Millionths.
+
+A score falls, and nothing is deleted by it. Only the importance of an episode changes with its use; a summary's is that
+of the most important episode that it was made of, as that was then.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ from memquorum.core.text.tokens import tokens
 TINY_TOKENS = 20
 """Of a shorter text no score says anything."""
 BASELINE_PPM = 100_000
-HALF_LIFE_MS = 30 * 24 * 3600 * 1000
-"""The half-life of a summary's score."""
+POSITIVE_PPM = 500_000
+"""From this reward on an episode had a positive outcome."""
+EPISODE_HALF_LIFE_MS = 2 * 3600 * 1000
+SUMMARY_HALF_LIFE_MS = 30 * 24 * 3600 * 1000
 
 _HOUR_MS = 3600 * 1000
 _REFERENCES_MOST = 5
@@ -22,13 +28,22 @@ def importance_ppm(text: str, *, age_ms: int, references: int, positive: bool) -
 
     `age_ms`: not negative; `references`: how often it was read or said again.
     """
-    if tokens(text) < TINY_TOKENS:
+    return importance_of_length(tokens(text), age_ms=age_ms, references=references, positive=positive)
+
+
+def importance_of_length(length: int, *, age_ms: int, references: int, positive: bool) -> int:
+    """The same of a text of so many tokens."""
+    if length < TINY_TOKENS:
         return BASELINE_PPM
     late = math.exp(-0.1 * age_ms / _HOUR_MS)
     used = min(1.0, references / _REFERENCES_MOST)
     return round((0.4 * late + 0.4 * used + 0.2 * positive) * PPM)
 
 
-def faded_ppm(importance: int, age_ms: int) -> int:
-    """What is left of a summary's score: 0.5^(age/half-life) of it. A score falls, nothing is deleted by it."""
-    return round(importance * math.pow(0.5, max(0, age_ms) / HALF_LIFE_MS))
+def left_ppm(importance: int, age_ms: int, *, summary: bool) -> int:
+    """What is left of an importance after so long: 0.5^(age/half-life) of it, by the half-life of its kind.
+
+    `age_ms`: since it was said, of a summary the latest thing that it says; a negative age counts as 0.
+    """
+    half_life_ms = SUMMARY_HALF_LIFE_MS if summary else EPISODE_HALF_LIFE_MS
+    return round(importance * math.pow(0.5, max(0, age_ms) / half_life_ms))

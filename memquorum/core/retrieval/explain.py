@@ -18,6 +18,7 @@ from memquorum.core import caps, decay, facets, triage, worth
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
+from memquorum.core.consolidation import importance
 from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
@@ -127,6 +128,8 @@ class Facts(Struct, frozen=True):
     """What took its place in its slot."""
     last_epoch_at: int = 0
     """When the shard last voted in its own rhythm."""
+    tokens: int | None = None
+    """How long its content is, while that is there."""
     renewed: tuple[Anew, ...] = ()
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
@@ -319,6 +322,10 @@ class Account(Struct, frozen=True):
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
+    importance_ppm: int | None = None
+    """Of what is alive (SPEC C): what it weighs in its session, of a summary what its sources weighed; `weight_ppm`:
+    what its half-life has left of that."""
+    weight_ppm: int | None = None
     salience_ppm: int | None = None
     """What it is by now, of what is alive: a rehearsal and who says it again change it."""
     decay_score_ppm: int | None = None
@@ -351,6 +358,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     # What failed may have been tried again: the last try counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "drafted", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
+    weighs = None if alive is None or birth is None else _weighs(facts, alive, birth.detail)
     votes = tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions)
     return Account(
         memory_id=facts.memory_id,
@@ -386,11 +394,26 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         rehearsed_at=(alive.rehearsed or None) if alive else None,
         renewed=facts.renewed,
         told_by=facts.told_by,
+        importance_ppm=weighs[0] if weighs else None,
+        weight_ppm=weighs[1] if weighs else None,
         salience_ppm=alive.salience_ppm if alive else None,
         decay_score_ppm=_decay_score(fading, facts.as_of, genesis.policy) if fading else None,
         expires_at=nomination.expiry(fading, genesis.policy) if fading else None,
         next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
     )
+
+
+def _weighs(facts: Facts, alive: Strength, told: Stored | Accessed | Reencoded) -> tuple[int, int] | None:
+    """Its importance, and what is left of it."""
+    if not isinstance(told, Stored) or facts.tokens is None:
+        return None
+    age_ms, summary = max(0, facts.as_of - told.occurred_at), told.summary is not None
+    found = told.salience_ppm  # a summary's is its importance
+    if not summary:
+        positive = (told.reward_ppm or 0) >= importance.POSITIVE_PPM
+        used = alive.accesses + alive.reinforced
+        found = importance.importance_of_length(facts.tokens, age_ms=age_ms, references=used, positive=positive)
+    return found, importance.left_ppm(found, age_ms, summary=summary)
 
 
 def _candidate(facts: Facts, alive: Strength) -> Candidate:

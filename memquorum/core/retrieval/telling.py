@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from memquorum.core import triage
-from memquorum.core.consolidation.importance import HALF_LIFE_MS, faded_ppm
+from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
@@ -350,11 +350,11 @@ def _disagreement(profile: Profile) -> str:
 
 
 def _importance(account: Account) -> Iterator[str]:
-    """What a summary's importance is by now."""
-    born = account.born
-    if born is not None and born.summary is not None:
-        left = share(faded_ppm(born.salience_ppm, account.as_of - born.occurred_at))
-        yield f"  Its importance counts {left} by now: a summary's halves in {span(HALF_LIFE_MS)}."
+    """What a memory's importance is by now."""
+    born, found, left = account.born, account.importance_ppm, account.weight_ppm
+    if born is not None and found is not None and left is not None:
+        of, half_life = ("a summary", SUMMARY_HALF_LIFE_MS) if born.summary else ("an episode", EPISODE_HALF_LIFE_MS)
+        yield f"  Its importance {share(found)} counts {share(left)} by now: {of}'s halves in {span(half_life)}."
 
 
 def _anew(account: Account, fate: str | None) -> Iterator[str]:

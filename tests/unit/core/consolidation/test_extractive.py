@@ -8,9 +8,10 @@ from memquorum.core.consolidation.extractive import choose, important
 from memquorum.core.consolidation.faithful import covered_ppm, verbatim
 from memquorum.core.consolidation.importance import (
     BASELINE_PPM,
-    HALF_LIFE_MS,
-    faded_ppm,
+    EPISODE_HALF_LIFE_MS,
+    SUMMARY_HALF_LIFE_MS,
     importance_ppm,
+    left_ppm,
 )
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.records import Quote
@@ -89,6 +90,9 @@ def test_importance_is_the_sum_of_how_late_how_used_and_how_it_ended() -> None:
 
 
 def test_a_score_halves_and_nothing_goes_by_it() -> None:
-    assert faded_ppm(800_000, HALF_LIFE_MS) == 400_000
-    assert 0 < faded_ppm(800_000, 10 * HALF_LIFE_MS) < 1_000
-    assert faded_ppm(800_000, -5) == 800_000
+    """After 2 hours of an episode, 30 days of a summary."""
+    assert (EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS) == (2 * HOUR_MS, 720 * HOUR_MS)
+    for half_life, summary in ((EPISODE_HALF_LIFE_MS, False), (SUMMARY_HALF_LIFE_MS, True)):
+        assert left_ppm(800_000, half_life, summary=summary) == 400_000
+        assert 0 < left_ppm(800_000, 10 * half_life, summary=summary) < 1_000
+        assert left_ppm(800_000, -5, summary=summary) == 800_000

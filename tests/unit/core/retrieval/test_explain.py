@@ -114,6 +114,34 @@ def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(
     assert f"It also named {memory_id('never')}: no such memory was alive in this namespace then." in text
 
 
+def test_its_decay_score_is_told_with_its_numbers(alive: Shard) -> None:
+    """A salience of 0.6 has expired ln(12)/0.1 hours after its last use; by the paper's scales D falls sooner."""
+    account, text = told(alive, A)
+    assert (account.salience_ppm, account.decay_score_ppm) == (600_000, 599_991)
+    assert account.expires_at == pytest.approx(500 + 24.849 * 3_600_000, abs=2_000)
+    assert "Its decay score is 0.6·e^(−0.1·0.0001 h) = 0.6 ≥ θ 0.05: it has not expired." in text
+    assert "by its decay score" not in text
+    alive.tick(25 * 3_600_000)
+    account, text = told(alive, A)
+    assert account.due_at is not None and account.expires_at is not None and account.due_at < account.expires_at
+    assert "= 0.0493 < θ 0.05: it has expired." in text
+    alive.decide([proposal(A, "promote")])
+    account, text = told(alive, A)
+    assert (account.decay_score_ppm, account.expires_at) == (None, None) and "Its decay score" not in text
+
+
+def test_its_importance_is_told_with_what_its_half_life_left(alive: Shard) -> None:
+    for content, found, left in ((40, 400_000, 400_000), (5, 100_000, 99_995)):
+        account = explain.explain(CODEC, GENESIS, replace(facts(alive, A), tokens=content))
+        assert account.importance_ppm == pytest.approx(found, abs=10)
+        assert account.weight_ppm == pytest.approx(left, abs=50)
+    alive.tick(500 + 2 * 3_600_000)
+    account = explain.explain(CODEC, GENESIS, replace(facts(alive, A), tokens=5))
+    assert (account.importance_ppm, account.weight_ppm) == (100_000, 50_000)
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "Its importance 0.1 counts 0.05 by now: an episode's halves in 2 h." in text
+
+
 def test_a_promoted_memory(shard: Shard) -> None:
     account, text = told(shard, B)
     assert (account.tier, account.accesses, account.confidence_ppm) == ("long-term", 1, 965_000)
