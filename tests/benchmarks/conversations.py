@@ -15,11 +15,12 @@ from tests.benchmarks.sets import LOCOMO, QMSUM, records
 
 @dataclass(frozen=True)
 class Question:
-    """`evidence`: the turns that answer it."""
+    """`evidence`: the turns that answer it; `answer`: what people or a model wrote down as that."""
 
     text: str
     evidence: tuple[int, ...]
     category: str
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ def locomo(folder: Path, *, pictures: bool = True) -> Iterator[Conversation]:
             ids = {i for text in asked["evidence"] for i in re.findall(r"D\d+:\d+", text)}
             evidence = tuple(sorted(places[i] for i in ids if i in places))
             if evidence and asked["category"] != 5:
-                questions.append(Question(asked["question"], evidence, str(asked["category"])))
+                questions.append(
+                    Question(asked["question"], evidence, str(asked["category"]), str(asked.get("answer", "")))
+                )
         yield Conversation(sample["sample_id"], tuple(said), tuple(sessions), tuple(questions))
 
 
@@ -66,7 +69,7 @@ def qmsum(folder: Path) -> Iterator[Conversation]:
             spans = [range(int(a), int(b) + 1) for a, b in asked["relevant_text_span"]]
             evidence = tuple(sorted({turn for span in spans for turn in span if turn < len(said)}))
             if evidence:
-                questions.append(Question(asked["query"], evidence, meeting["domain"]))
+                questions.append(Question(asked["query"], evidence, meeting["domain"], asked.get("answer", "")))
         yield Conversation(meeting["meeting"], said, ("s1",) * len(said), tuple(questions))
 
 

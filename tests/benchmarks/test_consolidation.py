@@ -6,19 +6,24 @@ import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
 from memquorum.core.policy import Policy
+from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.text.tokens import tokens
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
-from tests.benchmarks.consolidation import command, decisions, shrinking
+from tests.benchmarks.consolidation import command, decisions, evidence, shrinking
 from tests.benchmarks.consolidation.frame import SHIPPED, Material
 from tests.benchmarks.consolidation.made import AGREED, TOO_LITTLE, Consolidated, consolidate
 from tests.benchmarks.consolidation.orders import ORDERS, Plain
 from tests.benchmarks.consolidation.sessions import Stored, Talk, store
+from tests.benchmarks.conversations import Question
 from tests.benchmarks.sets import LOCOMO
+from tests.builders.found import candidate, scored
 from workers.consolidator.extractive import Extractive
 
 ENCODER = HashingEncoder()
@@ -130,3 +135,32 @@ def test_a_set_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.Capture
     assert bench.main(["consolidation", *asked, "--data", str(tmp_path), "--cache", str(tmp_path)]) == 0
     said = capsys.readouterr().err
     assert said.count("has no set") == len(asked) // 2
+
+
+def test_evidence_is_found_whole_in_part_or_by_the_sentence_that_answers() -> None:
+    text = "Ann: Okay. The key hangs in the office. It is a red one."
+    asked = Question("Where is the key?", (0,), "4", "in the office")
+    whole = evidence.telling(text)
+    assert {text[a:b] for a, b in whole} == {"The key hangs in the office.", "It is a red one."}
+    answers = evidence.answering(text, asked)
+    assert answers is not None and text[answers[0] : answers[1]] == "The key hangs in the office."
+    other = next(span for span in whole if span != answers)
+    assert evidence.found([text], asked, {0: whole}) == (1, 1, 1)
+    assert evidence.found([text], asked, {0: frozenset({answers})}) == (0, 1, 1)
+    assert evidence.found([text], asked, {0: frozenset({other})}) == (0, 1, 0)
+    assert evidence.found([text], asked, {}) == (0, 0, 0)
+    assert evidence.found(["Okay."], asked, {}) is None
+
+
+def test_what_a_summary_serves_is_told_of_its_sources() -> None:
+    made = left(talk(), share=900_000)
+    space = evidence.Namespace("n", made.stored, made.raw, made.agreed)
+    (summary,) = [one for one in space.held if one.made_by]
+    hit = structs.replace(candidate(1, summary.text).hit, memory_id=summary.memory_id, made_by=summary.made_by)
+    best = scored(Candidate(hit, "e", np.ones(2, np.float32), True, None, ()))
+    assert space.given([best], 1_000) == {at: frozenset(spans) for at, spans in made.kept.items()}
+    line = next(line for line in summary.text.split("\n") if "second hook" in line)
+    part = structs.replace(best, candidate=structs.replace(best.candidate, hit=structs.replace(hit, text=line)))
+    assert set(space.given([part], 1_000)) == {5}
+    assert space.given([part], 1_000, whole=True) == space.given([best], 1_000)
+    assert space.given([part], 24) and not space.given([part], 24, whole=True), "a whole one does not fit"

@@ -99,7 +99,7 @@ def consolidate(stored: Stored, summariser: Summariser, policy: Policy) -> Conso
         if not memories:
             continue
         at = memories[-1].created + policy.consolidate.idle_ms
-        closed = SessionClosed("", 0, stored.talk.name, memories[0].agent, name, at, "idle", 0)
+        closed = SessionClosed("", 0, stored.talk.name, memories[0].agent, name, at, "idle", len(stored.talk.texts))
         began = time.perf_counter()
         made = making.summaries(summariser, closed, memories)
         took.append(time.perf_counter() - began)
