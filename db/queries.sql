@@ -319,7 +319,7 @@ COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent) FRO
 
 -- :name quote_copy
 -- The sentences of summaries.
-COPY quote (shard, seq, namespace, summary, place, source, start, finish, section, said_at)
+COPY quote (shard, seq, namespace, summary, place, source, start, finish, section, said_at, sentence)
 FROM STDIN (FORMAT BINARY)
 
 -- :name conflict_copy
@@ -905,6 +905,7 @@ ORDER BY s.id, m.created, m.id
 SELECT m.id::text, coalesce(c.body, ''), m.created, m.agent, m.subject, m.commitment,
     coalesce(s.accesses + s.reinforced, (
         SELECT count(*) FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('accessed', 'reinforced'))),
+    m.sensitivity_ppm, m.purposes, m.jurisdictions,
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1),
     c.body IS NULL
 FROM memory d
@@ -930,6 +931,7 @@ ORDER BY m.created, m.id
 -- :name session_memories
 -- What is left of a session in short-term memory that a summary may take the place of, the oldest first.
 SELECT m.id::text, c.body, m.created, m.agent, m.subject, m.commitment, s.accesses + s.reinforced,
+    m.sensitivity_ppm, m.purposes, m.jurisdictions,
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
 FROM memory m
 JOIN strength s ON s.memory_id = m.id
@@ -1930,7 +1932,7 @@ ORDER BY seq, older
 
 -- :name audit_quote
 -- The sentences of summaries, in the order of the journal.
-SELECT shard, seq, namespace, summary::text, place, source::text, start, finish, section, said_at
+SELECT shard, seq, namespace, summary::text, place, source::text, start, finish, section, said_at, sentence
 FROM quote
 WHERE shard = %(shard)s
 ORDER BY seq, place

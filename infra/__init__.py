@@ -2,7 +2,7 @@
 
 1. an installation: `settings`, `genesis`, `topics`, `logins`, `kafkalogins`, `apikeys`, `handout` of keys and
    passwords, `wholefiles`; `provisioning` makes it, `supervisor` runs it: `servers` (of `embedded`), `fleet`,
-   `roles` (each process with its adapters), `telemetry`, `logs`, `keeping` (what it does by itself);
+   `roles` (each process with its adapters; `summariser`), `telemetry`, `logs`, `keeping` (what it does by itself);
 2. the operator's commands: `commands` has them all, `command` says how one is declared. To look: `status`,
    `checks`, `evidence`, `forget`, `rehearse`, `dlq`, `queries`,
    `learn`. To order: `ordering`, `erase`, `hold`, `restore`; `configuring`,

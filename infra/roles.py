@@ -325,6 +325,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.sessions import PostgresSessions
+    from infra import summariser
     from workers.consolidator.extractive import Extractive
     from workers.consolidator.opening import Opening
     from workers.consolidator.worker import Consolidator
@@ -339,6 +340,8 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         sessions=PostgresSessions(settings.memory_dsn, codec),
         opening=Opening(settings.bootstrap, codec, vault(settings, journals=journals(settings, made, stamps))),
         summariser=Extractive(made.policy.consolidate.share_ppm),
+        model=summariser.model(settings, made, telemetry.stage("consolidator").rejected),
+        fallback_ms=settings.summariser_fallback_hours * 3600 * 1000,
         stop=Stop().on_signals(),
         stamps=stamps,
         telemetry=telemetry,

@@ -28,14 +28,16 @@ PREFIX = "MEMQUORUM_"
 FILE = "settings.json"
 DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
 
-# Named MEMQUORUM_… too, but read by others: the SDK and the command line of a client.
+# Named MEMQUORUM_… too, but read by others: the SDK and the command line of a client; and a key that is in no file of
+# settings.
 FOREIGN = frozenset(
-    {"MEMQUORUM_NAMESPACE", "MEMQUORUM_AGENT", "MEMQUORUM_URL", "MEMQUORUM_API_KEY", "MEMQUORUM_KAFKA_IDENTITY"}
+    f"{PREFIX}{name}" for name in ("NAMESPACE", "AGENT", "URL", "API_KEY", "KAFKA_IDENTITY", "SUMMARISER_KEY")
 )
 
 
 Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
 Cells = Annotated[int, Meta(ge=0, le=64, description="a whole number, 0 to 64")]
+Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a port, 0 to 65535")]
 # Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
 # (docs/scale.md).
@@ -145,6 +147,25 @@ class Settings(_Bounds):
     contradiction_digest: str = ""
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: Count = 250
+    # A model that sums sessions up: the base address of an endpoint that speaks as OpenAI's chat completions do, before
+    # `/chat/completions`, and the model's name. Empty: none is asked, and nothing leaves (docs/consolidation.md).
+    summariser_url: str = ""
+    summariser_model: str = ""
+    # The file that holds the endpoint's API key; MEMQUORUM_SUMMARISER_KEY in the environment of `run consolidator`
+    # counts before it. Where there is neither, none is sent.
+    summariser_key_file: Path = Path("summariser.key")
+    # Of one request; and how often it is sent again before the session has failed.
+    summariser_timeout_ms: Count = 60_000
+    summariser_retries: Count = 2
+    # How many tokens a day the model may cost, by the wall clock in UTC; 0: as many as it takes.
+    summariser_tokens_per_day: Count = 1_000_000
+    # What it may see: memories up to this sensitivity, for this purpose, and under these laws alone, by blanks (DE EU).
+    # Memories that say nothing of it are free.
+    summariser_sensitivity_max: Share = 0.1
+    summariser_purpose: str = "summarising"
+    summariser_jurisdictions: str = ""
+    # From so many hours of failing on a session is summed up by rules; 0: never, it waits for the model.
+    summariser_fallback_hours: Count = 0
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face
     # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch).
     encoder: Literal["minilm", "hashing", "torch"] = "minilm"

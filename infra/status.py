@@ -24,7 +24,7 @@ from rich.text import Text
 
 from db import erasure_rows
 from db.connection import READER, Link
-from infra import copies, policy, supervisor, sweeps, telemetry
+from infra import copies, policy, summariser, supervisor, sweeps, telemetry
 from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
@@ -128,6 +128,7 @@ def _once(
             found["policies"] = policy.versions(given)
             found["kept_rebuilds"] = copies.told(given)
             found["swept"] = sweeps.told(given)
+            found["summariser"] = summariser.told(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             process["says"] = seen[-1].get(name, Scrape()).says
@@ -148,7 +149,7 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
         foot += "".join(f"\n{one}" for one in (*policy.versions(given), *copies.told(given)))
-        foot += f"\n{sweeps.told(given)}"
+        foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}"
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 

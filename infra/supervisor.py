@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, kafkalogins, logins, settings, topics, wholefiles
+from infra import genesis, kafkalogins, logins, settings, summariser, topics, wholefiles
 from infra.command import command
 from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka import Demands
@@ -85,6 +85,7 @@ def _up(given: Settings, parsed: Namespace) -> int:
         serve(given)
         return 0
     check_encoders(given)
+    summariser.check(given)
     console = terminal.console(stderr=True)
     with console.status("starting") as line:
         running = launch(given, lambda step: line.update(f"starting: {step}"))

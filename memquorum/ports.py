@@ -307,8 +307,9 @@ class Schedule(Protocol):
 class SessionMemory(Struct, frozen=True):
     """A memory of a session, as its summary is made of it. `created`: milliseconds since the epoch; `commitment`: the
     keyed one to its content; `references`: how often it was read or said again; `positive`: whether it had a good
-    outcome. `lies`: of what rests sealed, the offset in the accepted stream at which its content lies; the text is
-    empty then, until somebody has opened it. `accepted`: at which offset there its episode stands."""
+    outcome; what holds for its use as the store keeps it (`core.facets.Kept`). `lies`: of what rests sealed, the offset
+    in the accepted stream at which its content lies; the text is empty then, until somebody has opened it. `accepted`:
+    at which offset there its episode stands."""
 
     memory_id: str
     text: str
@@ -317,6 +318,9 @@ class SessionMemory(Struct, frozen=True):
     subject: str
     commitment: bytes
     references: int = 0
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
     positive: bool = False
     lies: int | None = None
     accepted: int = 0
@@ -368,7 +372,8 @@ class Sessions(Protocol):
 
 class Source(Struct, frozen=True):
     """A memory that a summary is made of. `at`: when it was said, in milliseconds; `importance_ppm`: what it weighs in
-    its session; `whole`: whether all of it is to be kept, word for word."""
+    its session; `whole`: whether all of it is to be kept, word for word; what holds for its use (`core.facets.Kept`).
+    """
 
     memory_id: str
     text: str
@@ -376,6 +381,9 @@ class Source(Struct, frozen=True):
     importance_ppm: int = 0
     agent: str = ""
     whole: bool = False
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
 
 
 class SummariserUnavailable(RuntimeError):

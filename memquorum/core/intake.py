@@ -381,7 +381,7 @@ def _quoting(summary: Summary) -> Summary:
     if summary.renews is not None and renews is None:
         raise _Refused(Reason.BAD_ID, "summary", "renews is no UUID; name the summary that was erased")
     quotes = (
-        Quote(str(memory_id), quote.start, quote.end, _name("summary", quote.section), quote.at)
+        Quote(str(memory_id), quote.start, quote.end, _name("summary", quote.section), quote.at, quote.sentence)
         for memory_id, quote in zip(named, summary.quotes, strict=True)
     )
     return Summary(

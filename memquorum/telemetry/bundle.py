@@ -47,6 +47,14 @@ class Stage:
         """So many records could not be used."""
         self.meters.refused.labels(self.name, reason).inc(count)
 
+    def rejected(self, reason: str, count: int = 1) -> None:
+        """So many sentences of a model say what none of their sources does."""
+        self.meters.rejected.labels(self.name, reason).inc(count)
+
+    def failed(self, sessions: int) -> None:
+        """So many sessions have failed, and are tried again."""
+        self.meters.failed.labels(self.name).set(sessions)
+
     def worked(self, seconds: float) -> None:
         """A batch is done with."""
         self._worked.observe(seconds)

@@ -65,6 +65,14 @@ FULL = Definition(
     "memquorum_full_namespaces", "gauge", ("stage",),
     "Namespaces that stand at their limit of memories in all, as far as intake watches them.",
 )  # fmt: skip
+REJECTED = Definition(
+    "memquorum_rejected_sentences_total", "counter", ("stage", "reason"),
+    "Sentences of a model's summary that say what none of their sources does, or leave out when: no summary has them.",
+)  # fmt: skip
+FAILED = Definition(
+    "memquorum_failed_sessions", "gauge", ("stage",),
+    "Sessions of which the summariser made nothing: their memories are as they were, and they are tried again.",
+)  # fmt: skip
 IGNORED = Definition(
     "memquorum_ignored_total", "counter", ("stage", "reason"),
     "Consensus messages that a member passed over: forged, foreign, old, duplicate, not needed.",
@@ -164,7 +172,7 @@ CACHES = Definition(
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
-    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS,
+    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS, REJECTED, FAILED,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -183,6 +191,8 @@ class Meters:
         self.refused = self._counter(REFUSED)
         self.over_quota = Gauge(OVER_QUOTA.name, OVER_QUOTA.sentence, OVER_QUOTA.labels, registry=self.registry)
         self.full = Gauge(FULL.name, FULL.sentence, FULL.labels, registry=self.registry)
+        self.rejected = self._counter(REJECTED)
+        self.failed = Gauge(FAILED.name, FAILED.sentence, FAILED.labels, registry=self.registry)
         self.journalled = self._counter(JOURNALLED)
         self.episodes = self._counter(EPISODES)
         self.known_texts = self._counter(KNOWN_TEXTS)

@@ -65,7 +65,7 @@ class Model:
         """`invents`: one sentence in so many, 0 for none. `pause_s`: it takes so long over each answer."""
         self.seed, self.invents, self.pause_s = seed, invents, pause_s
         self.out: int | str | None = None
-        self.url = ""
+        self.url, self.error = "", "out of order"
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.invented: list[Invention] = []
@@ -159,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         status, answer = 200, b""
         if isinstance(model.out, int):
-            status, answer = model.out, b'{"error": {"message": "out of order"}}'
+            status, answer = model.out, json.dumps({"error": {"message": model.error}}).encode()
         elif self.path != "/v1/chat/completions":
             status, answer = 404, b'{"error": {"message": "no such endpoint"}}'
         elif model.out == "nonsense":

@@ -1,6 +1,8 @@
 """The consolidator: makes summaries of sessions that are over, and publishes them like any agent (SPEC C).
 
 `worker` reads which sessions are over, and keeps its place in its group; `making` turns the memories of one into
-summaries, by a summariser: `extractive`, which takes sentences as they are. What becomes of them the members decide.
+summaries, by a summariser: `extractive`, which takes sentences as they are, or `model`, which asks an endpoint and has
+a `budget` of tokens. `parked`: sessions of which it made nothing, and that are tried again. What becomes of them the
+members decide.
 `opening` opens what rests sealed because of a summary that was erased, so that one is made anew of it.
 """

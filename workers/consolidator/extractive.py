@@ -8,12 +8,13 @@ from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.records import Quote
 from memquorum.ports import Source
+from workers.consolidator.making import EXTRACTIVE
 
 
 class Extractive:
     """Makes summaries of sentences as they were said; asks nobody."""
 
-    name = "extractive/1"
+    name = EXTRACTIVE
 
     def __init__(self, share_ppm: int) -> None:
         """`share_ppm`: which share of the tokens of its sources a summary may have."""

@@ -2,17 +2,21 @@
 
 Order of each record: wait until the store holds what the accepted stream had of the session, read its memories, or what
 is left of those that an erased summary was made of, make the summaries, publish them, flush, and only then commit the
-offset. A crash in between makes them a second time, with
-the same event ids: the journal keeps the first.
+offset. A crash in between makes them a second time, with the same event ids: the journal keeps the first.
+
+Where a summariser makes nothing, the session has failed: its memories are as they were, nothing of it is in the line,
+it is tried again with growing pauses, and the others go on meanwhile (`parked`).
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
-from confluent_kafka import KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from memquorum import topics
 from memquorum.core import ids
@@ -20,12 +24,16 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.records import EpisodeRecorded, SessionClosed
+from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed
 from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, Summariser, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
+from workers.consolidator.making import Part
+from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
+from workers.consolidator.parked import Parked, Session
 from workers.kafka import loop
+from workers.kafka.own_clock import wall_ms
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.consolidator")
@@ -34,8 +42,15 @@ _GROUP = "memquorum-consolidator"
 _WAIT_S = 0.2
 # While the store has not applied what the session needs, it is asked again so often.
 _BEHIND_S = 0.2
-# After a failure of the summariser or the store: doubling from the first to the last.
+# After a failure of the store: doubling from the first to the last.
 _BACK_OFF_S = (0.5, 60.0)
+# So many sessions may have failed before no further one is read.
+_PARKED_MAX = 1_000
+_FAILED = "a summary"
+
+
+class _Stopped(Exception):
+    """Told to stop: the session is left uncommitted."""
 
 
 class Consolidator:
@@ -43,46 +58,60 @@ class Consolidator:
 
     def __init__(
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, sessions: Sessions, opening: Opening,
-        summariser: Summariser, stop: loop.Stop, stamps: Reader | None = None, telemetry: Telemetry | None = None,
-        instance: str | None = None,
+        summariser: Summariser, stop: loop.Stop, model: Model | None = None, fallback_ms: int = 0,
+        stamps: Reader | None = None, telemetry: Telemetry | None = None, instance: str | None = None,
     ) -> None:  # fmt: skip
-        """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed."""
+        """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed. `model`: is
+        asked where it may be; `summariser` makes what it may not see, what is made anew, and what failed for so long
+        as `fallback_ms` says, 0: never."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
         self._sessions, self._opening, self._summariser = sessions, opening, summariser
+        self._model, self._fallback_ms = model, fallback_ms
         self._shown = (telemetry or Telemetry()).stage("consolidator")
         self._strangers = Strangers(_LOG, stamps)
+        self._parked, self._ahead = Parked(_PARKED_MAX), deque[Message]()
         settings = {"group.instance.id": f"consolidator-{instance}"} if instance else {}
         self._consumer = loop.consumer(bootstrap, _GROUP, **settings)
         self._producer = loop.producer(bootstrap)
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Consolidates until it is told to stop. `ready` is called once it reads."""
-        self._consumer.subscribe([topics.CLOSED], on_assign=lambda *_: ready())
+        self._consumer.subscribe([topics.CLOSED], on_assign=lambda *_: ready(), on_revoke=self._revoked)
         try:
             while not self._stop:
                 self._shown.health.turn()
-                for message in loop.records(self._consumer, 1, _WAIT_S):
-                    self._take(message)
+                self._turn()
         finally:
+            if self._model is not None:
+                self._model.close()
             self._consumer.close()
             self._producer.flush(5)
             self._sessions.close()
 
+    def _turn(self) -> None:
+        """One session that failed and is due, and one that is new."""
+        again = self._parked.next(time.monotonic())
+        if again is not None:
+            self._try(again)
+        if self._parked.full:
+            self._shown.health.slow("failed sessions", f"{len(self._parked)} wait to be tried again")
+            self._idle(_WAIT_S)
+            return
+        self._shown.health.slow("failed sessions", None)
+        self._ahead.extend(loop.records(self._consumer, 1, 0 if again or self._ahead else _WAIT_S))
+        if self._ahead:
+            self._take(self._ahead.popleft())
+
     def _take(self, message: Message) -> None:
-        """Consolidates one session, and commits; leaves it uncommitted if it is told to stop."""
-        began, (topic, partition) = time.monotonic(), loop.place(message)
+        place, offset = loop.place(message), loop.offset(message)
+        if self._parked.read.get(place, 0) > offset:
+            return  # the group took the partition away and gave it back
         closed = self._read(message)
-        if closed is not None and not self._consolidated(closed, loop.traceparent(message)):
+        self._parked.reached(place, offset + 1)
+        if closed is None:
+            self._commit(place)
             return
-        offset = loop.offset(message) + 1
-        try:
-            self._consumer.commit(offsets=[TopicPartition(topic, partition, offset)], asynchronous=False)
-        except KafkaException as error:
-            # The group has given the partition to another, who makes the same summaries: the journal keeps the first.
-            _LOG.warning("%s/%d: not committed: %s", topic, partition, error.args[0].str())
-            return
-        self._shown.at(topic, partition, offset)
-        self._shown.worked(time.monotonic() - began)
+        self._try(Session(closed, place, offset, loop.traceparent(message), message.timestamp()[1]))
 
     def _read(self, message: Message) -> SessionClosed | None:
         """The session that is over; None, told of, where a stranger wrote the record or it is none."""
@@ -98,31 +127,58 @@ class Consolidator:
             return None
         return closed
 
-    def _consolidated(self, closed: SessionClosed, parent: str | None) -> bool:
-        """Publishes the session's summaries; False where it was told to stop before."""
-        pause, most = _BACK_OFF_S
+    def _try(self, session: Session) -> None:
+        """Consolidates one session, and commits; parks it where that fails, and leaves it if it is told to stop."""
+        began, closed = time.monotonic(), session.closed
+        try:
+            self._consolidate(session)
+        except _Stopped:
+            return
+        except SummariserUnavailable as error:
+            # The raw memories are as they were.
+            rests_s = self._model.rests_s if self._model is not None else 0.0
+            pause = self._parked.fail(session, str(error), time.monotonic(), rests_s)
+            _LOG.warning("session %s of %s: failed, tried again in %.0f s: %s", closed.session, closed.namespace,
+                         pause, error)  # fmt: skip
+            self._shown.refused("failed")
+        self._shown.failed(len(self._parked))
+        self._shown.health.alarm(_FAILED, self._parked.told())
+        self._commit(session.place)
+        self._shown.worked(time.monotonic() - began)
+
+    def _commit(self, place: tuple[str, int]) -> None:
+        """Commits a partition up to the first session that is not done."""
+        topic, partition = place
+        offset = self._parked.done_before(place)
+        if offset is None:
+            return  # another's by now
+        try:
+            self._consumer.commit(offsets=[TopicPartition(topic, partition, offset)], asynchronous=False)
+        except KafkaException as error:
+            # The group has given the partition to another, who makes the same summaries: the journal keeps the first.
+            _LOG.warning("%s/%d: not committed: %s", topic, partition, error.args[0].str())
+            return
+        self._shown.at(topic, partition, offset)
+
+    def _consolidate(self, session: Session) -> None:
+        """Publishes the session's summaries. Raises SummariserUnavailable, and _Stopped where it was told to stop."""
+        closed, (pause, most) = session.closed, _BACK_OFF_S
         while not self._stop:
             try:
-                if not self._there(closed):
-                    return False
+                self._there(closed)
                 memories = self._memories(closed)
-                made = making.summaries(self._summariser, closed, memories)
-            except (StoreUnavailable, SummariserUnavailable, *UNREADABLE) as error:
-                # The raw memories are as they were, and nothing of the session is in the line.
-                _LOG.warning("session %s of %s: failed, tried again in %g s: %s", closed.session, closed.namespace,
-                             pause, error)  # fmt: skip
-                self._shown.refused("failed")
-                self._shown.health.wait("a summary", str(error))
+                made = [self._publish_part(session, part) for part in making.parts(closed, memories)]
+            except (StoreUnavailable, *UNREADABLE) as error:
+                _LOG.warning("session %s of %s waits %g s: %s", closed.session, closed.namespace, pause, error)
+                self._shown.health.wait("what is summed up", str(error))
                 self._idle(pause)
                 pause = min(2 * pause, most)
                 continue
-            self._shown.health.go("a summary")
-            for record in made:
-                self._publish(record, closed, parent)
+            self._shown.health.go("what is summed up")
             _LOG.info("session %s of %s, %s: %d memories, %d summaries", closed.session, closed.namespace, closed.why,
-                      len(memories), len(made))  # fmt: skip
-            return self._flushed()
-        return False
+                      len(memories), sum(made))  # fmt: skip
+            return
+        raise _Stopped
 
     def _memories(self, closed: SessionClosed) -> list[SessionMemory]:
         """What the session's summaries are made of. Raises StoreUnavailable, and what `Opening` raises."""
@@ -130,38 +186,85 @@ class Consolidator:
             return self._sessions.memories(closed.shard, closed.namespace, closed.agent, closed.session)
         return self._opening.opened(closed.shard, self._sessions.left(closed.shard, closed.summary))
 
-    def _there(self, closed: SessionClosed) -> bool:
-        """Waits until the store holds what the accepted stream had of the session; False if told to stop."""
+    def _publish_part(self, session: Session, part: Part) -> bool:
+        """Makes and publishes the summary of a part; whether there was something to say. What was published stands,
+        whatever becomes of the other parts."""
+        model = self._model if session.closed.summary is None and not self._too_late(session) else None
+        if model is None or not model.takes(part.keeping().sources):
+            name, made = self._summariser.name, self._summariser.summarise(part.sources)
+        else:
+            part = part.keeping()
+            name, made = model.name, self._asked(model, part)
+            self._parked.hurry(time.monotonic())
+        if made is None:
+            return False
+        self._publish(making.summary(session.closed, part, name, *made), session)
+        return True
+
+    def _too_late(self, session: Session) -> bool:
+        """Whether a session has failed for so long that the model is not asked any more."""
+        late = self._fallback_ms and session.tries and session.since_ms > 0
+        return bool(late) and wall_ms() - session.since_ms >= self._fallback_ms
+
+    def _asked(self, model: Model, part: Part) -> tuple[str, tuple[Quote, ...]] | None:
+        """What the model makes, in a thread of its own: meanwhile this one keeps its place in the group."""
+        found: list[tuple[str, tuple[Quote, ...]] | None] = []
+        failed: list[Exception] = []
+        over = threading.Event()
+
+        def ask() -> None:
+            try:
+                found.append(model.summarise(part.sources))
+            except Exception as error:  # it is raised where it was asked for
+                failed.append(error)
+            over.set()
+
+        threading.Thread(target=ask, name="summariser", daemon=True).start()
+        while not over.is_set():
+            if self._stop:
+                raise _Stopped
+            self._idle(_WAIT_S, over)
+        if failed:
+            raise failed[0]
+        return found[0]
+
+    def _there(self, closed: SessionClosed) -> None:
+        """Waits until the store holds what the accepted stream had of the session."""
         while self._sessions.applied(closed.shard) < closed.accepted_offset:
             if self._stop:
-                return False
+                raise _Stopped
             self._idle(_BEHIND_S)
-        return not self._stop
 
-    def _idle(self, seconds: float) -> None:
-        """Waits, and keeps its place in the group meanwhile."""
+    def _idle(self, seconds: float, over: threading.Event | None = None) -> None:
+        """Waits, and keeps its place in the group meanwhile; no longer than until something is over."""
         until = time.monotonic() + seconds
         assigned = self._consumer.assignment()
         self._consumer.pause(assigned)
-        while time.monotonic() < until and not self._stop:
+        while (left := until - time.monotonic()) > 0 and not self._stop and not (over and over.is_set()):
             self._shown.health.turn()
-            loop.records(self._consumer, 1, min(_WAIT_S, max(0.0, until - time.monotonic())))
+            # What the group gives meanwhile is not paused.
+            self._ahead.extend(loop.records(self._consumer, 1, min(0.05 if over else _WAIT_S, left)))
         self._consumer.resume(assigned)
 
-    def _publish(self, record: EpisodeRecorded, closed: SessionClosed, parent: str | None) -> None:
+    def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        places = {(p.topic, p.partition) for p in partitions}
+        self._parked.lose(places)
+        self._ahead = deque(message for message in self._ahead if loop.place(message) not in places)
+
+    def _publish(self, record: EpisodeRecorded, session: Session) -> None:
         value = self._codec.encode(record)
         signed = signatures.sign(self._genesis.cluster, topics.EPISODES, self._seed, value)
-        headers = loop.headers(EpisodeRecorded.__name__, _SOURCE, record.event_id or "", parent)
+        headers = loop.headers(EpisodeRecorded.__name__, _SOURCE, record.event_id or "", session.parent)
         self._producer.produce(
-            topics.EPISODES, value, key=closed.namespace.encode(),
-            partition=ids.shard_of(closed.namespace, self._genesis.shards),
+            topics.EPISODES, value, key=session.closed.namespace.encode(),
+            partition=ids.shard_of(session.closed.namespace, self._genesis.shards),
             headers=[*headers, (signatures.HEADER, signed)],
         )  # fmt: skip
+        self._flush()
         self._shown.sent(topics.EPISODES)
 
-    def _flushed(self) -> bool:
-        while not self._stop:
+    def _flush(self) -> None:
+        while self._producer.flush(_WAIT_S):
             self._shown.health.turn()
-            if self._producer.flush(_WAIT_S) == 0:
-                return True
-        return self._producer.flush(5) == 0
+            if self._stop and self._producer.flush(5):
+                raise _Stopped

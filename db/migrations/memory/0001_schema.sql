@@ -458,6 +458,7 @@ CREATE TABLE quote (
     finish    bigint  NOT NULL,
     section   text    NOT NULL,
     said_at   bigint  NOT NULL, -- when the source was said
+    sentence  integer,          -- of one that a model wrote: its number among those
     PRIMARY KEY (summary, place)
 );
 CREATE INDEX quote_source ON quote (source);

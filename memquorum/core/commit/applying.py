@@ -51,6 +51,7 @@ Accepted = EpisodeAccepted | AccessAccepted | OrderAccepted | ClockTicked
 
 # Some 285,000 years of milliseconds; sums of two times stay far within the store's 64 bits.
 _TIME_MAX = 2**53
+_INT4_MAX = 2**31 - 1
 
 
 class Place(Struct, frozen=True):
@@ -292,6 +293,8 @@ def _unquotable(record: EpisodeAccepted) -> str | None:
             return f"a sentence of {quote.memory_id[:40]!r}, which the summary does not derive from"
         if not (0 <= quote.start <= quote.end <= _TIME_MAX and 0 <= quote.at <= _TIME_MAX) or "\0" in quote.section:
             return "a sentence that lies nowhere"
+        if quote.sentence is not None and not 0 <= quote.sentence <= _INT4_MAX:
+            return "a sentence of no number"
     if record.summary.renews is not None and not ids.is_uuid(record.summary.renews):
         return f"renews {record.summary.renews[:40]!r}, which is no UUID"
     return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None

@@ -2,7 +2,10 @@
 
 1. `sentences`: where the sentences of a text lie; `sections`: what each is, a fact or a decision;
 2. `importance`: what an episode weighs in its session; `extractive`: which sentences are chosen;
-3. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does, and what of
+3. `leaving`: whose text may be sent to a model; `stated`: what numbers, times, names and negations a text says;
+   `paraphrase`: whether a sentence that a model wrote may stand for its sources; `composing`: a summary of those that
+   may;
+4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does, and what of
    their worth it covers.
 
 All of it is pure and the same on every machine: members check what a consolidator has made by the same rules.

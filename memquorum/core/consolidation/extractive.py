@@ -30,13 +30,25 @@ ALIKE = 0.9
 """From this share of common words on one sentence says nearly what another says."""
 
 
-class _Sentence(Struct, frozen=True):
+class Candidate(Struct, frozen=True):
+    """A sentence of a source: where it lies, its words, what they are worth, in millionths, and its tokens."""
+
     source: Source
     start: int
     end: int
     said: frozenset[str]
     worth: int
     tokens: int
+
+    @property
+    def text(self) -> str:
+        """The sentence, word for word."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def quote(self) -> Quote:
+        """Names it as a sentence of a summary."""
+        return Quote(self.source.memory_id, self.start, self.end, section(self.text), self.source.at)
 
 
 class Weights:
@@ -65,19 +77,29 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
 
     `share_ppm`: of the tokens of all sources, so many may be taken; what is to be kept whole is, and counts too.
     """
-    weights = Weights(sources)
-    given = [one for source in sources for one in _sentences(source, weights)]
+    given = candidates(sources)
     budget = sum(tokens(source.text) for source in sources) * share_ppm // PPM
     taken = [one for one in given if one.source.whole]
     spent = sum(one.tokens for one in taken)
-    rest = (one for one in given if not one.source.whole and one.said and not says_nothing(_text(one)))
-    for one in sorted(rest, key=_preference):
+    for one in preferred(given):
         if spent + one.tokens <= budget and not any(alike(one.said, other.said) for other in taken):
             taken.append(one)
             spent += one.tokens
-    quotes = [Quote(one.source.memory_id, one.start, one.end, section(_text(one)), one.source.at) for one in taken]
     order = list(HEADINGS)
+    quotes = (one.quote for one in taken)
     return tuple(sorted(quotes, key=lambda one: (order.index(one.section), one.at, one.memory_id, one.start)))
+
+
+def candidates(sources: Sequence[Source]) -> list[Candidate]:
+    """Every sentence of the sources."""
+    weights = Weights(sources)
+    return [one for source in sources for one in _sentences(source, weights)]
+
+
+def preferred(given: Sequence[Candidate]) -> list[Candidate]:
+    """Those that say something and are not to be kept anyway, the most worth for their tokens first."""
+    rest = (one for one in given if not one.source.whole and one.said and not says_nothing(one.text))
+    return sorted(rest, key=_preference)
 
 
 def alike(a: frozenset[str], b: frozenset[str]) -> bool:
@@ -85,16 +107,12 @@ def alike(a: frozenset[str], b: frozenset[str]) -> bool:
     return len(a & b) >= ALIKE * len(a | b)
 
 
-def _sentences(source: Source, weights: Weights) -> Iterator[_Sentence]:
+def _sentences(source: Source, weights: Weights) -> Iterator[Candidate]:
     for start, end in spans(source.text):
         text = source.text[start:end]
         said = content(text)
-        yield _Sentence(source, start, end, frozenset(said.stems), weights.of(said), tokens(text))
+        yield Candidate(source, start, end, frozenset(said.stems), weights.of(said), tokens(text))
 
 
-def _preference(one: _Sentence) -> tuple[int, int, str, int]:
+def _preference(one: Candidate) -> tuple[int, int, str, int]:
     return -one.worth * PPM // one.tokens, one.source.at, one.source.memory_id, one.start
-
-
-def _text(one: _Sentence) -> str:
-    return one.source.text[one.start : one.end]

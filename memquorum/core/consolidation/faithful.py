@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memquorum.core.consolidation.extractive import LEAST as WHOLE
 from memquorum.core.consolidation.extractive import Weights
+from memquorum.core.consolidation.paraphrase import refused
+from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
 from memquorum.core.policy import PPM
@@ -13,28 +16,59 @@ from memquorum.core.text.content import content
 from memquorum.ports import Source
 
 
-def verbatim(quotes: Sequence[Quote], texts: Mapping[str, str], times: Mapping[str, int]) -> bool:
-    """Whether each is a whole sentence of its source, said when that was, in the section that the rules give it; and
-    none stands there twice. `texts`, `times`: of the sources, by their ids."""
-    places = [(one.memory_id, one.start, one.end) for one in quotes]
-    if len(set(places)) != len(places) or not quotes:
+def faithful(
+    quotes: Sequence[Quote], texts: Mapping[str, str], times: Mapping[str, int], written: Sequence[str] = ()
+) -> bool:
+    """Whether each sentence is one of its source, word for word and whole, or says what its sources say; said when that
+    was, in the section that the rules give it, and none twice. `texts`, `times`: of the sources, by their ids.
+    `written`: what a model wrote; where it wrote anything, three sources stand there word for word beside it."""
+    if not quotes or not all(one.memory_id in texts and times[one.memory_id] == one.at for one in quotes):
         return False
-    for one in quotes:
-        text = texts.get(one.memory_id)
-        if text is None or (one.start, one.end) not in spans(text) or times[one.memory_id] != one.at:
-            return False
-        if section(text[one.start : one.end]) != one.section:
-            return False
-    order = list(HEADINGS)
-    placed = [(order.index(one.section), one.at, one.memory_id, one.start) for one in quotes]
-    return placed == sorted(placed)
+    said = list(grouped(quotes))
+    places = [one for one in quotes if one.sentence is None]
+    if len({(one.memory_id, one.start, one.end) for one in places}) != len(places):
+        return False
+    if [one[0].sentence for one in said if one[0].sentence is not None] != list(range(len(written))):
+        return False
+    if not all(_says(one, texts, written) for one in said):
+        return False
+    placed = [place(one) for one in said]
+    return placed == sorted(placed) and (not written or _whole(places, texts) >= min(WHOLE, len(texts)))
 
 
-def covered_ppm(quotes: Sequence[Quote], sources: Sequence[Source]) -> int:
+def place(sources: Sequence[Quote]) -> tuple[int, int, str, int, int]:
+    """What the sentences of a summary are ordered by: the section, then when, of what and where it was said first."""
+    first = sources[0]
+    number = -1 if first.sentence is None else first.sentence
+    return list(HEADINGS).index(first.section), first.at, first.memory_id, first.start, number
+
+
+def _says(sources: Sequence[Quote], texts: Mapping[str, str], written: Sequence[str]) -> bool:
+    """Whether a sentence is its source's, or may stand for its sources; and stands in its section."""
+    first = sources[0]
+    if first.sentence is None:
+        text = texts[first.memory_id]
+        said, holds = text[first.start : first.end], (first.start, first.end) in spans(text)
+    else:
+        said, ids = written[first.sentence], [one.memory_id for one in sources]
+        whole = all((one.start, one.end) == (0, len(texts[one.memory_id])) for one in sources)
+        holds = whole and len(set(ids)) == len(ids) and said == said.strip() and said not in HEADINGS.values()
+        holds = holds and refused(said, [texts[one] for one in ids]) is None
+    return holds and {section(said)} == {one.section for one in sources}
+
+
+def _whole(quotes: Sequence[Quote], texts: Mapping[str, str]) -> int:
+    """How many sources stand there word for word, from beginning to end."""
+    quoted = {(one.memory_id, one.start, one.end) for one in quotes}
+    return sum(all((one, *span) in quoted for span in spans(text)) for one, text in texts.items())
+
+
+def covered_ppm(quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str] = ()) -> int:
     """The share of its sources' worth that a summary covers: of each, what those of its words are worth that are in
-    the sentences."""
+    the sentences, verbatim or `written` by a model."""
     texts = {one.memory_id: one.text for one in sources}
-    said = frozenset[str]().union(*(content(texts[q.memory_id][q.start : q.end]).stems for q in quotes))
+    quoted = (texts[one.memory_id][one.start : one.end] for one in quotes if one.sentence is None)
+    said = frozenset[str]().union(*(content(text).stems for text in (*quoted, *written)))
     weights = Weights(sources)
     whole = covered = 0
     for one in sources:

@@ -302,7 +302,7 @@ def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
     quotes = tuple(
         QuoteRow(
             entry.shard, entry.seq, entry.namespace, memory.id, place, quote.memory_id, quote.start, quote.end,
-            quote.section, quote.at,
+            quote.section, quote.at, quote.sentence,
         )
         for place, quote in enumerate(summary.quotes)
     )  # fmt: skip

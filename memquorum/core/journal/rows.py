@@ -161,7 +161,8 @@ class Provenance(Struct, frozen=True):
 
 class QuoteRow(Struct, frozen=True):
     """A sentence of a summary, by its place there: the characters from `start` to before `finish` of a source's
-    content, and where the summary has it. `said_at`: when the source was said."""
+    content, and where the summary has it. `said_at`: when the source was said. Of a sentence that a model wrote, a row
+    for each of its sources, and in `sentence` its number among those."""
 
     shard: Int4
     seq: int
@@ -173,6 +174,7 @@ class QuoteRow(Struct, frozen=True):
     finish: int
     section: str
     said_at: int
+    sentence: Int4 | None = None
 
 
 class Conflict(Struct, frozen=True):

@@ -36,14 +36,15 @@ class SessionClosed(Struct, frozen=True):
 
 class Quote(Struct, frozen=True):
     """A verbatim sentence: the characters from `start` to before `end` of a source's content; `section` is where the
-    summary has it, `at` when the source was said, in milliseconds. Of a sentence that a model wrote, the sources are
-    named with a span of the whole."""
+    summary has it, `at` when the source was said, in milliseconds. Of a sentence that a model wrote, each source is
+    named with a span of the whole, and `sentence` counts those sentences from 0; None of a verbatim one."""
 
     memory_id: str
     start: int
     end: int
     section: str
     at: int
+    sentence: int | None = None
 
 
 class Summary(Struct, frozen=True):

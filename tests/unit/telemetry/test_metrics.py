@@ -37,12 +37,14 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         (metrics.AMBIGUOUS, meters.ambiguous),
         (metrics.EPISODES, meters.episodes), (metrics.KNOWN_TEXTS, meters.known_texts),
         (metrics.LEFT_OUT, meters.left_out), (metrics.CACHE_SEARCHES, meters.cache_searches),
+        (metrics.REJECTED, meters.rejected),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
     meters.over_quota.labels("intake").set(1)
     meters.full.labels("intake").set(1)
+    meters.failed.labels("consolidator").set(1)
     meters.stopped.labels("0").set(1)
     meters.score_wait.labels("commit", "0").set(1)
     meters.view.labels("0").set(1)

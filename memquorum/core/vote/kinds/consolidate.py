@@ -22,8 +22,8 @@ from typing import Any
 
 from memquorum.core import ids
 from memquorum.core.access import covers
-from memquorum.core.consolidation.faithful import covered_ppm, verbatim
-from memquorum.core.consolidation.rendering import render
+from memquorum.core.consolidation.faithful import covered_ppm, faithful
+from memquorum.core.consolidation.rendering import written
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import DRAFT, SEALED, SHORT_TERM
@@ -67,10 +67,11 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts]) -> Terms | None
         return None
     texts = {one.memory_id: one.text or "" for one in sources}
     times = {one.memory_id: one.created for one in sources}
-    if not verbatim(said.quotes, texts, times) or summary.text != render(said.quotes, texts):
+    model = written(summary.text, said.quotes, texts)
+    if model is None or not faithful(said.quotes, texts, times, model):
         return None
     given = [Source(one.memory_id, one.text or "", one.created) for one in sources]
-    return PPM, covered_ppm(said.quotes, given)
+    return PPM, covered_ppm(said.quotes, given, model)
 
 
 def committed(sources: Sequence[MemoryFacts]) -> bytes:

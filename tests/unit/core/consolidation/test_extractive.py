@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.extractive import choose, important
-from memquorum.core.consolidation.faithful import covered_ppm, verbatim
+from memquorum.core.consolidation.faithful import covered_ppm, faithful
 from memquorum.core.consolidation.importance import (
     BASELINE_PPM,
     EPISODE_HALF_LIFE_MS,
@@ -38,7 +38,7 @@ def said(quotes: tuple[Quote, ...]) -> list[str]:
 
 def test_it_keeps_to_its_share_and_says_nothing_twice() -> None:
     quotes = choose(SOURCES, share_ppm=600_000)
-    assert verbatim(quotes, TEXTS, TIMES)
+    assert faithful(quotes, TEXTS, TIMES)
     assert sum(map(tokens, said(quotes))) <= 0.6 * sum(map(tokens, SAID))
     assert len(set(said(quotes))) == len(quotes)
     assert not any("thanks" in one for one in said(quotes))
@@ -62,12 +62,12 @@ def test_the_text_has_a_heading_for_each_section() -> None:
 def test_a_sentence_that_nobody_said_is_found() -> None:
     quotes = choose(SOURCES, share_ppm=600_000)
     first, *rest = quotes
-    assert not verbatim((replace(first, end=first.end - 1), *rest), TEXTS, TIMES), "half a sentence"
-    assert not verbatim((replace(first, at=first.at + 1), *rest), TEXTS, TIMES), "another time"
-    assert not verbatim((replace(first, section="decisions"), *rest), TEXTS, TIMES), "another section"
-    assert not verbatim((*quotes, quotes[-1]), TEXTS, TIMES), "twice"
-    assert not verbatim((replace(first, memory_id="elsewhere"), *rest), TEXTS, TIMES), "of another source"
-    assert not verbatim((), TEXTS, TIMES), "nothing"
+    assert not faithful((replace(first, end=first.end - 1), *rest), TEXTS, TIMES), "half a sentence"
+    assert not faithful((replace(first, at=first.at + 1), *rest), TEXTS, TIMES), "another time"
+    assert not faithful((replace(first, section="decisions"), *rest), TEXTS, TIMES), "another section"
+    assert not faithful((*quotes, quotes[-1]), TEXTS, TIMES), "twice"
+    assert not faithful((replace(first, memory_id="elsewhere"), *rest), TEXTS, TIMES), "of another source"
+    assert not faithful((), TEXTS, TIMES), "nothing"
 
 
 def test_what_it_covers_grows_with_what_it_says() -> None:

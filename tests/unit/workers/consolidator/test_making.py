@@ -27,7 +27,9 @@ MEMORIES = [
 
 
 def made(memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED) -> list[EpisodeRecorded]:
-    return making.summaries(Extractive(SHARE_PPM), closed, memories)
+    summariser = Extractive(SHARE_PPM)
+    parts = ((part, summariser.summarise(part.sources)) for part in making.parts(closed, memories))
+    return [making.summary(closed, part, summariser.name, *said) for part, said in parts if said is not None]
 
 
 def test_a_summary_is_as_old_as_what_it_says_and_made_again_it_is_the_same_event() -> None:

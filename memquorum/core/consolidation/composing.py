@@ -1,0 +1,133 @@
+"""Makes a summary of what a model wrote (SPEC C): its sentences where they say what their sources say, and no others.
+
+What is to be kept whole stands there word for word. Then the model's sentences, as far as the share of the tokens goes;
+in the place of one that is refused comes the sentence of a source that it renders. What room is left goes to sentences
+of sources, by worth, as in a summary without a model: so what the model passed over is not lost because it is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from memquorum.core.consolidation.extractive import alike, candidates, preferred
+from memquorum.core.consolidation.faithful import place
+from memquorum.core.consolidation.paraphrase import RENDERED, nearest, refused
+from memquorum.core.consolidation.rendering import render
+from memquorum.core.consolidation.sections import section
+from memquorum.core.policy import PPM
+from memquorum.core.records import Quote
+from memquorum.core.text.content import content
+from memquorum.core.text.tokens import tokens
+from memquorum.ports import Source
+
+
+class Written(Struct, frozen=True):
+    """A sentence that a model wrote, and the memories that it names for it."""
+
+    text: str
+    sources: tuple[str, ...]
+
+
+class Composed(Struct, frozen=True):
+    """A summary, and how many of the model's sentences were refused, by the reason (`paraphrase.REASONS`)."""
+
+    text: str
+    quotes: tuple[Quote, ...]
+    refused: Mapping[str, int]
+
+
+class _Composing:
+    """A summary in the making: what was taken, and how many tokens are left."""
+
+    def __init__(self, sources: Sequence[Source], budget: int) -> None:
+        self.sources = {one.memory_id: one for one in sources}
+        self.own = candidates(sources)
+        self.taken: list[tuple[Quote, ...]] = []
+        self.written: list[str] = []
+        self.refused: Counter[str] = Counter()
+        self._said: list[frozenset[str]] = []
+        self._of = dict.fromkeys(self.sources, frozenset[str]())
+        self._left = budget
+        for one in self.own:
+            if one.source.whole:
+                self._have(one.said, one.tokens, (one.quote,))
+
+    def write(self, said: Written) -> None:
+        """Takes a model's sentence, or what stands for it."""
+        text = " ".join(said.text.split())
+        named = sorted(
+            {one for one in said.sources if one in self.sources}, key=lambda one: (self.sources[one].at, one)
+        )
+        why = refused(text, [self.sources[one].text for one in named])
+        if why is not None:
+            self.refused[why] += 1
+            self._stand_in(text, named or sorted(self.sources))
+            return
+        said_of = section(text)
+        quotes = tuple(
+            Quote(one, 0, len(self.sources[one].text), said_of, self.sources[one].at, len(self.written))
+            for one in named
+        )
+        stems = frozenset(content(text).stems)
+        if self._take(stems, tokens(text), quotes):
+            self.written.append(text)
+            for one in named:
+                self._of[one] |= stems
+
+    def fill(self) -> None:
+        """Takes sentences of the sources, the most worth for their tokens first, as long as there is room; none that a
+        sentence of the model's renders."""
+        for one in preferred(self.own):
+            if len(one.said & self._of[one.source.memory_id]) < RENDERED * len(one.said):
+                self._take(one.said, one.tokens, (one.quote,))
+
+    def _stand_in(self, text: str, named: Sequence[str]) -> None:
+        found = nearest(text, [self.sources[one].text for one in named])
+        if found is None:
+            return
+        at, start, _ = found
+        for one in self.own:
+            if (one.source.memory_id, one.start) == (named[at], start):
+                self._take(one.said, one.tokens, (one.quote,))
+
+    def _take(self, said: frozenset[str], cost: int, quotes: tuple[Quote, ...]) -> bool:
+        if cost > self._left or any(alike(said, other) for other in self._said):
+            return False
+        self._have(said, cost, quotes)
+        return True
+
+    def _have(self, said: frozenset[str], cost: int, quotes: tuple[Quote, ...]) -> None:
+        self.taken.append(quotes)
+        self._said.append(said)
+        self._left -= cost
+
+
+def room(sources: Sequence[Source], share_ppm: int) -> int:
+    """How many tokens of a summary are left beside what is to be kept whole."""
+    whole = sum(tokens(one.text) for one in sources if one.whole)
+    return sum(tokens(one.text) for one in sources) * share_ppm // PPM - whole
+
+
+def compose(sources: Sequence[Source], said: Sequence[Written], *, share_ppm: int) -> Composed:
+    """The summary that becomes of what a model wrote.
+
+    `share_ppm`: of the tokens of all sources, so many may be taken; what is to be kept whole is, and counts too.
+    """
+    making = _Composing(sources, sum(tokens(one.text) for one in sources) * share_ppm // PPM)
+    for one in said:
+        making.write(one)
+    making.fill()
+    # The numbers of the model's sentences follow the order in which they stand there.
+    ordered = sorted(making.taken, key=place)
+    numbers = [one[0].sentence for one in ordered if one[0].sentence is not None]
+    number = {old: new for new, old in enumerate(numbers)}
+    quotes = tuple(
+        Quote(q.memory_id, q.start, q.end, q.section, q.at, None if q.sentence is None else number[q.sentence])
+        for sentence in ordered
+        for q in sentence
+    )
+    texts = {one.memory_id: one.text for one in sources}
+    return Composed(render(quotes, texts, [making.written[old] for old in numbers]), quotes, making.refused)

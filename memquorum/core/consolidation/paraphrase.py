@@ -1,0 +1,174 @@
+"""Whether a sentence that a model wrote may stand for its sources: what it says of numbers, times, names and negations
+has to be theirs (SPEC C, decisions; research: peers).
+
+`refused` decides, for the consolidator before it publishes and for each member before it votes. A sentence is held
+against all that its sources say, for what may not be made up, and against those of their sentences that it renders, for
+what may not be turned round or left out: what is denied, and when it was or is to be. What is doubtful is refused: the
+source's own sentence is there to be quoted instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from memquorum.core.consolidation.sentences import spans
+from memquorum.core.consolidation.stated import Date, Stated, opening, readings, stated
+from memquorum.core.text.content import content
+
+NUMBER, DATE, NAME, NEGATION, UNLIKE, LEFT_OUT = REASONS = (
+    "number", "date", "name", "negation", "unlike", "time left out",
+)  # fmt: skip
+"""Why a sentence is refused: it says a number, time, name or negation that no source does; it has few words of theirs;
+it leaves out when what it says was, or is to be."""
+CHARACTERS_MAX = 1_000
+
+_LIKE = 1 / 3
+"""So much of a sentence's content has to be in its sources."""
+RENDERED = 1 / 2
+"""From so much of its content on, what a source says is rendered by a sentence."""
+_CLAUSE = re.compile(
+    r"[,;:—–()]\s+|\s[-–—]\s|\s(?=(?:but|because|although|though|whereas|while|since|so that|aber|weil|obwohl|"
+    r"sondern|während|denn|and then)\b)",
+    re.IGNORECASE,
+)
+
+
+class _Part(Struct, frozen=True):
+    """A sentence or a clause of a source."""
+
+    text: str
+    stems: frozenset[str]
+
+
+def refused(sentence: str, sources: Sequence[str]) -> str | None:
+    """Why a sentence may not stand for these texts, one of `REASONS`; None where it may."""
+    said, known = stated(sentence), [stated(text) for text in sources]
+    if said.foreign or len(sentence) > CHARACTERS_MAX or not _like(said, known):
+        return UNLIKE
+    if not _numbers_known(said, sources):
+        return NUMBER
+    if not _times_known(said, known):
+        return DATE
+    if not _names_known(said, known):
+        return NAME
+    if not _as_denied(said, [part for text in sources for part in _clauses(text)]):
+        return NEGATION
+    return LEFT_OUT if _left_out(said, [part for text in sources for part in _sentences(text)]) else None
+
+
+def nearest(sentence: str, sources: Sequence[str]) -> tuple[int, int, int] | None:
+    """The source's own sentence that one renders most of: the place of its source, and where it lies there. None where
+    they have nothing in common."""
+    stems = frozenset(content(sentence).stems)
+    found = [
+        (len(stems & said) / (len(said) or 1) + len(stems & said), -at, -start, end)
+        for at, text in enumerate(sources)
+        for start, end in spans(text)
+        for said in (frozenset(content(text[start:end]).stems),)
+        if stems & said
+    ]
+    if not found:
+        return None
+    _, at, start, end = max(found)
+    return -at, -start, end
+
+
+def _like(said: Stated, known: Sequence[Stated]) -> bool:
+    stems = said.stems - said.negated
+    theirs = frozenset[str]().union(*(one.stems | one.negated for one in known))
+    return bool(known) and len(stems & theirs) >= _LIKE * len(stems)
+
+
+def _numbers_known(said: Stated, sources: Sequence[str]) -> bool:
+    theirs = frozenset[tuple[str, str]]().union(*map(readings, sources))
+    # A unit may be left out, not changed or made up: of "12" nobody knows that it is 12 %.
+    return all(any(value in values and unit in ("", of) for value, of in theirs) for values, unit in said.numbers)
+
+
+def _times_known(said: Stated, known: Sequence[Stated]) -> bool:
+    clocks = [minutes for one in known for minutes in one.clocks]
+    dates = [date for one in known for date in one.dates]
+    moments = frozenset[str]().union(*(one.moments for one in known))
+    return (
+        all(any(minutes & other for other in clocks) for minutes in said.clocks)
+        and all(any(_of(date, other) for other in dates) for date in said.dates)
+        and said.moments <= moments
+    )
+
+
+def _of(date: Date, other: Date) -> bool:
+    """Whether a date says nothing that the other does not."""
+    return all(mine is None or mine == theirs for mine, theirs in zip(date, other, strict=True))
+
+
+def _names_known(said: Stated, known: Sequence[Stated]) -> bool:
+    words = frozenset[str]().union(*(one.words for one in known))
+    stems = frozenset[str]().union(*(one.stems | one.negated for one in known))
+    pairs = frozenset[tuple[str, str]]().union(*(one.pairs for one in known))
+    names = {name for one in known for name, _ in one.names}
+    for name, opens in said.names:
+        if name not in words and not (opens and (opening(name) or frozenset(content(name).stems) & stems)):
+            return False
+    # Each is known; of both together, as of one person, somebody has to have spoken.
+    return all(pair in pairs or not set(pair) <= names for pair in said.pairs)
+
+
+def _as_denied(said: Stated, clauses: Sequence[_Part]) -> bool:
+    """Whether it denies what its sources deny, and nothing else, as far as it speaks of it."""
+    rendered = [stated(one.text) for one in _rendered(said, clauses)]
+    if not rendered:
+        return not said.negated
+    negated = frozenset[str]().union(*(one.negated for one in rendered))
+    stems = frozenset[str]().union(*(one.stems for one in rendered))
+    if (said.negated & stems) - negated or (negated & said.stems) - said.negated:
+        return False
+    if bool(said.negated) != bool(negated):
+        return False
+    return _same_sides(said.poles, frozenset[tuple[int, bool]]().union(*(one.poles for one in rendered)))
+
+
+def _same_sides(mine: frozenset[tuple[int, bool]], theirs: frozenset[tuple[int, bool]]) -> bool:
+    """Whether of no axis of opposites it takes the side that the sources do not, where they take the other."""
+    axes = {axis for axis, _ in theirs}
+    return all((axis, side) in theirs for axis, side in mine if axis in axes)
+
+
+def _left_out(said: Stated, sentences: Sequence[_Part]) -> bool:
+    """Whether a sentence of a source that it renders says when, and it does not."""
+    return any(not _times_known(stated(one.text), [said]) for one in _rendered(said, sentences))
+
+
+def _rendered(said: Stated, parts: Sequence[_Part]) -> list[_Part]:
+    """Those that it renders: the one that it has most of, and each of which it has half, and that is in no other."""
+    shared = [(len(said.stems & one.stems), len(one.stems)) for one in parts]
+    most = max((some for some, _ in shared), default=0)
+    if not most:
+        return []
+    best = max(range(len(parts)), key=lambda at: (shared[at][0], -shared[at][1], -at))
+    mine = said.stems - parts[best].stems
+    return [
+        one
+        for at, (one, (some, whole)) in enumerate(zip(parts, shared, strict=True))
+        if at == best or (some >= RENDERED * whole and mine & one.stems)
+    ]
+
+
+def _sentences(text: str) -> Iterable[_Part]:
+    return (_part(text[start:end]) for start, end in spans(text))
+
+
+def _clauses(text: str) -> Iterable[_Part]:
+    return (
+        _part(clause)
+        for start, end in spans(text)
+        for clause in _CLAUSE.split(text[start:end])
+        if clause and clause.strip()
+    )
+
+
+def _part(text: str) -> _Part:
+    found = stated(text)
+    return _Part(text, frozenset(content(text).stems) | found.negated - {""})

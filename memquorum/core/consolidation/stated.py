@@ -1,0 +1,525 @@
+"""What a text states that a paraphrase must not make up: numbers, times, names, negations and sides. English, German.
+
+Everything is read into values that are equal where two texts say the same: "two hundred" and "200", "2 pm" and "14:00",
+"12 March" and "12. März", "Keller's" and "Keller". Where a text can be read in two ways, it has the values of both.
+Pure, and data more than code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from memquorum.core.text import wording
+from memquorum.core.text.content import content
+
+Date = tuple[int | None, int | None, int | None]
+"""Year, month and day, what is not said None."""
+
+
+class Stated(Struct, frozen=True):
+    """What a text states. Made by `stated`."""
+
+    numbers: tuple[tuple[frozenset[str], str], ...]
+    """Each as the values that it may have, and its unit, '' where it has none that is known."""
+    clocks: tuple[frozenset[int], ...]
+    """Each as the minutes of the day that it may mean."""
+    dates: tuple[Date, ...]
+    moments: frozenset[str]
+    """Weekdays, parts of a day, and what counts from now: 'monday', 'tomorrow', 'next week'."""
+    names: tuple[tuple[str, bool], ...]
+    """Names and codes, and whether each stands where a sentence begins, so that it may be an ordinary word."""
+    pairs: frozenset[tuple[str, str]]
+    """Names that stand side by side."""
+    words: frozenset[str]
+    stems: frozenset[str]
+    negated: frozenset[str]
+    """The stems that it negates; '' where it negates all of it."""
+    poles: frozenset[tuple[int, bool]]
+    foreign: bool
+    """Whether it is mostly in a script whose words these rules do not know."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether it says when."""
+        return bool(self.clocks or self.dates or self.moments)
+
+
+def _list(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+# Numbers ------------------------------------------------------------------------------------------------------------
+
+_SMALL = _list("null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf")
+_TEENS = _list("dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn")
+_TENS = _list("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig")
+_ONES = _list("ein zwei drei vier fünf sechs sieben acht neun")
+_GERMAN = {
+    **{word: n for n, word in enumerate(_SMALL)},
+    **{word: n for n, word in enumerate(_TEENS, 13)},
+    **{word: 10 * n for n, word in enumerate(_TENS, 2)},
+    **{f"{one}und{ten}": 10 * n + m for n, ten in enumerate(_TENS, 2) for m, one in enumerate(_ONES, 1)},
+}
+_UNDER = {word: n for word, n in _GERMAN.items() if n and word != "eins"} | {"ein": 1}
+_HUNDREDS = {
+    f"{one}hundert{rest}": 100 * n + m
+    for one, n in [("", 1), *zip(_ONES, range(1, 10), strict=True)]
+    for rest, m in [("", 0), *_UNDER.items()]
+    if one or rest
+}
+_THOUSANDS = {f"{one}tausend": 1000 * n for one, n in (*_UNDER.items(), *_HUNDREDS.items())}
+_CARDINALS = {**wording.CARDINALS, **_GERMAN, **_HUNDREDS, **_THOUSANDS}
+_MAGNITUDES = {
+    **wording.MAGNITUDES,
+    "hundert": 100, "tausend": 1000, "million": 10**6, "millionen": 10**6, "milliarde": 10**9, "milliarden": 10**9,
+    "dutzend": 12, "hundreds": 100, "thousands": 1000, "millions": 10**6,
+}  # fmt: skip
+_ORDINALS = {**wording.ORDINALS, "eleventh": 11, "twelfth": 12, "erste": 1, "zweite": 2, "dritte": 3, "vierte": 4}
+_ADVERBS = {**wording.ADVERBS, "einmal": 1, "zweimal": 2, "dreimal": 3}
+_MORE_UNITS = {
+    **{word: "bar" for word in ("bar", "bars")}, "mbar": "mbar", "psi": "psi", "pa": "pa", "kpa": "kpa", "rpm": "rpm",
+    "kw": "kw", "mw": "mw", "kwh": "kwh", "amp": "a", "amps": "a", "ampere": "a", "nm": "nm", "celsius": "°",
+    "fahrenheit": "°f", "°f": "°f", "sekunde": "s", "sekunden": "s",
+    "minuten": "min", "stunde": "h", "stunden": "h", "tag": "d",
+    "tage": "d", "tagen": "d", "woche": "wk", "wochen": "wk", "monat": "mo", "monate": "mo", "monaten": "mo",
+    "jahr": "yr", "jahre": "yr", "jahren": "yr", "prozent": "%", "grad": "°", "mal": "x", "ton": "t", "tons": "t",
+    "tonne": "t", "tonnen": "t", "pound": "£", "lb": "lb", "lbs": "lb", "k": "k", "gallon": "gal", "gallons": "gal",
+}  # fmt: skip
+_UNITS = {**{word: unit for word, unit in wording.UNITS.items() if word not in ("c", "f")}, **_MORE_UNITS}
+_NUMBER = re.compile(
+    r"(?P<sign>(?<![\w.])[-−+])?(?P<before>[$€£¥#])?"
+    r"(?P<value>\d{1,3}(?:[,.'’ ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    r"(?: ?(?P<unit>%|°[CcFf]?|[€$£])|(?P<ordinal>st|nd|rd|th)\b)?"
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NEXT = re.compile(r"[ \u00a0-]?(?P<unit>%|°[CcFf]?|[€$£]|[^\W\d_]{1,12})")
+
+
+def _values(text: str) -> frozenset[str]:
+    """What digits may mean: "1,200" is 1200, "3,8" is 3.8, "1.200" is either 1.2 or 1200."""
+    bare = re.sub(r"['’ ]", "", text)
+    found = set()
+    grouped = re.fullmatch(r"\d{1,3}(?:[,.]\d{3})+", bare)
+    if grouped:
+        found.add(re.sub(r"[,.]", "", bare))
+    mixed = re.fullmatch(r"(\d{1,3}(?:,\d{3})+)\.(\d+)|(\d{1,3}(?:\.\d{3})+),(\d+)", bare)
+    if mixed:
+        whole = re.sub(r"[,.]", "", mixed[1] or mixed[3])
+        found.add(_plain(f"{whole}.{mixed[2] or mixed[4]}"))
+    elif bare.count(".") + bare.count(",") <= 1:
+        found.add(_plain(bare.replace(",", ".")))
+    return frozenset(found)
+
+
+def _plain(value: str) -> str:
+    whole, dot, part = value.partition(".")
+    part = part.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{part}" if dot and part else "")
+
+
+def _digits(text: str) -> Iterator[tuple[int, int, frozenset[str], str]]:
+    """(begin, end, values, unit) of each number written in digits that belongs to no word."""
+    for found in _NUMBER.finditer(text):
+        if found.start() and (text[found.start() - 1].isalnum() or text[found.start() - 1] == "_"):
+            continue
+        values, end, unit = _values(found["value"]), found.end(), found["unit"] or found["before"] or ""
+        unit = "" if unit == "#" else _UNITS.get(unit.casefold(), unit)
+        if not unit and not found["ordinal"]:
+            after = _NEXT.match(text, end)
+            word = after["unit"].casefold() if after else ""
+            if after and word in _MAGNITUDES:
+                values = frozenset(_plain(_times(value, _MAGNITUDES[word])) for value in values)
+                end, after = after.end(), _NEXT.match(text, after.end())
+                word = after["unit"].casefold() if after else ""
+            if after and word in _UNITS:
+                unit, end = _UNITS[word], after.end()
+        if (found["sign"] or "+") in "-−":
+            values = frozenset(f"-{value}" for value in values)
+        yield found.start(), end, values, unit
+
+
+def _times(value: str, by: int) -> str:
+    whole, _, part = value.partition(".")
+    scaled = int(whole + part) * by
+    shift = 10 ** len(part)
+    return str(scaled // shift) if scaled % shift == 0 else str(scaled / shift)
+
+
+def _spelled(words: list[str]) -> list[tuple[int, int, str, str]]:
+    """(first word, word behind, value, unit) of each number in words."""
+    found, at = [], 0
+    while at < len(words):
+        if words[at] in _ADVERBS:
+            found.append((at, at + 1, str(_ADVERBS[words[at]]), "x"))
+            at += 1
+            continue
+        value, after = _cardinal(words, at)
+        if value is None:
+            at += 1
+            continue
+        unit = _UNITS.get(words[after], "") if after < len(words) else ""
+        found.append((at, after, value, unit))
+        at = after
+    return found
+
+
+def _cardinal(words: list[str], at: int) -> tuple[str | None, int]:
+    word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
+    if word in _ORDINALS:
+        return str(_ORDINALS[word]), at + 1
+    if word in ("half", "halb", "halbe", "halben"):
+        return "0.5", at + 1
+    if word in ("one", "ein", "eine", "einen", "einem", "einer"):  # an article, unless it counts
+        return ("1", at + 1) if after in _UNITS or after in _MAGNITUDES else (None, at + 1)
+    if word in wording.PAIRS and after == "of":
+        return "2", at + 2
+    if word in _MAGNITUDES:  # "a dozen", "hundreds"
+        return (None, at + 1) if word.endswith("s") else (str(_MAGNITUDES[word]), at + 1)
+    total = current = 0
+    start = at
+    while at < len(words):
+        word = words[at]
+        if word in _CARDINALS:
+            current += _CARDINALS[word]
+        elif word in _MAGNITUDES and at > start:
+            current = max(current, 1) * _MAGNITUDES[word]
+            if _MAGNITUDES[word] >= 1000:
+                total, current = total + current, 0
+        elif not (word in ("and", "und") and at > start and words[at - 1] in _MAGNITUDES and _counts(words, at + 1)):
+            break
+        at += 1
+    return (str(total + current), at) if at > start else (None, at + 1)
+
+
+def _counts(words: list[str], at: int) -> bool:
+    return at < len(words) and words[at] in _CARDINALS
+
+
+# Times --------------------------------------------------------------------------------------------------------------
+
+_MONTHS = (
+    "january jan januar jänner", "february feb februar", "march mar märz", "april apr", "may mai", "june jun juni",
+    "july jul juli", "august aug", "september sep sept", "october oct oktober okt", "november nov",
+    "december dec dezember dez",
+)  # fmt: skip
+_MONTH = {name: at for at, names in enumerate(_MONTHS, 1) for name in names.split()}
+_NAMED = "|".join(sorted(_MONTH, key=len, reverse=True))
+_LONG = "|".join(sorted((name for name in _MONTH if len(name) > 3 and name != "sept"), key=len, reverse=True))
+_YEAR = r"(?:1[89]|20|21)\d\d"
+_DATES = (
+    re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>\d\d)-(?P<d>\d\d)\b"),
+    re.compile(rf"\b(?P<a>\d{{1,2}})(?P<sep>[./])(?P<b>\d{{1,2}})(?P=sep)(?P<y>{_YEAR}|\d\d)\b"),
+    re.compile(
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(?P<n>{_NAMED})\b\.?(?:,?\s+(?P<y>{_YEAR})\b)?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?P<n>{_NAMED})\.?\s+(?:the\s+)?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d|\s*[ap]\.?m\b|\s+Uhr\b)"
+        rf"(?:,?\s+(?P<y>{_YEAR})\b)?", re.IGNORECASE,
+    ),
+    re.compile(rf"\b(?P<n>{_NAMED})\.?,?\s+(?P<y>{_YEAR})\b", re.IGNORECASE),
+    re.compile(rf"\b(?!May\b|March\b)(?P<n>{_LONG.title()})\b"),
+    re.compile(r"\b(?:in|of|since|until|till|by|during|this|last|next|early|mid|late|from|im|seit|bis|Ende|Anfang|Mitte)"
+               r"[ -](?P<n>May|March|Mai|Mar|Jan|Feb|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Okt|Dez)\b"),
+    re.compile(rf"\b(?:in|since|until|by|during|from|of|im Jahr|seit|year)\s+(?P<y>{_YEAR})\b", re.IGNORECASE),
+)  # fmt: skip
+_CLOCKS = (
+    re.compile(r"\b(?P<h>[01]?\d|2[0-4]):(?P<m>[0-5]\d)(?::[0-5]\d)?(?:\s*(?P<half>[ap])\.?m\b\.?)?(?:\s*Uhr)?",
+               re.IGNORECASE),
+    re.compile(r"\b(?P<h>[01]?\d|2[0-4])(?:[.:](?P<m>[0-5]\d))?\s*Uhr(?:\s+(?P<m2>[0-5]?\d)\b)?", re.IGNORECASE),
+    re.compile(r"\b(?P<h>1[0-2]|0?[1-9])(?:[.:](?P<m>[0-5]\d))?\s*(?P<half>[ap])\.?m\b\.?", re.IGNORECASE),
+    re.compile(r"\b(?P<h>1[0-2]|[1-9]|[a-z]{3,6})\s+o['’]?clock\b", re.IGNORECASE),
+    re.compile(r"\b(?P<half2>half past|halb|quarter past|quarter to|viertel nach|viertel vor)\s+"
+               r"(?P<h>1[0-2]|[1-9]|[^\W\d_]{3,6})\b", re.IGNORECASE),
+)  # fmt: skip
+_PAST = {"half past": 30, "halb": -30, "quarter past": 15, "quarter to": -15, "viertel nach": 15, "viertel vor": -15}
+
+_DAYS = {
+    "monday": "mondays mon montag montags", "tuesday": "tuesdays tue tues dienstag dienstags",
+    "wednesday": "wednesdays wed mittwoch mittwochs", "thursday": "thursdays thu thurs donnerstag donnerstags",
+    "friday": "fridays fri freitag freitags", "saturday": "saturdays samstag samstags sonnabend",
+    "sunday": "sundays sonntag sonntags",
+}  # fmt: skip
+_DAY = {name: day for day, names in _DAYS.items() for name in (day, *names.split())}
+_SHORT = frozenset({"mon", "tue", "tues", "wed", "thu", "thurs", "fri"})
+_SINGLE = {
+    "today": "heute", "tomorrow": "", "yesterday": "gestern", "tonight": "", "day after tomorrow": "übermorgen",
+    "day before yesterday": "vorgestern", "morning": "vormittag vormittags", "afternoon": "nachmittag nachmittags",
+    "evening": "abend abends", "night": "nacht nachts nights overnight", "noon": "mittag mittags midday",
+    "midnight": "mitternacht", "daily": "täglich", "weekly": "wöchentlich", "monthly": "monatlich",
+    "yearly": "jährlich annually", "hourly": "stündlich", "quarterly": "", "weekend": "wochenende weekends",
+    "christmas": "weihnachten", "easter": "ostern", "now": "jetzt", "soon": "bald", "later": "später", "recently":
+    "kürzlich", "currently": "derzeit zurzeit", "immediately": "sofort", "spring": "frühling frühjahr", "summer":
+    "sommer", "autumn": "herbst", "winter": "",
+}  # fmt: skip
+_MOMENT = {name: key for key, names in _SINGLE.items() for name in (key, *names.split())}
+_PHRASES = {"day after tomorrow", "day before yesterday"}
+_SIDES = {
+    "next": "nächste nächsten nächster nächstes kommende kommenden kommender coming following",
+    "last": "letzte letzten letzter letztes vorige vorigen voriger vergangene vergangenen previous past",
+    "this": "diese diesen dieser dieses diesem",
+}
+_SIDE = {name: side for side, names in _SIDES.items() for name in (side, *names.split())}
+_SPANS = {
+    "week": "woche weeks wochen", "month": "monat monats months monate monaten", "year": "jahr jahres years jahre",
+    "quarter": "quartal quartals quarters", "weekend": "wochenende", "semester": "", "season": "saison", "decade": "",
+    "century": "", "hour": "stunde", "time": "mal", "summer": "sommer", "winter": "", "spring": "frühling frühjahr",
+    "autumn": "herbst fall", "night": "nacht", "evening": "abend", "morning": "", "term": "", "shift": "schicht",
+    "session": "", "meeting": "",
+}  # fmt: skip
+_SPAN = {name: span for span, names in _SPANS.items() for name in (span, *names.split())} | {
+    day: key for day, key in _DAY.items() if day not in _SHORT
+}
+_QUARTER = re.compile(r"\bQ([1-4])\b")
+_UNTIL_END = re.compile(r"\b(?:end of|ende|beginning of|anfang|middle of|mitte)\b", re.IGNORECASE)
+_AGO = re.compile(r"\bago\b|\bvor \w+ (?:tag|woche|monat|jahr|stunde|minute)", re.IGNORECASE)
+# "Morgen" is tomorrow, "der Morgen" and "am Morgen" the morning.
+_MORGEN = re.compile(
+    r"(?P<article>\b(?:am|der|den|jeden|heute|guten|diesen)\s+)?\b(?P<word>morgen|morgens)\b", re.IGNORECASE
+)
+_VAGUE = frozenset({"spring", "summer", "autumn", "winter", "now", "later", "soon", "recently", "currently",
+                    "immediately"})  # fmt: skip
+"""They count as times that nobody may make up only where they say when: seasons behind a preposition."""
+
+
+def _clocks(text: str) -> Iterator[tuple[int, int, frozenset[int]]]:
+    for pattern in _CLOCKS:
+        for found in pattern.finditer(text):
+            parts = found.groupdict()
+            said = parts["h"].casefold()
+            hour = int(said) if said.isdigit() else _CARDINALS.get(said)
+            if hour is None or hour > 24:
+                continue
+            minute = int(parts.get("m") or parts.get("m2") or 0) + _PAST.get((parts.get("half2") or "").casefold(), 0)
+            half = (parts.get("half") or "").casefold()
+            hours = {hour % 12 + 12 * (half == "p")} if half else {hour % 24}
+            if not half and 1 <= hour <= 12:
+                hours.add((hour + 12) % 24)
+            yield found.start(), found.end(), frozenset((60 * one + minute) % 1440 for one in hours)
+
+
+def _dates(text: str) -> Iterator[tuple[int, int, Date]]:
+    for pattern in _DATES:
+        for found in pattern.finditer(text):
+            parts = found.groupdict()
+            year = int(parts["y"]) if parts.get("y") else None
+            year = 2000 + year if year is not None and year < 100 else year
+            if parts.get("a"):
+                one, two = int(parts["a"]), int(parts["b"])
+                for day, month in {(one, two), (two, one) if parts["sep"] == "/" else (one, two)}:
+                    if 1 <= month <= 12 and 1 <= day <= 31:
+                        yield found.start(), found.end(), (year, month, day)
+                continue
+            named = parts.get("n")
+            month_said = _MONTH[named.casefold()] if named else int(parts["m"]) if parts.get("m") else None
+            yield found.start(), found.end(), (year, month_said, int(parts["d"]) if parts.get("d") else None)
+
+
+def _moments(text: str, words: list[str], capitals: list[str]) -> Iterator[str]:
+    for at, word in enumerate(words):
+        if word in _DAY and (word not in _SHORT or capitals[at][:1].isupper()):
+            yield _DAY[word]
+        if word in _MOMENT and _MOMENT[word] not in _VAGUE:
+            yield _MOMENT[word]
+        side = _SIDE.get(word)
+        span = _SPAN.get(words[at + 1]) if side and at + 1 < len(words) else None
+        if side and span and not (side == "this" and span in ("time", "meeting", "session")):
+            yield f"{side} {span}"
+        if (
+            _MOMENT.get(word) in _VAGUE
+            and at
+            and words[at - 1] in ("in", "by", "until", "since", "im", "till", "before")
+        ):
+            yield _MOMENT[word]
+    flat = " ".join(words)
+    yield from (phrase for phrase in _PHRASES if phrase in flat)
+    yield from (f"q{found[1]}" for found in _QUARTER.finditer(text))
+    if _AGO.search(text):
+        yield "ago"
+    yield from (found[0].casefold().split()[0].replace("ende", "end").replace("anfang", "beginning").replace(
+        "mitte", "middle") for found in _UNTIL_END.finditer(text))  # fmt: skip
+    for found in _MORGEN.finditer(text):
+        yield "morning" if found["article"] or found["word"].casefold() == "morgens" else "tomorrow"
+
+
+# Names --------------------------------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(r"[^\W_](?:[^\s()\[\]{}<>,;!?…—|\"“”„«»]*[^\W_])?")
+_TITLES = MappingProxyType({"doctor": "dr", "professor": "prof", "mister": "mr", "herr": "mr", "frau": "mrs",
+                            "misses": "mrs", "ms": "mrs", "miss": "mrs", "herrn": "mr"})  # fmt: skip
+_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d|[_/\\@#=~^*&+|]|[a-z][A-Z]|[^\W\d_]\.[^\W\d_]")
+_ENDS = re.compile(r"[.!?…:;]+[\"'”’)]*\s|\n|^\s*[-*•]\s")
+_OPENING = frozenset(
+    _list(
+        "team members people everyone everybody somebody nobody key facts decisions open issues follow-ups decision "
+        "next action actions issue work plan plans note notes summary meeting discussion agreement agreed decided "
+        "according regarding following due despite given overall later earlier today instead still maybe perhaps der "
+        "die das den dem des ein eine einen es er sie wir ich ihr man und oder aber auch noch nicht kein keine niemand "
+        "jemand am im um in bei mit nach von vom zum zur für als wie weil wenn dass bis seit vor über unter alle beide"
+    )
+)
+
+
+def _bare(token: str) -> str:
+    bare = re.sub(r"['’]s?$", "", token.strip(".-–'’:/")).casefold()
+    return _TITLES.get(bare, bare)
+
+
+def _begins(text: str) -> frozenset[int]:
+    """The places at which sentences may begin."""
+    first = len(text) - len(text.lstrip())
+    return frozenset([first, *(found.end() for found in _ENDS.finditer(text))])
+
+
+def _names(text: str, timed: list[tuple[int, int]]) -> tuple[tuple[tuple[str, bool], ...], frozenset[tuple[str, str]]]:
+    names: dict[str, bool] = {}
+    pairs, begins = set(), _begins(text)
+    before: tuple[str, int, bool] | None = None
+    for found in _TOKEN.finditer(text):
+        for start, token in _parts(found):
+            bare = _bare(token)
+            opens = start in begins
+            code = _CODE.search(token) is not None and not re.fullmatch(
+                r"[\d.,:]+(?:st|nd|rd|th|[^\W\d_]{1,3})?", token
+            )
+            named = code or (token[:1].isupper() and bool(bare) and not _common(bare))
+            if any(a <= start < b for a, b in timed) or not named:
+                before = None
+                continue
+            names[bare] = names.get(bare, True) and opens and not code
+            if before is not None and text[before[1] : start].strip() == "":
+                pairs.add((before[0], bare))
+            before = (bare, start + len(token), opens)
+    return tuple(names.items()), frozenset(pairs)
+
+
+def _parts(found: re.Match[str]) -> Iterator[tuple[int, str]]:
+    """A token, or the words of it that hyphens join."""
+    parts = re.split(r"[-–/]", found[0])
+    if len(parts) == 1 or not all(part.isalpha() for part in parts):
+        yield found.start(), found[0]
+        return
+    at = found.start()
+    for part in parts:
+        yield at, part
+        at += len(part) + 1
+
+
+def _common(bare: str) -> bool:
+    """Whether a capitalised word is no name."""
+    return (
+        bare in wording.FUNCTION
+        or bare in wording.NEGATORS
+        or bare in _CARDINALS
+        or bare in _MAGNITUDES
+        or bare in _ORDINALS
+        or bare in _UNITS
+        or bare in _DAY
+        or bare in _MOMENT
+        or bare in ("morgen", "morgens", "uhr")
+        or "'" in bare
+        or "’" in bare
+    )
+
+
+def opening(name: str) -> bool:
+    """Whether a word that opens a sentence is none that could be a name."""
+    return name in _OPENING or name.endswith(("ing", "tion", "ment", "ness", "ity"))
+
+
+# Negations ----------------------------------------------------------------------------------------------------------
+
+_NEGATORS = wording.NEGATORS | frozenset(
+    _list("niemand niemanden nichts nirgends nirgendwo weder kaum keines keinerlei keineswegs niemals ungern")
+)
+_AFTER = frozenset(_list("only nur just alone"))  # "not only … but also" negates nothing
+_LIGHT = wording.FUNCTION | _OPENING | _NEGATORS
+_AHEAD = 5
+
+
+def _negates(words: list[str], at: int) -> bool:
+    word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
+    if word.endswith(("n't", "n’t")):
+        return True
+    if word in wording.NEGATORS_BEFORE_TO:
+        return after == "to"
+    return word in _NEGATORS and not (after in _AFTER and word in ("not", "nicht"))
+
+
+def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems that words negate, and those that they do not."""
+    negated, places = set(), set()
+    for at, word in enumerate(words):
+        denied = wording.denied(word)
+        if denied is not None:
+            negated.add(wording.stem(denied))
+            places.add(at)
+        elif _negates(words, at):
+            places.add(at)
+            ahead = range(at + 1, min(at + 1 + _AHEAD, len(words)))
+            scope = next((one for one in (*ahead, *range(at - 1, -1, -1)) if words[one] not in _LIGHT), None)
+            negated.add("" if scope is None else wording.stem(words[scope]))
+            places.update(() if scope is None else (scope,))
+    return frozenset(negated), frozenset(wording.stem(word) for at, word in enumerate(words) if at not in places)
+
+
+# All of it ----------------------------------------------------------------------------------------------------------
+
+_FOREIGN_SHARE = 0.3
+
+
+@lru_cache(4_096)
+def stated(text: str) -> Stated:
+    """What a text states."""
+    clocks, dates = list(_clocks(text)), list(_dates(text))
+    timed = [(start, end) for start, end, _ in (*clocks, *dates)]
+    digits = list(_digits(text))
+    counted = [*timed, *((start, end) for start, end, _, _ in digits)]
+    spots = list(_WORD.finditer(text))
+    words = [spot[0].casefold() for spot in spots]
+    negated, asserted = _negations(words)
+    names, pairs = _names(text, counted)
+    numbers = [(values, unit) for at, _, values, unit in digits if values and not _within(at, timed)]
+    spelled = [
+        (frozenset({value}), unit) for at, _, value, unit in _spelled(words) if not _within(spots[at].start(), counted)
+    ]
+    capitals = [spot[0] for spot in spots]
+    letters = [c for c in text if c.isalpha()]
+    return Stated(
+        numbers=(*numbers, *spelled),
+        clocks=tuple(minutes for _, _, minutes in clocks),
+        dates=tuple(date for _, _, date in dates),
+        moments=frozenset(_moments(text, words, capitals)),
+        names=names,
+        pairs=pairs,
+        words=frozenset(_everything(text, words)),
+        stems=frozenset(content(text).stems) | asserted,
+        negated=negated,
+        poles=frozenset(pole for word in words for pole in wording.POLES.get(word, ())),
+        foreign=sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters),
+    )
+
+
+def readings(text: str) -> frozenset[tuple[str, str]]:
+    """Every number that a text may state, in each way in which it can be read, those within its dates included."""
+    digits = {(value, unit) for _, _, values, unit in _digits(text) for value in values}
+    within = {(str(part), "") for _, _, date in _dates(text) for part in date if part is not None}
+    said = {(value, unit) for values, unit in stated(text).numbers for value in values}
+    return frozenset(digits | within | said)
+
+
+def _within(at: int, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def _everything(text: str, words: list[str]) -> Iterator[str]:
+    yield from words
+    for found in _TOKEN.finditer(text):
+        yield _bare(found[0])
+        yield from (_bare(part) for _, part in _parts(found))
+    yield from (_TITLES[word] for word in words if word in _TITLES)

@@ -1,0 +1,172 @@
+"""A model sums sessions up on a running installation: what it is sent, what comes of its answers and its failures."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from infra import genesis, settings, status, supervisor
+from infra.settings import Settings
+from infra.telemetry import announced
+from memquorum import cli
+from memquorum.client import Memory
+from memquorum.commands import OK
+from memquorum.core.policy import UNCAPPED
+from tests.builders.notes import NOTES
+from tests.support.clock import tick
+from tests.support.scripted_model import Model, scripted_model
+from tests.support.waiting import until
+
+START = 1_750_000_000_000
+HOUR = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def scripted() -> Iterator[Model]:
+    with scripted_model(seed=1, invents=2) as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory, scripted: Model) -> Iterator[Settings]:
+    """The whole fleet with a driven clock, at START."""
+    folder = tmp_path_factory.mktemp("line")
+    (folder / "summariser.key").write_text("sk-secret-4711\n")
+    configured = replace(
+        settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, summariser_url=scripted.url,
+        summariser_model="scripted-1", summariser_retries=0, summariser_jurisdictions="DE",
+    )  # fmt: skip
+    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": {"share_ppm": 700_000}})
+    with supervisor.started(configured) as running:
+        tick(running, START)
+        yield running
+
+
+def by(line: Settings, scripted: Model) -> str:
+    return f"openai/scripted-1@{scripted.url.split('/')[2]}"
+
+
+def lived(line: Settings, namespace: str, session: str = "shift-1", **facets: Any) -> Memory:
+    """A client in a namespace in which a session has been lived."""
+    memory = Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent="anna")
+    for at, note in enumerate(NOTES):
+        said = facets if at == 4 else {}
+        receipt = memory.add(note, session=session, occurred_at=START + at * 1_000, wait=True, **said)
+        assert receipt.outcome == "stored", note
+    memory.end_session(session)
+    return memory
+
+
+def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
+    with psycopg.connect(line.memory_dsn) as connection:
+        return connection.execute(statement, named).fetchall()
+
+
+def tiers(line: Settings, namespace: str) -> dict[str, int]:
+    told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
+    return dict(rows(line, told, n=namespace))
+
+
+def sent(scripted: Model) -> str:
+    return json.dumps(scripted.requests, ensure_ascii=False)
+
+
+def watched(line: Settings) -> tuple[dict[str, Any], str]:
+    """What the consolidator says of itself: its readiness, and its metrics."""
+    url = announced(line.run_dir)["consolidator"]["url"]
+    return httpx.get(f"{url}/readyz").json(), httpx.get(f"{url}/metrics").text
+
+
+class Clock:
+    """Time goes on by an hour at a time, so that each tick opens an epoch."""
+
+    now = START + HOUR
+
+    @classmethod
+    def turn(cls, line: Settings) -> None:
+        cls.now += HOUR
+        tick(line, cls.now)
+
+
+def consolidated(line: Settings, namespace: str, name: str) -> bool:
+    Clock.turn(line)
+    return tiers(line, namespace).get(f"{name} short-term", 0) > 0
+
+
+def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
+    line: Settings, scripted: Model, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = by(line, scripted)
+    with lived(line, "plant") as memory:
+        until(lambda: consolidated(line, "plant", name))
+        assert tiers(line, "plant") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
+        ((summary, text),) = rows(
+            line, "SELECT m.id::text, c.body FROM memory m JOIN content c ON c.memory_id = m.id WHERE made_by = %(n)s",
+            n=name,
+        )  # fmt: skip
+        assert scripted.invented, "it made nothing up"
+        assert not [one for one in scripted.invented if one.sentence in text]
+        written = rows(line, "SELECT count(DISTINCT sentence) FROM quote WHERE summary = %(i)s", i=summary)[0][0]
+        verbatim = rows(line, "SELECT count(*) FROM quote WHERE summary = %(i)s AND sentence IS NULL", i=summary)[0][0]
+        assert written > 0 and verbatim >= 3
+        counted = [
+            row for row in watched(line)[1].splitlines() if row.startswith("memquorum_rejected_sentences_total{")
+        ]
+        assert sum(float(row.split()[-1]) for row in counted) >= len(scripted.invented)
+        explained = str(memory.explain(summary))
+        assert f"made by {name}" in explained
+        assert scripted.keys[-1] == "Bearer sk-secret-4711"
+    assert "sk-secret-4711" not in "".join(file.read_text() for file in line.logs_dir.glob("*.log"))
+    assert status.show(line, True, False) == OK
+    assert f"summaries: {name}" in capsys.readouterr().out
+    monkeypatch.chdir(line.run_dir.parent)
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    assert cli.main(["verify"]) == OK, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "facets", [{"sensitivity": 0.5}, {"purposes": ["billing"]}, {"jurisdiction": "US"}], ids=lambda one: next(iter(one))
+)
+def test_what_may_not_leave_is_summed_up_here(line: Settings, scripted: Model, facets: dict[str, Any]) -> None:
+    namespace, asked = f"kept-{next(iter(facets))}", len(scripted.requests)
+    with lived(line, namespace, **facets):
+        until(lambda: consolidated(line, namespace, "extractive/1"))
+    assert len(scripted.requests) == asked, "something of it was sent"
+
+
+def test_a_model_that_is_down_holds_up_nobody_and_nothing_is_lost(line: Settings, scripted: Model) -> None:
+    name, scripted.out = by(line, scripted), 503
+    with lived(line, "down"), lived(line, "beside", sensitivity=0.9):
+        until(lambda: watched(line)[0].get("alarms"))
+        assert "1 session has no summary yet" in str(watched(line)[0]["alarms"]) and watched(line)[0]["ready"]
+        assert 'memquorum_failed_sessions{stage="consolidator"} 1.0' in watched(line)[1]
+        until(lambda: consolidated(line, "beside", "extractive/1"), "another session waits for it")
+        assert tiers(line, "down") == {"anna short-term": len(NOTES)}
+        # It is not lost with the process either.
+        scripted.out = None
+        (pid,) = [int(text) for text in (line.run_dir / "ready" / "consolidator").read_text().split()]
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: consolidated(line, "down", name))
+        assert tiers(line, "down") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
+        until(lambda: not watched(line)[0].get("alarms"))
+
+
+def test_a_consolidator_that_is_killed_while_it_asks_makes_each_summary_once(line: Settings, scripted: Model) -> None:
+    name, scripted.out = by(line, scripted), "hang"
+    scripted.asked.clear()
+    with lived(line, "killed"):
+        assert scripted.asked.wait(60), "it was not asked"
+        (pid,) = [int(text) for text in (line.run_dir / "ready" / "consolidator").read_text().split()]
+        os.kill(pid, signal.SIGKILL)
+        scripted.out = None
+        until(lambda: consolidated(line, "killed", name))
+        Clock.turn(line)
+        assert tiers(line, "killed") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
