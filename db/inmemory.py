@@ -52,6 +52,7 @@ from memquorum.core.orders.erase import MEMORY
 from memquorum.core.orders.protect import GOAL, HOLD
 from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
+from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound, RewardGiven
 from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, grade
@@ -436,7 +437,7 @@ class InMemorySchedule:
         free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
         return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
 
-    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, with what they were made of; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
         protected = {memory for memory, _ in self._store.protected}
@@ -461,6 +462,8 @@ class InMemorySchedule:
                 and self._rested(s, {s.tier: SUMS_UP[DRAFT]})
                 for s in sources
             )  # fmt: skip
+            if draft.renews is not None and not self._waited(draft, rests):
+                continue
             if len(sources) + len(stubs) < len(parents) or not all(free) or named == limit:
                 continue
             named += 1
@@ -470,6 +473,15 @@ class InMemorySchedule:
             named_with = [*stubs, *(self._candidate(source) for source in sources)]
             found += [(first, one) for one in sorted(named_with, key=lambda one: (one.created, one.memory_id))]
         return found
+
+    def _waited(self, draft: Memory, rests: EpochPolicy) -> bool:
+        """Whether a draft in the place of an erased summary has rested long enough since it was kept last."""
+        decided = (o for row in self._store.decisions for o in row.outcomes if o.memory_id == draft.id)
+        kept = [o.epoch for o in decided if o.outcome == KEPT]
+        if not kept:
+            return True
+        until = max(kept) + min(rests.rest_epochs * 2 ** (len(kept) - 1), rests.rest_epochs_max)
+        return bool(until <= self._store.states[draft.shard].last_epoch)
 
     def _is_stub(self, memory_id: str, draft: Memory, as_of: int) -> bool:
         """Whether it rests sealed because of the erased summary in whose place the draft was made."""
@@ -489,11 +501,12 @@ class InMemorySchedule:
         memories, found = self._store.memories, list[ErasedSummary]()
         for own, parents in sorted(_made_of(self._store, memory_ids).items()):
             left = [memories[i] for i in parents if i in memories and i not in self._store.erased]
-            said = sorted((m.created, m.id, m) for m in left if m.session is not None)
+            said = sorted((m.created, m.id, m) for m in left if m.session is not None and m.made_by is None)
             if memories[own].shard == shard and memories[own].tier == GONE and said:
                 first = said[0][2]
                 latest = said[-1][0]
-                found.append(ErasedSummary(own, first.namespace, first.agent, first.session or "", latest))
+                named = first.namespace, first.agent, first.session or ""
+                found.append(ErasedSummary(own, *named, latest, memories[own].renews))
         return found
 
     def idle_sessions(

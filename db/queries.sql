@@ -856,7 +856,8 @@ LIMIT %(limit)s
 -- :name schedule_drafted
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
 -- these are in short-term memory, none rests, is protected, or says otherwise than what is alive. What rests sealed because
--- of the erased summary in whose place one was made was used last when it, or that summary, was read.
+-- of the erased summary in whose place one was made was used last when it, or that summary, was read; it has no row that
+-- could rest, so such a summary rests itself once it was kept.
 SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early, 0, false,
     m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, greatest(m.created, (
         SELECT max(j.as_of) FROM journal j WHERE j.memory_id IN (m.id, d.renews) AND j.effect = 'accessed'))),
@@ -865,6 +866,10 @@ FROM (
     SELECT id, namespace, tier, created, early, renews, seq
     FROM memory
     WHERE shard = %(shard)s AND tier = 'draft' AND sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
+      AND (renews IS NULL OR coalesce((
+        SELECT max(o.epoch) + least(%(rest)s * power(2, least(count(*), 63) - 1), %(rest_max)s)
+        FROM outcome o WHERE o.memory_id = memory.id AND o.outcome = 'kept'), 0)
+          <= (SELECT last_epoch FROM shard WHERE shard = %(shard)s))
       AND NOT EXISTS (
         SELECT FROM provenance p
         LEFT JOIN memory x ON x.id = p.parent AND x.tier = 'sealed' AND x.told_by = memory.renews
@@ -891,10 +896,11 @@ ORDER BY d.seq, d.id, m.created, m.id
 -- :name schedule_erased_summaries
 -- Of those ids the summaries that are gone, each with the session that it was of, and when the latest of that was said
 -- which no order has erased.
-SELECT DISTINCT ON (s.id) s.id::text, m.namespace, m.agent, m.session, max(m.created) OVER (PARTITION BY s.id)
+SELECT DISTINCT ON (s.id) s.id::text, m.namespace, m.agent, m.session, max(m.created) OVER (PARTITION BY s.id),
+    s.renews::text
 FROM memory s
 JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id
-JOIN memory m ON m.id = p.parent AND m.session IS NOT NULL
+JOIN memory m ON m.id = p.parent AND m.session IS NOT NULL AND m.made_by IS NULL
 WHERE s.id = ANY(%(ids)s::uuid[]) AND s.shard = %(shard)s AND s.made_by IS NOT NULL AND s.tier = 'gone'
   AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
 ORDER BY s.id, m.created, m.id
@@ -910,7 +916,7 @@ SELECT m.id::text, coalesce(c.body, ''), m.created, m.agent, m.subject, m.commit
     c.body IS NULL
 FROM memory d
 JOIN provenance p ON p.namespace = d.namespace AND p.child = d.id
-JOIN memory m ON m.id = p.parent AND m.namespace = d.namespace
+JOIN memory m ON m.id = p.parent AND m.namespace = d.namespace AND m.made_by IS NULL
 LEFT JOIN strength s ON s.memory_id = m.id
 LEFT JOIN content c ON c.memory_id = m.id
 WHERE d.id = %(summary)s::uuid AND d.shard = %(shard)s AND d.tier = 'gone' AND CASE

@@ -12,6 +12,7 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
+from memquorum.core.policy import EpochPolicy
 from memquorum.core.tiers import DRAFT
 from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES, SUMS_UP
 from memquorum.ports import (
@@ -83,9 +84,12 @@ class PostgresSchedule:
             rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
         return [_pair(row) for row in rows]
 
-    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, with what they were made of; see the port."""
-        parameters = {"shard": shard, "limit": limit, "kind": SUMS_UP[DRAFT]}
+        parameters = {
+            "shard": shard, "limit": limit, "kind": SUMS_UP[DRAFT],
+            "rest": rests.rest_epochs, "rest_max": rests.rest_epochs_max,
+        }  # fmt: skip
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()
         return [_pair(row) for row in rows]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
+from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import OrderFound, Quote, RewardGiven
 from memquorum.core.tiers import SHORT_TERM
 
@@ -276,10 +277,13 @@ class Schedule(Protocol):
         where the other is a summary."""
         ...
 
-    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, each with each of the memories that it was made of; the oldest summaries
         first, and of a summary the oldest memories. Left out is a summary of which a memory is not in short-term memory
-        any more, rests, is protected, or says otherwise than what is alive."""
+        any more, rests, is protected, or says otherwise than what is alive.
+
+        One in the place of an erased summary may be made of what rests sealed because of that, as long as its key is
+        there; it rests itself, as `rests` says, once it was kept."""
         ...
 
     def idle_sessions(
@@ -338,13 +342,14 @@ class IdleSession(Struct, frozen=True):
 
 class ErasedSummary(Struct, frozen=True):
     """A summary that was erased: of whose session it was, and when the latest of it was said that was not erased, in
-    milliseconds."""
+    milliseconds. `renews`: the erased one in whose place it was made."""
 
     memory_id: str
     namespace: str
     agent: str
     session: str
     latest: int
+    renews: str | None = None
 
 
 class Sessions(Protocol):

@@ -198,7 +198,7 @@ class Nomination:
     def _drafted(self, shard: int, policy: Policy) -> list[tuple[Candidate, ...]]:
         """Summaries that wait for their vote, each with all that it was made of."""
         found: dict[str, list[Candidate]] = {}
-        for summary, source in self._schedule.drafted(shard, policy.epoch.proposals_max):
+        for summary, source in self._schedule.drafted(shard, policy.epoch.proposals_max, policy.epoch):
             found.setdefault(summary.memory_id, [summary]).append(source)
         return [tuple(each) for each in found.values()]
 

@@ -24,6 +24,7 @@ from memquorum.core.journal import anew
 from memquorum.core.journal.effects import ERASED
 from memquorum.core.journal.naming import DROPPED
 from memquorum.core.records import Erased, JournalAppended, JournalEntry, SessionClosed, Stored, Ticked
+from memquorum.core.tiers import DRAFT
 from memquorum.ports import ErasedSummary, IdleSession, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
@@ -95,20 +96,21 @@ class Sessions:
         """The summaries that an entry erased and that are made anew; of one that was on its way and is kept out by an
         order, the one in whose place it was made."""
         detail = self._codec.decode(entry.detail)
-        gone: list[str] = []
+        gone: dict[str, str] = {}
         if isinstance(detail, Erased):
-            gone = [one.memory_id for one in detail.episodes if one.summary == anew.ANEW]
+            gone = {one.memory_id: one.was for one in detail.episodes if one.summary == anew.ANEW}
         elif isinstance(detail, Stored) and detail.outcome == ERASED and detail.summary and detail.summary.renews:
-            gone = [detail.summary.renews]
-        found = self._schedule.erased_summaries(entry.shard, gone) if gone else []
-        return [self._made_anew(entry, one, arrival.traceparent) for one in found]
+            gone = {detail.summary.renews: ""}
+        found = self._schedule.erased_summaries(entry.shard, list(gone)) if gone else []
+        return [self._made_anew(entry, one, gone[one.memory_id], arrival.traceparent) for one in found]
 
-    def _made_anew(self, entry: JournalEntry, one: ErasedSummary, traceparent: str | None) -> Output:
+    def _made_anew(self, entry: JournalEntry, one: ErasedSummary, was: str, traceparent: str | None) -> Output:
         event_id = str(uuid.uuid5(_ERASED, f"{entry.shard}\0{entry.seq}\0{one.memory_id}"))
+        # A draft had no place of its own yet: what it was to stand for rests sealed because of another.
+        place = one.renews if was == DRAFT and one.renews is not None else one.memory_id
         record = SessionClosed(
-            event_id, entry.shard, one.namespace, one.agent, one.session, one.latest, ANEW, entry.source_offset,
-            one.memory_id,
-        )  # fmt: skip
+            event_id, entry.shard, one.namespace, one.agent, one.session, one.latest, ANEW, entry.source_offset, place
+        )
         return self._closed(record, traceparent)
 
     def _idle(self, tick: JournalEntry, arrival: Arrival) -> list[Output]:

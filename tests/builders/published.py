@@ -30,6 +30,7 @@ from memquorum.core.journal.rows import (
     Event,
     LetGo,
     Provenance,
+    QuoteRow,
     Reward,
 )
 from memquorum.core.policy import EpochPolicy, ForgetPolicy
@@ -196,6 +197,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             for i in alive
         ],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
+        "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],
         "conflict": [asdict(p) for c in shard.changes for p in sorted(c.of(Conflict), key=lambda p: p.older)],
         "erased": [asdict(e) for c in shard.changes for e in sorted(c.of(ErasedRow), key=lambda e: e.memory_id)],
         "erasure": [asdict(e) for e in net.of(ErasureRow)],

@@ -73,7 +73,7 @@ class Shelf:
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         return self.disputed[:limit]
 
-    def drafted(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
         return self.summed_up[:limit]
 
     def idle_sessions(

@@ -83,7 +83,9 @@ def fates(
         summary = memories.get(own)
         if summary is None or summary.made_by is None or summary.tier == GONE:
             continue
-        left = [memories[i] for i in made_of.get(own, ()) if i not in taken and i not in erased and i in memories]
+        others = (memories[i] for i in made_of.get(own, ()) if i not in taken and i not in erased and i in memories)
+        # What became one with it is a summary too, and speaks for its own.
+        left = [one for one in others if one.made_by is None]
         found[own] = NAMED if own in roots else _fate(summary, left, as_of)
     return found
 

@@ -288,12 +288,12 @@ def test_drafts_are_offered_with_all_that_they_were_made_of(world: World, shard:
     world.flush(shard)
 
     def drafted() -> list[tuple[str, str]]:
-        return [(draft.memory_id, source.memory_id) for draft, source in world.schedule.drafted(0, 10)]
+        return [(draft.memory_id, source.memory_id) for draft, source in world.schedule.drafted(0, 10, POLICY.epoch)]
 
     assert drafted() == [(first, A), (first, B), (second, C), (second, memory_id("d"))]
-    assert {draft.tier for draft, _ in world.schedule.drafted(0, 10)} == {"draft"}
-    assert [draft.memory_id for draft, _ in world.schedule.drafted(0, 1)] == [first, first]
-    assert world.schedule.drafted(1, 10) == []
+    assert {draft.tier for draft, _ in world.schedule.drafted(0, 10, POLICY.epoch)} == {"draft"}
+    assert [draft.memory_id for draft, _ in world.schedule.drafted(0, 1, POLICY.epoch)] == [first, first]
+    assert world.schedule.drafted(1, 10, POLICY.epoch) == []
     shard.consolidate(first, [A, B], votes.nobody)
     shard.protect(protection(shard.rules.codec, "pin", C, cluster=GENESIS.cluster))
     world.flush(shard)
@@ -327,14 +327,21 @@ def test_what_an_erased_summary_said_is_offered_sealed_as_it_rests(world: World,
     shard.summary("again", [B, C, D], at=1_003, renews=first)
     shard.summary("other", [B, C, D], at=1_003)
     world.flush(shard)
-    found = world.schedule.drafted(0, 10)
+    found = world.schedule.drafted(0, 10, POLICY.epoch)
     assert [(draft.memory_id, one.memory_id, one.tier) for draft, one in found] == [
         (again, one, "sealed") for one in (B, C, D)
     ], "of what rests sealed only the one in the place of what was erased"
     assert {one.last_access for _, one in found} == {200_000}, "used last when the erased summary was read"
+    shard.consolidate(again, [B, C, D], votes.nobody)
+    shard.tick(300_000)
+    world.flush(shard)
+    assert world.schedule.drafted(0, 10, POLICY.epoch) == [], "it was kept just now, and has no source that could rest"
+    shard.decide([votes.proposal(memory_id("nobody"), "forget")])
+    world.flush(shard)
+    assert len(world.schedule.drafted(0, 10, POLICY.epoch)) == 3
     shard.tick(100_000 + POLICY.forget.grace_ms)
     world.flush(shard)
-    assert world.schedule.drafted(0, 10) == [], "its sources' grace time is over"
+    assert world.schedule.drafted(0, 10, POLICY.epoch) == [], "its sources' grace time is over"
 
 
 def test_what_says_otherwise_than_a_source_comes_first(world: World, shard: Shard) -> None:
@@ -344,7 +351,7 @@ def test_what_says_otherwise_than_a_source_comes_first(world: World, shard: Shar
     shard.episode("c", contradicts=(A,))
     shard.tick(100_000)
     world.flush(shard)
-    assert world.schedule.drafted(0, 10) == []
+    assert world.schedule.drafted(0, 10, POLICY.epoch) == []
     assert [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10)] == [(C, A)]
 
 

@@ -10,7 +10,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -127,14 +127,14 @@ def content(file: Path) -> bytes:
     return b"".join(parts)
 
 
-def held(folder: Path) -> dict[str, set[str]]:
+def held(folder: Path, texts: Mapping[str, str] = TEXTS) -> dict[str, set[str]]:
     """Which of the texts, of their vectors, and of their bare digests, which a guess finds, lie in which files."""
-    needles = {way: text.encode() for way, text in TEXTS.items()}
-    for way, text in TEXTS.items():
+    needles = {way: text.encode() for way, text in texts.items()}
+    for way, text in texts.items():
         bare = hashlib.sha256(text.encode())
         needles |= {f"{way} digest": bare.digest(), f"{way} digest, hex": bare.hexdigest().encode()}
-    vectors = HashingEncoder().encode(list(TEXTS.values()))
-    for way, vector in zip(TEXTS, vectors, strict=True):
+    vectors = HashingEncoder().encode(list(texts.values()))
+    for way, vector in zip(texts, vectors, strict=True):
         needles |= {f"{way} vector, {kind}": telling(vector, kind) for kind in ("<f2", "<f4")}
     found: dict[str, set[str]] = {}
     for file in folder.rglob("*"):
@@ -187,3 +187,57 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
         for partition in line.run_dir.rglob(f"{topic}-*"):
             until(lambda partition=partition: held(partition) == {})
     assert held(line.run_dir) == {}
+
+
+SAID = {
+    "ada": "canary-session-5e1f Ada Quill keeps the spare key of cellar 9 under stone 49.",
+    "bob": "The boiler in hall 3 was serviced by Marta Keller on 12 March.",
+    "cleo": "We decided to move the pump test to Thursday 14:00.",
+    "dora": "Tomas measured 3.8 bar at the inlet of pump 7.",
+}
+
+
+def summed_up(line: Settings, at: int) -> tuple[str, int]:
+    """The summary of the session that is served, and the time by then."""
+    asked = "SELECT id::text FROM memory WHERE namespace = 'shift' AND made_by IS NOT NULL AND tier = 'short-term'"
+    now = [at]
+
+    def voted() -> list[tuple[str]]:
+        now[0] += 3_600_000
+        tick(line, now[0])
+        with psycopg.connect(line.memory_dsn) as connection:
+            return connection.execute(asked).fetchall()
+
+    ((found,),) = until(voted)
+    return found, now[0]
+
+
+def test_what_was_erased_of_a_session_is_in_no_summary_and_others_are_found(line: Settings) -> None:
+    with Memory(namespace="shift", agent="planner", kafka=line.bootstrap, url=line.retrieval_url) as memory:
+        for at, (subject, said) in enumerate(SAID.items()):
+            memory.add(said, subject=subject, session="s1", occurred_at=START + at, wait=True)
+        memory.end_session("s1")
+        old, now = summed_up(line, START)
+        (hit,) = memory.search("the spare key of cellar 9", peek=True)
+        needles = {"said": SAID["ada"], "summary": hit.text}
+        assert hit.memory_id == old and SAID["ada"] in hit.text.split("\n")
+        assert any("summary vector" in name for names in held(line.run_dir, needles).values() for name in names)
+
+        done = memory.erase(subject="ada", dry_run=False)
+        assert (done.status, done.summaries, done.anew) == ("erased", 1, 1)
+        new, now = summed_up(line, now)
+        assert new != old
+        told = repr([memory.search(said, peek=True) for said in SAID.values()])
+        assert all((said in told) == (subject != "ada") for subject, said in SAID.items())
+        assert memory.erase(subject="ada").episodes == 0
+    report = auditor.verify(
+        line.bootstrap, genesis.read(line), load_codec(), line.memory_dsn, vault=roles.vault(line)
+    )  # fmt: skip
+    assert report.ok
+    assert rebuilt(line, "rebuilt")["equal"]
+    for dsn, tables in ((line.memory_dsn, sweeping.MEMORY), (line.vault_dsn, sweeping.VAULT)):
+        list(sweeping.sweep(dsn, tables))
+    for topic in topics.OUTSIDE:
+        for partition in line.run_dir.rglob(f"{topic}-*"):
+            until(lambda partition=partition: held(partition, needles) == {})
+    assert held(line.run_dir, needles) == {}

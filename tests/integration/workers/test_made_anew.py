@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,12 +12,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor
+from infra import commands, genesis, hold, settings, supervisor
+from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli
-from memquorum.client import Memory
+from memquorum.client import Invalid, Memory
 from memquorum.commands import OK
+from memquorum.core.audit import receipts
 from memquorum.core.policy import UNCAPPED
+from memquorum.schema_files import load_codec
 from tests.support.clock import tick
 from tests.support.waiting import until
 
@@ -88,37 +94,173 @@ def summary(line: Settings, namespace: str) -> str:
 
 
 def text(memory: Memory, memory_id: str) -> str:
-    return next(
-        hit.text for hit in memory.search("pump valve log euros boiler", peek=True, k=20) if hit.memory_id == memory_id
-    )
+    found = memory.search("pump valve log euros boiler", peek=True, k=20)
+    return next(hit.text for hit in found if hit.memory_id == memory_id)
 
 
-def test_others_are_still_found_after_one_source_is_erased(
-    line: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def drafted(line: Settings, namespace: str) -> str:
+    """The summary that waits for its vote, once there is one; no time passes."""
+    asked = "SELECT id::text FROM memory WHERE namespace = %(n)s AND made_by IS NOT NULL AND tier = 'draft'"
+    ((found,),) = until(lambda: rows(line, asked, n=namespace))
+    return str(found)
+
+
+def quoted(line: Settings, summary_id: str) -> set[str]:
+    return {source for (source,) in rows(line, "SELECT source::text FROM quote WHERE summary = %(s)s", s=summary_id)}
+
+
+def test_others_are_still_found_after_one_source_is_erased(line: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     memory, told = lived(line, "plant")
     with memory:
         old = summary(line, "plant")
         assert tiers(line, "plant") == {"anna sealed": 5, "extractive/1 short-term": 1}
-        sealed = dict(
-            rows(line, "SELECT id::text, sealed_until FROM memory WHERE namespace = 'plant' AND tier = 'sealed'")
-        )
-        memory.erase(subject="tomas", dry_run=False)
+        until_of = "SELECT id::text, sealed_until FROM memory WHERE namespace = 'plant' AND tier = 'sealed'"
+        sealed = dict(rows(line, until_of))
+        would = memory.erase(subject="tomas")
+        assert (would.memories, would.summaries, would.anew) == (2, 1, 1)
+        assert {one.memory_id: one.summary for one in would.going} == {told["tomas"]: None, old: "anew"}
+        done = memory.erase(subject="tomas", dry_run=False)
+        assert (done.status, done.summaries, done.anew) == ("erased", 1, 1)
         gone = tiers(line, "plant")
-        assert gone["extractive/1 gone"] == 1 and gone["anna gone"] == 1
+        assert (gone["extractive/1 gone"], gone["anna gone"], gone["anna sealed"]) == (1, 1, 4)
         assert not memory.search("Who measured the inlet of pump 7?", peek=True)
+        assert "It was a summary, to be made anew of what others said" in str(memory.explain(old))
+        left = f"sealed, since {old} said what was to be kept of it, which was erased"
+        assert left in str(memory.explain(told["marta"]))
 
         new = summary(line, "plant")
-        assert new != old
         assert tiers(line, "plant") == {
             "anna sealed": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
-        body = text(memory, new)
-        assert "Tomas" not in body and "Marta Keller" in body
-        left = dict(
-            rows(line, "SELECT id::text, sealed_until FROM memory WHERE namespace = 'plant' AND tier = 'sealed'")
-        )
-        assert left == {one: at for one, at in sealed.items() if one != told["tomas"]}, "their grace time is another"
+        said = text(memory, new)
+        assert "Tomas" not in said and "pump 7" not in said and SAID["marta"] in said.split("\n")
+        assert dict(rows(line, until_of)) == {one: at for one, at in sealed.items() if one != told["tomas"]}
+        assert quoted(line, new) <= {told[name] for name in SAID if name != "tomas"}
+        assert f"In its place {new} was made of what was left, which is short-term" in str(memory.explain(old))
+        assert f"It was made in the place of {old}, which was erased" in str(memory.explain(new))
+        assert f"sealed, since {new} says what is to be kept of it" in str(memory.explain(told["marta"]))
+        assert done.order_id is not None
+        receipt = until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
+    assert receipt["erased"]["summaries"] == {"erased": 1, "anew": 1, "dropped": {}}
+    made = genesis.read(line)
+    assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
+
+
+def test_of_two_that_are_erased_one_after_the_other_nothing_is_in_the_new_one(line: Settings) -> None:
+    memory, told = lived(line, "quick")
+    with memory:
+        summary(line, "quick")
+        memory.erase(memory_id=told["marta"], dry_run=False)
+        memory.erase(memory_id=told["board"], dry_run=False)
+        new = summary(line, "quick")
+        assert quoted(line, new) <= {told[name] for name in ("lena", "money", "tomas")}
+        assert "Marta" not in text(memory, new) and "Thursday" not in text(memory, new)
+        assert tiers(line, "quick")["extractive/1 short-term"] == 1
+        # A further source of the new one: of two that are left none is made.
+        would = memory.erase(memory_id=told["lena"])
+        assert {one.memory_id: one.summary for one in would.going} == {told["lena"]: None, new: "few"}
+        done = memory.erase(memory_id=told["lena"], dry_run=False)
+        assert (done.summaries, done.anew) == (1, 0)
+        assert "dropped: of what it was made of fewer than 3 memories are left" in str(memory.explain(new))
+        for _ in range(3):
+            Clock.turn(line)
+        assert set(tiers(line, "quick")) == {"anna gone", "anna sealed", "extractive/1 gone"}
+        assert not memory.search("pump valve log euros boiler", peek=True)
+
+
+def test_a_draft_whose_source_is_erased_goes_and_another_is_made(line: Settings) -> None:
+    memory, told = lived(line, "draft")
+    with memory:
+        first = drafted(line, "draft")
+        memory.erase(memory_id=told["tomas"], dry_run=False)
+        again = drafted(line, "draft")
+        assert again != first, "the draft of before said what was erased"
+        done = memory.erase(subject="money", dry_run=False)
+        assert (done.memories, done.summaries, done.anew) == (2, 1, 1)
+        new = summary(line, "draft")
+        assert new not in (first, again)
+        assert tiers(line, "draft") == {
+            "anna sealed": 3, "anna gone": 2, "extractive/1 gone": 2, "extractive/1 short-term": 1
+        }  # fmt: skip
+        assert quoted(line, new) == {told[name] for name in ("marta", "board", "lena")}
+
+
+def test_a_draft_of_what_rests_sealed_goes_too_when_one_of_that_is_erased(line: Settings) -> None:
+    memory, told = lived(line, "again")
+    with memory:
+        summary(line, "again")
+        memory.erase(memory_id=told["tomas"], dry_run=False)
+        waits = drafted(line, "again")
+        would = memory.erase(memory_id=told["marta"])
+        assert {one.memory_id: (one.was, one.summary) for one in would.going} == {
+            told["marta"]: ("sealed", None), waits: ("draft", "anew")
+        }  # fmt: skip
+        memory.erase(memory_id=told["marta"], dry_run=False)
+        new = summary(line, "again")
+        assert new != waits and quoted(line, new) == {told[name] for name in ("board", "lena", "money")}
+        assert rows(line, "SELECT tier FROM memory WHERE id = %(i)s", i=waits) == [("gone",)]
+
+
+def test_a_consolidator_that_is_killed_makes_it_anew_once(line: Settings) -> None:
+    memory, told = lived(line, "killed")
+    with memory:
+        summary(line, "killed")
+        (pid,) = [int(one) for one in (line.run_dir / "ready" / "consolidator").read_text().split()]
+        os.kill(pid, signal.SIGKILL)
+        memory.erase(memory_id=told["lena"], dry_run=False)
+        new = summary(line, "killed")
+        assert quoted(line, new) <= {told[name] for name in SAID if name != "lena"}
+        assert tiers(line, "killed") == {
+            "anna sealed": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
+        }  # fmt: skip
+
+
+def test_in_a_strict_namespace_the_others_stay_and_the_overlay_is_made_anew(line: Settings) -> None:
+    memory, told = lived(line, "strict-plant")
+    with memory:
+        old = summary(line, "strict-plant")
+        memory.erase(memory_id=told["tomas"], dry_run=False)
+        assert memory.search("Who serviced the boiler?", peek=True), "what others said is there all along"
+        new = summary(line, "strict-plant")
+        assert new != old and told["tomas"] not in quoted(line, new)
+        assert tiers(line, "strict-plant") == {
+            "anna short-term": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [{"agent": "anna"}, {"everything": True}, {"memory_id": "summary"}])
+def test_what_names_all_or_the_summary_itself_leaves_none(line: Settings, named: dict[str, Any]) -> None:
+    (how,) = named
+    memory, _ = lived(line, f"none-{how.replace('_', '-')}")
+    with memory:
+        old = summary(line, f"none-{how.replace('_', '-')}")
+        named = {"memory_id": old} if how == "memory_id" else named
+        done = memory.erase(**named, dry_run=False)
+        assert (done.status, done.summaries, done.anew) == ("erased", 1, 0)
+        why = {"agent": "few", "everything": "named", "memory_id": "named"}[how]
+        assert rows(line, "SELECT summary FROM erased WHERE memory_id = %(i)s", i=old) == [(why,)]
+
+
+def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(line: Settings) -> None:
+    memory, told = lived(line, "held")
+    with memory:
+        old = summary(line, "held")
+        asked = commands.parser().parse_args(["hold", told["marta"], "-n", "held", "--reference", "case 9"])
+        assert hold.run(line, asked) == 0
+        with pytest.raises(Invalid, match="hold"):
+            memory.erase(subject="marta", dry_run=False)
+        assert text(memory, old) and tiers(line, "held")["extractive/1 short-term"] == 1
+        # Another goes, and the one that is held is summed up anew with the rest, sealed as it is.
+        memory.erase(subject="tomas", dry_run=False)
+        new = summary(line, "held")
+        assert SAID["marta"] in text(memory, new).split("\n")
+
+
+def test_the_whole_holds_together(
+    line: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After all that the tests above did: the journal proves it, and leads to the same rows."""
     monkeypatch.chdir(line.run_dir.parent)
     monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
     assert cli.main(["verify"]) == OK, capsys.readouterr().out
+    assert rebuilt(line, "rebuilt")["equal"]

@@ -140,6 +140,14 @@ def test_a_summary_that_was_erased_is_to_be_made_anew(codec: Codec) -> None:
     assert again == output, "after a restart under the same id"
 
 
+def test_a_draft_in_the_place_of_another_had_none_of_its_own(codec: Codec) -> None:
+    shelf = Shelf(erased=[replace(GONE, memory_id="draft", renews="sum")])
+    order = replace(ORDER, episodes=(ErasedEpisode("draft", "draft", b"c", "anew"),))
+    assert [one.summary for one in told(codec, sessions(codec, shelf), journalled(codec, "erased", order))] == ["sum"]
+    voted = replace(ORDER, episodes=(ErasedEpisode("draft", "short-term", b"c", "anew"),))
+    assert [one.summary for one in told(codec, sessions(codec, shelf), journalled(codec, "erased", voted))] == ["draft"]
+
+
 def test_of_what_an_order_kept_out_the_summary_is_made_anew_that_it_was_to_stand_for(codec: Codec) -> None:
     """A summary was on its way when a further one of its sources was erased."""
     shelf = Shelf(erased=[GONE])

@@ -14,7 +14,7 @@ from tests.builders import genesis
 from tests.builders.erased import ALL, AT, GENESIS, D, filled, order
 from tests.builders.erasures import NAMESPACE, among, ordered, signed
 from tests.builders.published import Published, kinds, publish
-from tests.builders.shard import Shard
+from tests.builders.shard import Shard, memory_id
 
 # Where things stand in the journal, counted from 0: filled has nine entries.
 ERASED, SECOND, LAST, LATE, AGAIN = 9, 10, 11, 12, 13
@@ -133,3 +133,42 @@ def test_missing_and_added_rows_are_found(public: Published, table: str) -> None
 
 def test_what_is_still_there_is_d_alone(public: Published) -> None:
     assert next(row["id"] for row in public.tables["memory"] if row["tier"] != "gone") == D
+
+
+def summed_up(codec: Codec) -> Shard:
+    """Of four memories there is a summary, and one of them is erased with it."""
+    shard = Shard(codec, GENESIS)
+    shard.tick(1_000)
+    said = [memory_id(f"said {k}") for k in range(4)]
+    for at, one in enumerate(("ada", "bob", "cleo", "dora")):
+        shard.episode(f"said {at}", subject=one)
+    shard.summary("sum", said)
+    shard.tick(1_100)
+    shard.consolidate(memory_id("sum"), said)
+    (one,), (made,) = among(NAMESPACE, {"said 0": "sealed"}), among(NAMESPACE, {"sum": "short-term"})
+    shard.erase(order(codec), [one, replace(made, summary="anew")])
+    shard.summary("again", said[1:], renews=memory_id("sum"))
+    shard.tick(1_200)
+    shard.consolidate(memory_id("again"), said[1:])
+    return shard
+
+
+def test_what_becomes_of_a_summary_follows_from_the_history(codec: Codec) -> None:
+    public = publish(summed_up(codec))
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    at = next(at for at in range(99) if public.entry(at).effect == "erased")
+    told: Erased = public.detail(at)
+    for fate in ("few", None):
+        wrong = tuple(replace(one, summary=fate) if one.summary else one for one in told.episodes)
+        detail(public, at, episodes=wrong)
+        assert Kind.EFFECT_UNDECIDED in kinds(public.audit()), fate
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [("erasure", {"anew": 0}), ("erased", {"summary": "few"}), ("memory", {"told_by": D}), ("memory", {"renews": D})],
+)
+def test_altered_rows_of_summaries_are_found(codec: Codec, table: str, change: dict[str, object]) -> None:
+    public = publish(summed_up(codec))
+    public.tables[table][0] |= change
+    assert Kind.ROW_ALTERED in kinds(public.audit(store=True))

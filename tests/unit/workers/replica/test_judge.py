@@ -18,11 +18,12 @@ from db.view import View
 from db.view_rows import Known, Recent
 from memquorum import topics
 from memquorum.core import ids, sealing
+from memquorum.core.consolidation.rendering import render
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.merging import Marks
+from memquorum.core.merging import Marks, packed
 from memquorum.core.policy import PPM
-from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal
+from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal, Quote, Summary
 from memquorum.core.vote.columns import Places, places_of, read
 from memquorum.core.vote.evidence import NAMED, RULES
 from memquorum.core.vote.grounds import Grounds
@@ -58,10 +59,10 @@ class Bench:
     def memory(
         self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False,
         signed: bytes | None = None, agent: str = "bob", repeats: bool = False, created: int = 0,
-        marks: Marks | None = None, reinforced: int = 0,
+        marks: Marks | None = None, reinforced: int = 0, says: str | None = None,
     ) -> None:  # fmt: skip
-        """`sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`: what its agent
-        signed, the signature before it."""
+        """`says`: its text. `sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`:
+        what its agent signed, the signature before it."""
         self.offset += 1
         key = self.keys.setdefault(memory_id, os.urandom(32))
         if sealed is not None and not isinstance(sealed, bytes):
@@ -71,12 +72,13 @@ class Bench:
             if sealed is None
             else sealing.seal(key, bytes(12), sealed, f"memquorum/embedding/1/{memory_id}".encode())
         )
-        text = sealing.seal_text(key, os.urandom(12), f"of {memory_id}", memory_id)
-        said = sealing.commitment(key, f"of {memory_id}")
+        says = says or f"of {memory_id}"
+        text = sealing.seal_text(key, os.urandom(12), says, memory_id)
+        said = sealing.commitment(key, says)
         mark = None if signed is None else sealing.seal_signed(key, os.urandom(12), signed, memory_id)
         self.view.remember(
             Known(memory_id, space, agent, created, at, self.offset, 600_000, reinforced, None, None, None, said, text,
-                  data, encoder, mark, sealed_counts=sealed_counts(key, f"of {memory_id}", memory_id),
+                  data, encoder, mark, sealed_counts=sealed_counts(key, says, memory_id),
                   like="episodic/agent", accepted=self.offset, marks=marks or Marks(""))
         )  # fmt: skip
         if mine and data is not None:
@@ -232,6 +234,35 @@ def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
     assert fresh[0].terms[4] == NOW - 1_000
     assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, True, False]
     assert not any(opinion.yes for opinion in bench.says(asks(*names, at=NOW, space="there")))
+
+
+@pytest.mark.parametrize("renews", [None, "old"])
+def test_of_what_rests_sealed_it_is_for_a_summary_in_the_place_of_an_erased_one_alone(
+    bench: Bench, renews: str | None
+) -> None:
+    texts = {f"m{n}": f"Pump {n} in hall {n + 4} leaks {n + 7} litres." for n in range(3)}
+    for memory_id, text in texts.items():
+        bench.memory(memory_id, "here", (0, 1), says=text, created=5)
+    committed = ids.sha256(*(bench.view.known([one])[one].commitment for one in texts))
+    quotes = tuple(Quote(one, 0, len(text), "facts", 5) for one, text in texts.items())
+    made = Summary("extractive/1", "s1", 600_000, committed, quotes, renews)
+    bench.memory(
+        "sum", "here", (0, 1), says=render(quotes, texts), created=5, agent="consolidator",
+        marks=Marks("", summary=packed(made)),
+    )  # fmt: skip
+    asked = replace(
+        bench.asked(), proposals=(Proposal(("sum", *texts), "here", "consolidate", "summed up", 5, 5, 0),)
+    )  # fmt: skip
+    assert bench.says(asked)[0].yes, "as long as they are alive it is for it in either case"
+    for epoch in range(1, 5):
+        bench.view.decided(
+            0, seq=epoch, epoch=epoch, commits=[], decisions=b"", forgotten=list(texts) if epoch == 1 else [],
+            until=2 * NOW, accepted_offset=bench.offset, read=bench.offset + 1,
+        )  # fmt: skip
+    assert bench.view.known(texts) == {}
+    assert bench.says(asked)[0].yes == (renews is not None)
+    del bench.keys["m1"]
+    assert not bench.says(asked)[0].yes, "what was erased it cannot open"
 
 
 def test_what_is_protected_is_kept_and_may_be_promoted(bench: Bench) -> None:
