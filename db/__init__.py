@@ -4,14 +4,14 @@
    how parameters and many rows are sent; `connection` and `pool`: connections for one and for many; `migrate`,
    `logins`;
 2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`; `followed`: how far a vault has
-   followed; `inmemory` is the same in memory;
+   followed; `inmemory` is the same in memory, with `inmemory_rehearsals`;
 3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
-   `rewarded`;
+   `rewarded`; `rehearsals`: what is looked at again;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`; `outcomes`: waiting for them; `cached`: for the cache; `crowds`
    and `crowd_reads`: namespaces with indexes of their own;
 5. the vault: `vault`, and `inmemory_vault`;
-6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows` and
-   `view_worths`;
+6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows`,
+   `view_worths` and `view_rehearsals`;
 7. the operator's: `audit_rows`; `copies` that a rebuild kept; `sweeping`: what was deleted goes from the files.
 """

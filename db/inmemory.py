@@ -257,7 +257,7 @@ class InMemoryStore:
 
     def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
         """What the journal says of each memory's birth, uses and encodings, in order."""
-        told = ("stored", "drafted", "reinforced", "accessed", "reencoded")
+        told = ("stored", "drafted", "reinforced", "accessed", "reencoded", "rehearsed")
         every = [entry for entries in self.entries.values() for entry, _ in entries if entry.effect in told]
         found = {i: [entry for entry in every if entry.memory_id == i] for i in memory_ids}
         return {i: entries for i, entries in found.items() if entries}
@@ -417,6 +417,12 @@ class InMemorySchedule:
         ]
         found.sort(key=lambda one: (not one[0], not one[1].early, -one[1].salience_ppm, one[1].memory_id))
         return [candidate for _, candidate in found[:limit]]
+
+    def doubted(self, shard: int, limit: int) -> list[Candidate]:
+        """What the last rehearsal found not to hold; see the port."""
+        found = [s for s in self._free(shard) if s.doubts]
+        found.sort(key=lambda one: (one.salience_ppm, one.memory_id))
+        return [self._candidate(one) for one in found[:limit]]
 
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """What says otherwise than what is alive, with that; see the port."""

@@ -13,7 +13,19 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import conninfo, sql
 
-from db.connection import ACCOUNTS, COUNTER, KEEPER, KEYDESTROYER, KEYMAKER, KEYREADER, READER, TENANT, WRITER, patient
+from db.connection import (
+    ACCOUNTS,
+    COUNTER,
+    KEEPER,
+    KEYDESTROYER,
+    KEYMAKER,
+    KEYREADER,
+    READER,
+    REHEARSER,
+    TENANT,
+    WRITER,
+    patient,
+)
 from db.queries import QUERIES
 
 _LOCK = 0x6D656D72  # any fixed number: it keeps two runners apart
@@ -33,6 +45,7 @@ LOGINS: Mapping[str, Login] = {
     "replica": Login(vault=(KEYREADER,)),
     "commit": Login(memory=(WRITER, READER, KEEPER), vault=(KEYDESTROYER, KEEPER)),
     "consolidator": Login(memory=(READER,), vault=(KEYREADER,)),
+    "rehearsal": Login(memory=(REHEARSER,)),
     "retrieval": Login(memory=(TENANT, ACCOUNTS)),
     # Who asks and proves: `psql`, `verify`, `forget`, and orders, which say what they will take.
     "audit": Login(memory=(READER,), vault=(KEYREADER,)),

@@ -1,4 +1,4 @@
-"""What a preview, of a policy or of a rehearsal, reads of the store, at one moment; it changes nothing."""
+"""What a preview of a policy reads of the store, at one moment; it changes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalEntry, Standing, Stored
-from memquorum.core.rehearsal import Drawable, Seen
 from memquorum.core.salience import STORED
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.core.vote.preview import Alive
@@ -63,23 +62,6 @@ class Moment:
             cursor.itersize = _FETCH
             rows = cursor.execute(QUERIES["preview_alive"], wanted)
             return [Alive(Candidate(*row), rests=rests, protected=protected) for *row, rests, protected in rows]
-
-    def recent_drawable(self, shard: int, namespace: str | None, most: int) -> list[Drawable]:
-        """So many of a shard's short-term memories as a rehearsal may draw from, the most salient first."""
-        return self._drawable("rehearsal_recent", shard, namespace, most)
-
-    def old_drawable(self, shard: int, namespace: str | None, most: int) -> list[Drawable]:
-        """So many of a shard's long-term memories as a rehearsal may draw from, longest unused first."""
-        return self._drawable("rehearsal_old", shard, namespace, most)
-
-    def seen(self, memory_ids: Sequence[str]) -> list[tuple[int, Seen]]:
-        """Each memory with its shard, as a rehearsal finds it, in the order asked for."""
-        rows = self._connection.execute(QUERIES["rehearsal_seen"], {"ids": list(memory_ids)})
-        return [(shard, Seen(*rest)) for shard, *rest in rows]
-
-    def _drawable(self, query: str, shard: int, namespace: str | None, most: int) -> list[Drawable]:
-        wanted = {"shard": shard, "namespace": namespace, "limit": most}
-        return [Drawable(*row) for row in self._connection.execute(QUERIES[query], wanted)]
 
     def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Quota]:
         """Where the namespaces stand."""

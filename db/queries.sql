@@ -634,10 +634,10 @@ ORDER BY seq
 LIMIT %(limit)s
 
 -- :name journal_about
--- What the journal says of memories' births, uses and encodings: all that a sealed one needs to come back.
+-- What the journal says of memories' births, uses, rehearsals and encodings: all that a sealed one needs to come back.
 SELECT memory_id::text, entry
 FROM journal
-WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'drafted', 'reinforced', 'accessed', 'reencoded')
+WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'drafted', 'reinforced', 'accessed', 'reencoded', 'rehearsed')
 ORDER BY memory_id, seq
 
 -- :name restores_open
@@ -671,7 +671,7 @@ SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.
 FROM (
     SELECT shard, entry FROM journal
     WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
-    'destroyed', 'reencoded', 'lapsed')
+    'destroyed', 'reencoded', 'rehearsed', 'lapsed')
     ORDER BY shard, seq LIMIT 1
 ) j
 LEFT JOIN erasure e ON e.shard = j.shard AND e.order_id = %(id)s::uuid
@@ -831,6 +831,19 @@ WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(sali
       <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
 ORDER BY (s.accesses + s.reinforced > 0 OR s.memory_id IN (SELECT id FROM again)) DESC,
     m.early DESC, s.salience_ppm DESC, s.memory_id
+LIMIT %(limit)s
+
+-- :name schedule_doubted
+-- What the last rehearsal found not to hold, does not rest and is not protected, the least salient first. `kinds`: by
+-- tier, the kind that it rests for.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND s.doubts > 0
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+ORDER BY s.salience_ppm, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_contested
@@ -995,32 +1008,52 @@ SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions, alive
 FROM shard
 WHERE shard = %(shard)s
 
+-- :name rehearsal_shards
+-- The shards' times, and how far each has applied the accepted stream.
+SELECT s.shard, s.as_of, coalesce(c.next_offset, 0)
+FROM shard s
+LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(topic)s
+ORDER BY s.shard
+
 -- :name rehearsal_recent
--- The most salient of a shard's short-term memories, of a namespace or of all.
+-- The most salient of a shard's short-term memories that were not rehearsed after a time, of a namespace or of all.
 SELECT s.memory_id::text, s.salience_ppm
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND (s.rehearsed = 0 OR s.rehearsed <= %(before)s)
+  AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
 ORDER BY s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
 -- :name rehearsal_old
--- Those of a shard's long-term memories that nobody used for longest, of a namespace or of all.
+-- Those of a shard's long-term memories that nobody used for longest and that were not rehearsed after a time, of a
+-- namespace or of all.
 SELECT s.memory_id::text, s.salience_ppm
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.tier = 'long-term' AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
+WHERE s.shard = %(shard)s AND s.tier = 'long-term' AND (s.rehearsed = 0 OR s.rehearsed <= %(before)s)
+  AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
 ORDER BY s.last_access, s.memory_id
 LIMIT %(limit)s
 
 -- :name rehearsal_seen
--- What a rehearsal looks at: whether a memory was used, how many that are alive say otherwise, and what is left of those
--- that it was made of.
-SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.accesses + s.reinforced,
+-- What a rehearsal looks at: whether a memory was used, a memory that is alive, says otherwise and is served before it,
+-- and what is left of those that it was made of. Of two that contradict each other the newer one is served first, unless
+-- the older one is in long-term memory and another agent and source said it. What contradicts a summary contradicts a
+-- sentence, and not the whole.
+SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
+    s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed,
     (
-        SELECT count(*) FROM conflict c
+        SELECT o.memory_id::text
+        FROM conflict c
         JOIN strength o ON o.memory_id = CASE c.newer WHEN s.memory_id THEN c.older ELSE c.newer END
-        WHERE c.newer = s.memory_id OR c.older = s.memory_id
+        JOIN memory w ON w.id = o.memory_id
+        WHERE (c.newer = s.memory_id OR c.older = s.memory_id) AND m.made_by IS NULL
+          AND (c.newer = s.memory_id) = (
+              CASE WHEN c.newer = s.memory_id THEN o.tier ELSE s.tier END = 'long-term'
+              AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
+        ORDER BY o.memory_id
+        LIMIT 1
     ),
     (SELECT count(*) FROM provenance p WHERE p.child = s.memory_id AND NOT p.echo),
     (
@@ -1028,7 +1061,8 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
         JOIN strength o ON o.memory_id = p.parent
         WHERE p.child = s.memory_id AND NOT p.echo
     ),
-    EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+    EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id),
+    m.seq
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
 JOIN strength s USING (memory_id)
 JOIN memory m ON m.id = s.memory_id
@@ -1037,6 +1071,10 @@ ORDER BY wanted.position
 -- :name read_only
 -- Whatever comes in this transaction changes nothing.
 SET TRANSACTION READ ONLY
+
+-- :name patience
+-- How long each statement of this transaction may take, in milliseconds.
+SELECT set_config('statement_timeout', %(ms)s, true)
 
 -- :name preview_shards
 -- Where every shard stands.
@@ -1150,7 +1188,7 @@ ORDER BY count(*) < 3, count(*), subject, namespace
 LIMIT 1
 
 -- :name explain_notes
--- What the journal says of one memory: its birth, its encodings, and its latest uses.
+-- What the journal says of one memory: its birth, its encodings, its latest rehearsals and uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
  WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'drafted', 'dropped')
@@ -1162,6 +1200,12 @@ UNION ALL
  WHERE memory_id = %(id)s::uuid AND effect = 'reencoded'
  ORDER BY seq DESC
  LIMIT %(limit)s)
+UNION ALL
+(SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
+ FROM journal
+ WHERE memory_id = %(id)s::uuid AND effect = 'rehearsed'
+ ORDER BY seq DESC
+ LIMIT 3)
 UNION ALL
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
@@ -1499,16 +1543,16 @@ ORDER BY n.distance, m.id
 
 -- :name cache_fill
 -- The most used memories of a namespace, of those that are for any purpose, and beside each how far the shard's journal reaches in the same snapshot. One row
--- without a memory where there is none.
-SELECT s.seq, m.id::text, m.vector, m.accesses
+-- without a memory where there is none. A rehearsal that found a memory to hold counts as a use of it.
+SELECT s.seq, m.id::text, m.vector, m.uses
 FROM shard s
 LEFT JOIN (
-    SELECT e.memory_id AS id, halfvec_send(e.vector) AS vector, t.accesses
+    SELECT e.memory_id AS id, halfvec_send(e.vector) AS vector, t.accesses + t.replays AS uses
     FROM embedding e
     JOIN strength t USING (memory_id)
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
       AND e.memory_id NOT IN $bound(%(namespace)s)
-    ORDER BY t.accesses DESC, t.last_access DESC, e.memory_id
+    ORDER BY t.accesses + t.replays DESC, t.last_access DESC, e.memory_id
     LIMIT %(most)s
 ) AS m ON true
 WHERE s.shard = %(shard)s
@@ -1516,19 +1560,31 @@ WHERE s.shard = %(shard)s
 -- :name cache_changed
 -- What changed in namespaces of a shard since a journal sequence, and beside each how far the journal reaches; a memory
 -- that is not there any more, or is for certain purposes, has no vector. Beside each, too, the namespaces in which an
--- order to erase was carried out since. One row without a memory where nothing changed.
+-- order to erase was carried out since. What of long-term memory was rehearsed since is there too, so that it is warm.
+-- One row without a memory where nothing changed.
 SELECT s.seq,
     ARRAY(
         SELECT DISTINCT e.namespace FROM erasure e
         WHERE e.shard = %(shard)s AND e.last_seq > %(after)s AND e.namespace = ANY(%(namespaces)s)),
-    m.id::text, m.namespace, halfvec_send(e.vector), t.accesses
+    m.id::text, m.namespace, halfvec_send(e.vector), t.accesses + t.replays
 FROM shard s
 LEFT JOIN (
-    SELECT id, namespace, purposes
-    FROM memory
-    WHERE shard = %(shard)s AND seq > %(after)s AND namespace = ANY(%(namespaces)s)
-    ORDER BY memory.seq
-    LIMIT %(most)s
+    (
+        SELECT id, namespace, purposes
+        FROM memory
+        WHERE shard = %(shard)s AND seq > %(after)s AND namespace = ANY(%(namespaces)s)
+        ORDER BY memory.seq
+        LIMIT %(most)s
+    )
+    UNION
+    (
+        SELECT w.id, w.namespace, w.purposes
+        FROM journal j
+        JOIN memory w ON w.id = j.memory_id
+        WHERE j.shard = %(shard)s AND j.seq > %(after)s AND j.effect = 'rehearsed' AND w.tier = 'long-term'
+          AND w.namespace = ANY(%(namespaces)s)
+        LIMIT %(most)s
+    )
 ) AS m ON true
 LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s AND m.purposes IS NULL
 LEFT JOIN strength t ON t.memory_id = e.memory_id
@@ -1536,7 +1592,7 @@ WHERE s.shard = %(shard)s
 
 -- :name cache_some
 -- Those of the memories that are there and for any purpose.
-SELECT e.memory_id::text, halfvec_send(e.vector), t.accesses
+SELECT e.memory_id::text, halfvec_send(e.vector), t.accesses + t.replays
 FROM embedding e
 JOIN strength t USING (memory_id)
 WHERE e.memory_id = ANY(%(ids)s::uuid[]) AND e.namespace = %(namespace)s AND e.encoder = %(encoder)s

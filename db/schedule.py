@@ -77,6 +77,12 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
 
+    def doubted(self, shard: int, limit: int) -> list[Candidate]:
+        """What the last rehearsal found not to hold; see the port."""
+        parameters = {"shard": shard, "limit": limit, "kinds": Json(LETS_GO)}
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_doubted"], parameters)]
+
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """What says otherwise than what is alive, with that; see the port."""
         parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS)}

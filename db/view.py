@@ -18,6 +18,7 @@ from typing import Any
 from msgspec.structs import astuple
 
 from db import view_statements as sql
+from db.view_rehearsals import ViewRehearsals
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from db.view_worths import ViewWorths
@@ -52,7 +53,8 @@ class View:
         self._begin()
         if row is None:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
-        self._forgotten, self.worths = self._load_forgotten(), ViewWorths(self._writing)
+        self._forgotten = self._load_forgotten()
+        self.worths, self.rehearsals = ViewWorths(self._writing), ViewRehearsals(self._writing)
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""
@@ -249,8 +251,7 @@ class View:
             self._write(sql.LAPSE, (shard, before))
 
     def protect(self, shard: int, order: ProtectionOrdered, signer: str, at: int = 0) -> None:
-        """An order to protect a memory, or to protect it no longer, stands in the stream, for the first time,
-        since `at`.
+        """An order to protect a memory, or to protect it no more, stands in the stream since `at`, for the first time.
 
         It changes nothing where the order's namespace has no such memory, known or sealed: as in the journal.
         """

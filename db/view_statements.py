@@ -64,6 +64,13 @@ WITH both AS (
 UPDATE memory SET witnessed = witnessed + 1
 WHERE at IN (SELECT at FROM both) AND (SELECT count(DISTINCT agent) FROM both) = 2
 """
+# As whoever applies it does: once in its time, and raised only where it was used since.
+REHEARSE = """
+UPDATE memory SET salience_ppm = min(1000000, salience_ppm * ?3 / 1000000), rehearsed = ?4
+WHERE at = (SELECT at FROM place WHERE memory_id = ?1) AND memory_id = ?1 AND namespace = ?2
+AND (rehearsed = 0 OR ?4 - rehearsed >= ?5)
+AND (?3 <= 1000000 OR (reads + reinforced > 0 AND last_access > rehearsed))
+"""
 # Of what rests sealed, the latest use that was read since.
 LATE = """
 INSERT INTO late
@@ -147,7 +154,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 30))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 30))}, 0
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # A text of so many steps of worth was accepted (core/worth).

@@ -28,6 +28,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "replica": ("member-{member}.key", "member-{member}.*.key", "stamps-member-{member}.key"),
     "commit": (*_SERVICE, "service-journal.key", "service-journal.*.key"),
     "consolidator": ("stamps.key", "agent-consolidator.key"),
+    "rehearsal": ("service-rehearsal.key", "service-rehearsal.*.key"),
     "retrieval": ("service-erasure.key", "service-erasure.*.key"),
     "topics": (),
     "migrate": (),

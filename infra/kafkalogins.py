@@ -42,7 +42,18 @@ ADMIN = "admin"
 
 OPERATOR = "operator"
 AGENT = "agent"
-IDENTITIES = ("intake", "streams", "replica", "commit", "consolidator", "retrieval", OPERATOR, AGENT, ADMIN)
+IDENTITIES = (
+    "intake",
+    "streams",
+    "replica",
+    "commit",
+    "consolidator",
+    "rehearsal",
+    "retrieval",
+    OPERATOR,
+    AGENT,
+    ADMIN,
+)
 
 # The names in schemas/topics that are not an identity's own.
 _ACTS_AS = {

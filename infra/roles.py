@@ -41,7 +41,7 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
 
 @command(
     "run",
-    option("role", choices=["intake", "streams", "replica", "commit", "consolidator", "retrieval"]),
+    option("role", choices=["intake", "streams", "replica", "commit", "consolidator", "rehearsal", "retrieval"]),
     option("--member", type=int, help="the replica's member id"),
     login="role",
     kafka="role",
@@ -349,6 +349,42 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
     ).run(ready)
 
 
+def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.rehearsals import PostgresRehearsals
+    from workers.rehearsal.idle import Idleness
+    from workers.rehearsal.worker import Publisher, Rehearsing
+
+    settings.require("bootstrap", "memory_dsn")
+    stop, codec = Stop().on_signals(), load_codec()
+    if not settings.rehearsal_every_s or "rehearsal" not in made.services:
+        why = "rehearsal_every_s is 0" if not settings.rehearsal_every_s else "the genesis file names no such service"
+        log.info("nothing is rehearsed: %s", why)
+        ready()
+        while not stop:
+            telemetry.health.turn()
+            stop.wait(1)
+        return
+    Rehearsing(
+        made,
+        codec,
+        memory=PostgresRehearsals(settings.memory_dsn),
+        publisher=Publisher(
+            settings.bootstrap,
+            codec,
+            genesis.service_seed(settings, made, "rehearsal"),
+            lambda: genesis.further_seeds(settings, "service-rehearsal"),
+            telemetry.stage("rehearsal"),
+        ),
+        idle=Idleness(settings.rehearsal_busy_percent / 100, settings.rehearsal_quiet_s),
+        stop=stop,
+        every_s=settings.rehearsal_every_s,
+        budget_ms=settings.rehearsal_budget_ms,
+        recent=settings.rehearsal_recent,
+        old=settings.rehearsal_old,
+        telemetry=telemetry,
+    ).run(ready)
+
+
 def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers.retrieval import serving
 
@@ -387,5 +423,6 @@ _START: dict[str, Callable[[Settings, Genesis, int, Ready, Telemetry], None]] = 
     "replica": _replica,
     "commit": _commit,
     "consolidator": _consolidator,
+    "rehearsal": _rehearsal,
     "retrieval": _retrieval,
 }

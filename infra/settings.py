@@ -38,6 +38,7 @@ FOREIGN = frozenset(
 Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
 Cells = Annotated[int, Meta(ge=0, le=64, description="a whole number, 0 to 64")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
+Percent = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a port, 0 to 65535")]
 # Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
 # (docs/scale.md).
@@ -179,6 +180,16 @@ class Settings(_Bounds):
     # While `reencode` works: the encoder of the memories that wait for their turn, which are found through it.
     encoder_before: Literal["none", "minilm", "hashing", "torch"] = "none"
     encoder_before_path: Path = Path("encoder-before")
+    # How often memories are rehearsed at most, in seconds; 0: never. That is only while the machine's processors worked
+    # for less than this share of every few seconds for so long (100: whatever they do). It takes that long at most, and
+    # looks at so many memories: short-term ones, and old long-term ones, which are two in seven where there are any.
+    # How often one memory is rehearsed, and what that changes, the policy says (`rehearse`).
+    rehearsal_every_s: Count = 300
+    rehearsal_busy_percent: Percent = 30
+    rehearsal_quiet_s: Count = 60
+    rehearsal_budget_ms: Count = 500
+    rehearsal_recent: Count = 50
+    rehearsal_old: Count = 20
     # Where retrieval listens; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: Port = 0

@@ -7,6 +7,7 @@ one contract suite in `tests/contract` runs on both.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
@@ -271,6 +272,10 @@ class Schedule(Protocol):
         """
         ...
 
+    def doubted(self, shard: int, limit: int) -> list[Candidate]:
+        """What the last rehearsal found not to hold, rests no longer and is not protected, the least salient first."""
+        ...
+
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """Memories that are alive, each with one that it says otherwise: the latest challengers first, then by the tier
         and the id of the other. Where one of the two rests, or the other is pinned or needed, they are left out, and
@@ -368,6 +373,75 @@ class Sessions(Protocol):
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """What an erased summary was made of and a summary may be made of anew, the oldest first: what is alive, as
         `memories`, and what rests sealed because of that very summary, without its text. Raises StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        ...
+
+
+class Drawable(Struct, frozen=True):
+    """A memory that a rehearsal may draw."""
+
+    memory_id: str
+    salience_ppm: int
+
+
+class Seen(Struct, frozen=True):
+    """A memory as a rehearsal finds it. `uses`: how often it was read or said again. `rehearsed`: when it was rehearsed
+    before, 0 for never; `replays`, `doubts`: as its strength has them. `contested`: a memory that is alive, says
+    otherwise and is served before it. `sources`: of how many memories it was made, of which `sources_left` are alive.
+    `protected`: it is not to be let go. `seq`: of its last change of tier. Times in milliseconds."""
+
+    memory_id: str
+    namespace: str
+    tier: str
+    salience_ppm: int
+    created: int
+    last_access: int
+    uses: int
+    replays: int
+    doubts: int
+    rehearsed: int
+    contested: str | None
+    sources: int
+    sources_left: int
+    protected: bool
+    seq: int
+
+
+class Look(Protocol):
+    """The store at one moment, as a rehearsal sees it. Every method raises StoreUnavailable."""
+
+    def shards(self) -> list[tuple[int, int, int]]:
+        """Each shard with its time and the next offset of its accepted stream to be applied."""
+        ...
+
+    def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
+        """Tells, by shard, the decisions that changed its configuration, in order, each as (pre-prepare, commits)."""
+        ...
+
+    def recent(self, shard: int, before: int, most: int, namespace: str | None = None) -> list[Drawable]:
+        """So many of a shard's short-term memories that were not rehearsed after `before`, the most salient first; of a
+        namespace or of all."""
+        ...
+
+    def old(self, shard: int, before: int, most: int, namespace: str | None = None) -> list[Drawable]:
+        """So many of a shard's long-term memories that were not rehearsed after `before`, longest unused first; of a
+        namespace or of all."""
+        ...
+
+    def seen(self, memory_ids: Sequence[str]) -> list[tuple[int, Seen]]:
+        """Each memory that is alive with its shard, in the order asked for."""
+        ...
+
+
+class Rehearsals(Protocol):
+    """What rehearsals are made of."""
+
+    def look(self, patience_ms: int) -> AbstractContextManager[Look]:
+        """Holds one moment of the store, in which no question takes longer than `patience_ms`. Raises
+        StoreUnavailable."""
         ...
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ ASKED = "memory.query.asked.v1"
 CLOSED = "memory.session.closed.v1"
 SCORED = "memory.salience.scored.v1"
 REENCODED = "memory.encoder.reencoded.v1"
+REHEARSED = "memory.rehearsal.made.v1"
 CROSSED = "memory.decay.crossed.v1"
 REWARDS = "memory.reward.given.v1"
 ORDERS = "memory.configuration.ordered.v1"
@@ -43,6 +44,7 @@ ALL = (
     CLOSED,
     SCORED,
     REENCODED,
+    REHEARSED,
     CROSSED,
     REWARDS,
     ORDERS,

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from memquorum.core import caps, triage
+from memquorum.core import caps, rehearsal, triage
 from memquorum.core.decay import unused_since
 from memquorum.core.policy import CapsPolicy, Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
@@ -33,13 +33,14 @@ _NEVER = dict.fromkeys(ALIVE, -1)
 
 class Candidates(Struct, frozen=True):
     """Candidates in their order of preference, and how many of each of their namespaces may go. `asked`: those that
-    somebody wants to be forgotten."""
+    somebody wants to be forgotten; `doubted`: those that the last rehearsal found not to hold."""
 
     crossed: Sequence[Candidate]
     expired: Sequence[Candidate]
     evicted: Sequence[Candidate]
     asked: Sequence[Candidate]
     rooms: Mapping[str, int]
+    doubted: Sequence[Candidate] = ()
 
 
 NONE = Candidates((), (), (), (), MappingProxyType({}))
@@ -98,8 +99,11 @@ class Caps:
         asked = self._candidates(shard, wanted.memory_ids) if wanted else []
         asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
         measure(asked)
+        found = self._schedule.doubted(shard, most)
+        doubted = [one for one in found if rehearsal.doubted(one, tick.as_of, policy)]
+        measure(doubted)
         self._tell(shard, stopped)
-        return Candidates(crossed, expired, evicted, asked, rooms)
+        return Candidates(crossed, expired, evicted, asked, rooms, doubted)
 
     def _expired(self, shard: int, as_of: int, policy: Policy, limit: int, without: set[str]) -> list[DueMemory]:
         """What has expired, the lowest decay score first."""

@@ -175,6 +175,7 @@ class Nomination:
             expired=found.expired,
             evicted=found.evicted,
             asked=found.asked,
+            doubted=found.doubted,
             promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
             drafted=() if why == nomination.CONTRADICTION else self._drafted(tick.shard, policy),

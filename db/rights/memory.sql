@@ -7,7 +7,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['memquorum_writer', 'memquorum_reader', 'memquorum_accounts', 'memquorum_tenant',
-        'memquorum_counter'] LOOP
+        'memquorum_counter', 'memquorum_rehearser'] LOOP
         EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM %I', name);
     END LOOP;
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
@@ -45,6 +45,16 @@ GRANT SELECT ON shard, memory, embedding, strength, journal, decision, outcome, 
 -- The counter is intake: how many memories a namespace has, and up to where that is counted. No memory, no content.
 GRANT SELECT (namespace, alive) ON living TO memquorum_counter;
 GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_counter;
+
+-- The rehearser is the worker of that name: whether a memory is used, contradicted and borne out; no content, no vector,
+-- and nobody's agent but to tell one from another. Decisions, for who they say may sign.
+GRANT SELECT (id, shard, namespace, agent, source, made_by, tier, created, seq) ON memory TO memquorum_rehearser;
+GRANT SELECT ON strength, conflict, provenance TO memquorum_rehearser;
+GRANT SELECT (memory_id) ON protection TO memquorum_rehearser;
+GRANT SELECT (shard, as_of) ON shard TO memquorum_rehearser;
+GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_rehearser;
+GRANT SELECT (shard, epoch, seq, config, trigger, pre_prepare, commits) ON decision TO memquorum_rehearser;
+GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_rehearser;
 
 -- The keeper writes tables anew that held what was deleted, and makes the indexes of large namespaces: for these it owns
 -- content and embedding, of which row security, forced upon owners too, shows it no row.

@@ -164,6 +164,15 @@ class TriagePolicy(Struct, frozen=True):
     expire_ppm: int = 50_000
 
 
+class RehearsePolicy(Struct, frozen=True):
+    """What a rehearsal may change (SPEC B, Alg. 15; `core.rehearsal`). When one is made, the machine says."""
+
+    # A memory is rehearsed at most once in so long, by its shard's time; 0: never.
+    every_ms: int = 3600 * 1000
+    # θ_decay: what the last rehearsal found not to hold is nominated to be forgotten once its decay score is below.
+    expire_ppm: int = 100_000
+
+
 class EpochPolicy(Struct, frozen=True):
     """When a shard votes, and on how much (SPEC A, Alg. 4; DESIGN 19)."""
 
@@ -219,6 +228,7 @@ class Policy(Struct, frozen=True):
     supersede: SupersedePolicy = field(default_factory=SupersedePolicy)
     consolidate: ConsolidatePolicy = field(default_factory=ConsolidatePolicy)
     triage: TriagePolicy = field(default_factory=TriagePolicy)
+    rehearse: RehearsePolicy = field(default_factory=RehearsePolicy)
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
@@ -354,6 +364,8 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "triage.slow_rate_ppm": _RATE,
         "triage.slow_ppm": _SHARE,
         "triage.expire_ppm": _SHARE,
+        "rehearse.every_ms": _SPAN,
+        "rehearse.expire_ppm": _SHARE,
         "epoch.interactions": _COUNT,
         "epoch.interval_ms": _SPAN,
         "epoch.capacity": _COUNT,

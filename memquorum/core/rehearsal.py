@@ -1,69 +1,67 @@
 """What a rehearsal goes through and what it concludes (SPEC B, Alg. 15).
 
 A rehearsal draws short-term memories by salience and long-term ones that nobody used for long, and mixes them, so that
-what is new never crowds out what is old: two of every seven are long-term (P42). It is a forecast: nothing is changed
-here, and what it would nominate is for members to vote on.
+what is new never crowds out what is old: two of every seven are long-term (P42). What it concludes is signed,
+journalled and applied by the rule (`core.journal.rehearsals`); what is nominated in consequence is for members to vote
+on.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from hashlib import blake2b
+from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import SHORT_TERM
+from memquorum.core.triage import decay_score_ppm
 from memquorum.core.vote.kinds import LETS_GO, RAISES
+from memquorum.ports import Candidate, Drawable, Seen
 
 RECENT_MOST = 50
 OLD_MOST = 20
 # Of so many memories of a rehearsal, so many are old ones.
 _OLD, _OF = 2, 7
 
-# Millionths of the salience before.
-_BETTER, _WORSE = 1_100_000, 850_000
-_LET_GO_BELOW_PPM = 100_000
-
-
-class Drawable(Struct, frozen=True):
-    """A memory that may be drawn."""
-
-    memory_id: str
-    salience_ppm: int
-
-
-class Seen(Struct, frozen=True):
-    """A memory as a rehearsal finds it. `uses`: how often it was read or said again. `contested`: how many memories
-    that are alive say otherwise. `sources`: of how many memories it was made, of which `sources_left` are alive.
-    `protected`: it is not to be let go."""
-
-    memory_id: str
-    namespace: str
-    tier: str
-    salience_ppm: int
-    created: int
-    uses: int
-    contested: int
-    sources: int
-    sources_left: int
-    protected: bool
-
 
 class Verdict(StrEnum):
-    """What a rehearsal says of a memory, and why."""
+    """What a rehearsal says of a memory."""
 
-    GOOD = "holds, and was used"
-    UNUSED = "holds, and nobody used it yet"
-    CONTESTED = "another memory says otherwise"
-    GROUNDLESS = "nothing that it was made of is left"
+    HELD = "held"
+    UNUSED = "unused"
+    CONTESTED = "contested"
+    GROUNDLESS = "groundless"
+
+    @property
+    def doubts(self) -> bool:
+        """Whether it speaks against the memory."""
+        return self in _DOUBTS
+
+
+_DOUBTS = frozenset({Verdict.CONTESTED, Verdict.GROUNDLESS})
+FACTORS_PPM: Mapping[Verdict, int] = MappingProxyType(
+    {Verdict.HELD: 1_100_000, Verdict.UNUSED: PPM, Verdict.CONTESTED: 850_000, Verdict.GROUNDLESS: 850_000}
+)
+"""By verdict, the salience afterwards in millionths of the salience before; it is never above 1."""
+WHY: Mapping[Verdict, str] = MappingProxyType(
+    {
+        Verdict.HELD: "holds, and was used since",
+        Verdict.UNUSED: "holds, and nobody used it since",
+        Verdict.CONTESTED: "another memory says otherwise",
+        Verdict.GROUNDLESS: "nothing that it was made of is left",
+    }
+)
+"""In words, what a verdict means."""
 
 
 class Conclusion(Struct, frozen=True):
-    """What follows for a memory: its verdict, the salience that it would have, and the kind of vote that it would be
-    put to, if any."""
+    """What follows for a memory: its verdict, the salience that it has then, and the kind of vote that it can be put
+    to, if any. `changes`: whether there is anything to record."""
 
     memory_id: str
     namespace: str
@@ -72,32 +70,43 @@ class Conclusion(Struct, frozen=True):
     before_ppm: int
     after_ppm: int
     nominated: str | None
+    changes: bool
 
 
-def drawn(recent: Sequence[Drawable], old: Sequence[Drawable], seed: int) -> list[str]:
-    """The memories to look at, in their order. `recent`: short-term ones, drawn by salience; `old`: long-term ones,
-    drawn alike. The same seed draws the same.
+def drawn(
+    recent: Sequence[Drawable], old: Sequence[Drawable], seed: int, most: int = RECENT_MOST, old_most: int = OLD_MOST
+) -> list[str]:
+    """The memories to look at, in their order. `recent`: short-term ones, drawn by salience, so many at `most`; `old`:
+    long-term ones, drawn alike, `old_most`. The same seed draws the same.
 
     Where there are fewer long-term memories than a rehearsal takes, it takes fewer short-term ones and keeps the share;
     where there is none at all, there is nothing old to crowd out, and it takes all the short-term ones that it may.
     """
-    some = _first(old, seed, OLD_MOST, by_salience=False)
-    most = len(some) * (_OF - _OLD) // _OLD if some else RECENT_MOST
-    return _mixed(_first(recent, seed, min(RECENT_MOST, most), by_salience=True), some)
+    some = _first(old, seed, old_most, by_salience=False)
+    bound = len(some) * (_OF - _OLD) // _OLD if some else most
+    return _mixed(_first(recent, seed, min(most, bound), by_salience=True), some)
+
+
+def after_ppm(salience_ppm: int, verdict: Verdict) -> int:
+    """The salience after a verdict: × 1.10 and at most 1 for what held and was used, × 0.85 for what did not hold."""
+    return min(PPM, salience_ppm * FACTORS_PPM[verdict] // PPM)
 
 
 def concluded(seen: Seen, as_of: int, policy: Policy) -> Conclusion:
     """What follows from what was seen at this time of its shard."""
     verdict = _verdict(seen)
-    after = seen.salience_ppm
-    if verdict is Verdict.GOOD:
-        after = min(PPM, after * _BETTER // PPM)
-    elif verdict is not Verdict.UNUSED:
-        after = after * _WORSE // PPM
+    after = after_ppm(seen.salience_ppm, verdict)
     return Conclusion(
         seen.memory_id, seen.namespace, seen.tier, verdict, seen.salience_ppm, after,
-        _nominated(seen, verdict, after, as_of, policy),
+        _nominated(seen, verdict, after, as_of, policy), verdict is not Verdict.UNUSED or seen.doubts > 0,
     )  # fmt: skip
+
+
+def doubted(one: Candidate | Seen, as_of: int, policy: Policy) -> bool:
+    """Whether what the last rehearsal found not to hold is to be nominated to be forgotten: its decay score is under
+    θ_decay."""
+    score = decay_score_ppm(one.salience_ppm, one.replays, as_of - one.last_access, policy)
+    return score < policy.rehearse.expire_ppm
 
 
 def _verdict(seen: Seen) -> Verdict:
@@ -105,15 +114,16 @@ def _verdict(seen: Seen) -> Verdict:
         return Verdict.CONTESTED
     if seen.sources and not seen.sources_left:
         return Verdict.GROUNDLESS
-    return Verdict.GOOD if seen.uses else Verdict.UNUSED
+    return Verdict.HELD if seen.uses and seen.last_access > seen.rehearsed else Verdict.UNUSED
 
 
-def _nominated(seen: Seen, verdict: Verdict, after_ppm: int, as_of: int, policy: Policy) -> str | None:
-    if verdict is Verdict.GOOD and seen.tier == SHORT_TERM:
-        ready = after_ppm >= policy.promote.salience_ppm and as_of - seen.created >= policy.promote.age_ms
+def _nominated(seen: Seen, verdict: Verdict, after: int, as_of: int, policy: Policy) -> str | None:
+    if verdict is Verdict.HELD and seen.tier == SHORT_TERM:
+        ready = after >= policy.promote.salience_ppm and as_of - seen.created >= policy.promote.age_ms
         return RAISES[seen.tier] if ready else None
-    bad = verdict in {Verdict.CONTESTED, Verdict.GROUNDLESS}
-    return LETS_GO[seen.tier] if bad and after_ppm < _LET_GO_BELOW_PPM and not seen.protected else None
+    if not verdict.doubts or seen.protected:
+        return None
+    return LETS_GO[seen.tier] if doubted(replace(seen, salience_ppm=after), as_of, policy) else None
 
 
 def _first(pool: Sequence[Drawable], seed: int, most: int, *, by_salience: bool) -> list[str]:

@@ -160,6 +160,14 @@ CACHE_SEARCHES = Definition(
     "Searches by where their answer is from: of the cache, whether all memories were compared or the most used; of the "
     "store, why not of the cache.",
 )  # fmt: skip
+REHEARSALS = Definition(
+    "memquorum_rehearsals_total", "counter", ("outcome",),
+    "Rehearsals: made; or not, since the machine was busy for a whole interval, or the store did not answer in time.",
+)  # fmt: skip
+REHEARSED = Definition(
+    "memquorum_rehearsed_memories_total", "counter", ("verdict",),
+    "Memories that rehearsals looked at, by what was found.",
+)  # fmt: skip
 CACHED = Definition(
     "memquorum_cache_memories", "gauge", (),
     "Memories whose vectors the retrieval caches hold, of all namespaces.",
@@ -172,7 +180,7 @@ CACHES = Definition(
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
-    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS, REJECTED, FAILED,
+    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -210,6 +218,8 @@ class Meters:
         self.misbehaviour = self._counter(MISBEHAVIOUR)
         self.requests = self._histogram(REQUESTS)
         self.cache_searches = self._counter(CACHE_SEARCHES)
+        self.rehearsals = self._counter(REHEARSALS)
+        self.rehearsed = self._counter(REHEARSED)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)
 

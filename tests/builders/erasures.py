@@ -19,7 +19,7 @@ ORDER = ids.memory_id("orders", "1")
 def entitled(signed: tuple[str, ...] = (NAMESPACE,)) -> dict[str, Any]:
     """What a genesis needs beside the usual for every signer there is: the service, and two agents with keys."""
     return {
-        "services": {name: public_key(f"service:{name}") for name in ("nomination", "journal", "erasure")},
+        "services": {name: public_key(f"service:{name}") for name in ("nomination", "journal", "erasure", "rehearsal")},
         "agent_keys": {name: public_key(f"agent:{name}") for name in ("planner", "reviewer")},
         "signed": signed,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
-from memquorum.core.records import Accessed, Decided, Stored
+from memquorum.core.records import Accessed, Decided, Rehearsed, Stored
 from memquorum.core.retrieval.explain import DecisionFacts, Facts, Filled, Noted
 from memquorum.schema_files import load_codec
 from tests.builders.shard import NAMESPACE, Shard
@@ -19,7 +19,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         entry, detail = change.entry, codec.decode(change.entry.detail)
         if entry.memory_id == wanted and entry.effect == "repeated":
             repetitions += 1
-        elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed):
+        elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed | Rehearsed):
             notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
         if isinstance(detail, Stored) and wanted in detail.superseded:
             filled.append(Filled(entry.memory_id, entry.as_of, entry.seq))

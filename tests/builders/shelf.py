@@ -39,6 +39,7 @@ class Shelf:
     votes: list[OrderVote] = field(default_factory=list)
     requested: list[bytes] = field(default_factory=list)
     stands: dict[str, Quota] = field(default_factory=dict)
+    unsure: list[Candidate] = field(default_factory=list)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     idle: list[IdleSession] = field(default_factory=list)
     erased: list[ErasedSummary] = field(default_factory=list)
@@ -69,6 +70,9 @@ class Shelf:
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         self._note("promotable", shard, salience_ppm, created_before, limit)
         return [c for c in self.ready if c.salience_ppm >= salience_ppm and c.created < created_before][:limit]
+
+    def doubted(self, shard: int, limit: int) -> list[Candidate]:
+        return self.unsure[:limit]
 
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         return self.disputed[:limit]

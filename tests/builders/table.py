@@ -31,7 +31,7 @@ from memquorum.core.vote.columns import places_of, read
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
-from tests.builders import votes
+from tests.builders import rehearsals, votes
 from tests.builders.genesis import make, seed_of
 from tests.builders.worths import weighed
 from workers.kafka.own_clock import OwnClock
@@ -39,7 +39,7 @@ from workers.replica.judge import Judge
 from workers.replica.seat import LOGS, Seat
 
 CODEC = load_codec()
-GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2}, **rehearsals.entitled())
 ME = 1
 HOUR = 3_600_000
 NOW = 100 * HOUR
@@ -74,7 +74,9 @@ class Table:
         self.own_clock = own_clock
         self.texts: dict[str, str] = {}
         self.nominations: dict[bytes, NominationProposed] = {}
-        self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values()], 0)
+        self.offsets = dict.fromkeys(
+            [topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED, *LOGS.values()], 0
+        )
         self.view = View(path, GENESIS.cluster, ME)
         self.signed = MemorySignState()
         self.signed.claim([("0/0/0/began", b"", b"")])

@@ -26,7 +26,15 @@ from infra.settings import Settings
 from tests import ROOT
 
 MEMBERS = 4
-WORKERS = ("intake", "streams", *(f"replica-{i}" for i in range(MEMBERS)), "commit", "consolidator", "retrieval")
+WORKERS = (
+    "intake",
+    "streams",
+    *(f"replica-{i}" for i in range(MEMBERS)),
+    "commit",
+    "consolidator",
+    "rehearsal",
+    "retrieval",
+)
 SERVERS = ("kafka", "postgres")
 _PATIENCE_S = 30.0
 FREEZE_S = 30.0

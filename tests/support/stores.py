@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from db.inmemory import InMemoryNeighbourhoods, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
+from db.inmemory_rehearsals import InMemoryRehearsals
 from db.neighbourhoods import PostgresNeighbourhoods
+from db.rehearsals import PostgresRehearsals
 from db.schedule import PostgresSchedule
 from db.standing import Clear
 from db.store import PostgresStore
@@ -19,7 +21,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.ports import Neighbourhoods, Schedule, StoredOrders
+from memquorum.ports import Neighbourhoods, Rehearsals, Schedule, StoredOrders
 from tests.builders.shard import Shard
 
 KINDS = ["memory", "postgres"]
@@ -40,6 +42,7 @@ class World:
     schedule: Schedule
     stored: StoredOrders
     neighbourhoods: Neighbourhoods
+    rehearsals: Rehearsals
     reopen: Callable[[], World]
     dsn: str | None = None
 
@@ -68,15 +71,19 @@ def make(request: pytest.FixtureRequest) -> World:
 
         def reopen() -> World:
             return World(
-                store, InMemorySchedule(store), InMemoryStoredOrders(store), InMemoryNeighbourhoods(store), reopen
-            )
+                store, InMemorySchedule(store), InMemoryStoredOrders(store), InMemoryNeighbourhoods(store),
+                InMemoryRehearsals(store), reopen,
+            )  # fmt: skip
 
         return reopen()
     dsn = request.getfixturevalue("databases")[0]
     opened: list[Any] = []
 
     def connect() -> World:
-        parts = (PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn), PostgresNeighbourhoods(dsn))
+        parts = (
+            PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn), PostgresNeighbourhoods(dsn),
+            PostgresRehearsals(dsn),
+        )  # fmt: skip
         opened.extend(parts)
         return World(*parts, connect, dsn)
 

@@ -173,7 +173,7 @@ def _rehearsed() -> None:
     from infra import rehearse
     from memquorum.core.rehearsal import Conclusion, Verdict
 
-    rehearse._tell(rehearse.Rehearsed(0, (Conclusion(EVIL, EVIL, EVIL, Verdict.GOOD, 1, 1, EVIL),), 1))
+    rehearse._tell((Conclusion(EVIL, EVIL, EVIL, Verdict.HELD, 1, 1, EVIL, changes=True),))
 
 
 def _status(folder: Path) -> None:

@@ -49,7 +49,10 @@ FLOORS: Floors = (
     {"db": ("db",)},
     {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
     {"client": ("memquorum.client", "memquorum.cli", "memquorum.__main__")}
-    | _each(*(f"workers.{process}" for process in ("audit", "consolidator", "intake", "replica", "retrieval")), of=""),
+    | _each(
+        *(f"workers.{process}" for process in ("audit", "consolidator", "intake", "rehearsal", "replica", "retrieval")),
+        of="",
+    ),
     _each("workers.rebuild", "workers.upkeep", of=""),
     _each("workers.commit", of=""),
     {"infra": ("infra",)},

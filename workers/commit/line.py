@@ -18,6 +18,8 @@ from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.identity.messages import BadMessage
+from memquorum.core.journal import rehearsals
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, ErasureRow, Keys, Rows
@@ -31,6 +33,7 @@ from memquorum.core.records import (
     EpisodeScored,
     MemoryReencoded,
     OrderAccepted,
+    RehearsalMade,
     Restored,
 )
 from memquorum.core.salience import REMEMBERED
@@ -39,7 +42,7 @@ from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
 
 KIND_OF = {topics.PRE_PREPARES: assembly.PRE_PREPARE, topics.COMMITS: assembly.COMMIT}
-SOURCES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, *KIND_OF)
+SOURCES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED, *KIND_OF)
 
 # What pgvector's halfvec holds.
 _DIMENSIONS_MOST = 16_000
@@ -47,16 +50,20 @@ _TRACES_MOST = 256
 # Embeddings by another encoder that wait: some 4 MB where a vector has 384 dimensions, and in proportion.
 _REENCODED_MOST = 4_096
 _ANEW_MOST = 256
+# Of what rehearsals found, half a kilobyte each.
+_REHEARSED_MOST, _TAKEN_MOST = 4_096, 256
 
 
 Anew = tuple[int, MemoryReencoded]
 """An offset, and the embedding by another encoder that stands there."""
+Found = tuple[int, bytes, RehearsalMade]
+"""An offset, and what a rehearsal found of a memory: as it was signed, and read."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew; or
-    an order to erase, alone (`erasure`).
+    """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew,
+    what rehearsals found; or an order to erase, alone (`erasure`).
 
     `parents`: the traces of the decision's commits, in the order of their arrival. `recalled`: of the memories that the
     decision restores, what the journal tells of those whose content can be opened. `unproven`: the episodes that fill a
@@ -69,6 +76,7 @@ class Batch:
     items: list[Item]
     parents: tuple[str, ...] = ()
     anew: list[Anew] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
     changes: list[tuple[Change, Item | None]] = field(default_factory=list)
     rejected: OutOfTurn | None = None
     recalled: dict[str, Restored] = field(default_factory=dict)
@@ -88,6 +96,7 @@ class Batch:
         if self.certified is not None:
             found.append(applying.touches(codec, self.certified.checked, since=since))
         found.append(Keys(frozenset(record.memory_id for _, record in self.anew)))
+        found.append(Keys(frozenset(i for _, _, made in self.found for i in (made.memory_id, made.witness) if i)))
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
             frozenset(key for keys in found for key in keys.events),
@@ -143,11 +152,18 @@ class Batch:
                 work.absorb(anew)
                 self.changes.append((anew, None))
                 self.reencoded[record.memory_id] = vectors[offset]
+        for offset, data, _ in self.found:
+            place = applying.Place(topics.REHEARSED, rows.state.shard, offset)
+            rehearsed = applying.apply_rehearsed(rules, work.rows, place, data)
+            if rehearsed is not None:
+                work.absorb(rehearsed)
+                self.changes.append((rehearsed, None))
         return work.net()
 
     def cursors(self, shard: int) -> dict[tuple[int, str], int]:
-        """How far it uses up what the journal's entries do not tell: embeddings that come too late leave none."""
-        return {(shard, topics.REENCODED): self.anew[-1][0] + 1} if self.anew else {}
+        """How far it uses up what the journal's entries do not tell: what comes too late leaves none."""
+        ends = {topics.REENCODED: [at for at, _ in self.anew], topics.REHEARSED: [at for at, _, _ in self.found]}
+        return {(shard, topic): some[-1] + 1 for topic, some in ends.items() if some}
 
     def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
         place = applying.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
@@ -179,6 +195,7 @@ class Line:
         self.decisions = Assembly(rules.codec, genesis, self.state.shard, self.state.decided_seq, start.decided)
         self._codec = rules.codec
         self._anew: deque[Anew] = deque()
+        self._found: deque[Found] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
         self._traces: dict[bytes, str] = {}
 
@@ -202,6 +219,8 @@ class Line:
             return self._score(offset, data, traceparent)
         elif topic == topics.REENCODED:
             return self._reencode(offset, data)
+        elif topic == topics.REHEARSED:
+            return self._rehearse(offset, data)
         else:
             return self._accept(offset, data, traceparent, written_ms)
         refusals, self.decisions.refusals = self.decisions.refusals, []
@@ -221,16 +240,18 @@ class Line:
             return Batch(None, items)
         # What the fleet does comes first: embeddings anew are many, and nobody waits for one of them.
         anew = list(itertools.islice(self._anew, _ANEW_MOST))
+        found = list(itertools.islice(self._found, _TAKEN_MOST))
         if certified is None:
-            return Batch(None, items, anew=anew) if items or anew else None
+            return Batch(None, items, anew=anew, found=found) if items or anew or found else None
         commits = set(certified.commits)
         traces = tuple(trace for data, trace in self._traces.items() if data in commits)
-        return Batch(certified, items, traces, anew)
+        return Batch(certified, items, traces, anew, found)
 
     def paused(self) -> set[str]:
         """Sources not to be read on until some of what has arrived is applied."""
         full = {topics.ACCEPTED: self.spine.full, topics.SCORED: self.spine.scores_full}
         full[topics.REENCODED] = len(self._anew) >= _REENCODED_MOST
+        full[topics.REHEARSED] = len(self._found) >= _REHEARSED_MOST
         return {topic for topic, so in full.items() if so}
 
     def rewind(self) -> dict[str, int]:
@@ -267,6 +288,8 @@ class Line:
             self.spine.applied(batch.items[-1].offset)
         for _ in batch.anew:
             self._anew.popleft()
+        for _ in batch.found:
+            self._found.popleft()
         if batch.certified is not None and batch.rejected is None:
             self.decisions.decided(batch.certified)
             configures = batch.certified.checked.configures
@@ -317,6 +340,16 @@ class Line:
         if "\0" in record.encoder + record.namespace:
             return "NUL in encoder or namespace"
         self._anew.append((offset, record))
+        return None
+
+    def _rehearse(self, offset: int, data: bytes) -> str | None:
+        try:
+            made = rehearsals.opened(self._codec, self.rules.genesis, data)
+        except BadMessage as error:
+            return str(error)
+        if wrong := rehearsals.unfit(made, self.state.shard):
+            return wrong
+        self._found.append((offset, data, made))
         return None
 
 

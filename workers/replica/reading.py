@@ -13,7 +13,7 @@ from confluent_kafka import Message, TopicPartition
 from memquorum import topics
 from workers.kafka import loop
 
-SPINE = (topics.ACCEPTED, topics.SCORED, topics.REENCODED)
+SPINE = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED)
 """The topics that are read along; everything else is a log."""
 
 Place = tuple[str, int]

@@ -171,6 +171,8 @@ class Seat:
                     sealed_embedding=record.sealed_embedding,
                 )
             self._view.move(self.shard, {topic: offset + 1})
+        elif topic == topics.REHEARSED:
+            self.walk.rehearse(offset, data)
         elif topic == topics.SCORED and isinstance(record, EpisodeScored):
             self.walk.score(offset, record, data)
         elif topic == topics.ACCEPTED and isinstance(record, Accepted):

@@ -7,6 +7,8 @@ nomination service knew there.
 from __future__ import annotations
 
 import hashlib
+import logging
+from collections import deque
 
 from db.view import View
 from db.view_rows import Known, Recent
@@ -16,6 +18,8 @@ from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, open_any
+from memquorum.core.journal import rehearsals
 from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.orders.envelope import order_digest
@@ -26,10 +30,15 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     OrderAccepted,
+    RehearsalMade,
 )
+from memquorum.core.rehearsal import FACTORS_PPM, Verdict
 from memquorum.core.salience import REINFORCED
 
+_LOG = logging.getLogger("memquorum.replica")
 _STEP = 1_000
+# Half a kilobyte each.
+_FOUND_MOST = 4_096
 
 
 class Walk:
@@ -40,6 +49,10 @@ class Walk:
         self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
         self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
         self._stream = view.stream(shard) or rolling.beginning(genesis.cluster, shard)
+        # What rehearsals found, with its offset, until the stream is read as far as they had read it; None of what
+        # says nothing.
+        self._found: deque[tuple[int, RehearsalMade | None]] = deque()
+        self._next_rehearsed = view.position(topics.REHEARSED, shard) or 0
         # Of scores, what follows the last that was taken.
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
@@ -53,7 +66,9 @@ class Walk:
         return self._spine.next_offset
 
     def next_of(self, topic: str) -> int:
-        """The first offset of one of its two topics that is not in the view."""
+        """The first offset of one of its topics that is not in the view."""
+        if topic == topics.REHEARSED:
+            return self._next_rehearsed
         return self.next_accepted if topic == topics.ACCEPTED else self._next_scored
 
     def accept(self, offset: int, record: Accepted, data: bytes) -> None:
@@ -68,9 +83,26 @@ class Walk:
         """Takes the next record of the scored stream, and its bytes."""
         self._spine.score(Scored(offset, record, digest=hashlib.sha256(data).digest()))
 
+    def rehearse(self, offset: int, data: bytes) -> None:
+        """Takes the next record of what rehearsals found: it counts where their service signed it."""
+        made = None
+        try:
+            # What was signed under a configuration of before counts for who reads it late.
+            made, _ = open_any(self._codec, self._genesis, data, RehearsalMade)
+            if (wrong := rehearsals.unfit(made, self._shard)) is not None:
+                raise BadMessage(wrong)
+        except BadMessage as error:
+            _LOG.warning("%s/%d@%d is passed over: %s", topics.REHEARSED, self._shard, offset, error)
+            made = None
+        self._found.append((offset, made))
+
     def full(self) -> dict[str, bool]:
         """Says of each topic whether to pause it, because enough of it is held that waits for the other topic."""
-        return {topics.ACCEPTED: self._spine.full, topics.SCORED: self._spine.scores_full}
+        return {
+            topics.ACCEPTED: self._spine.full,
+            topics.SCORED: self._spine.scores_full,
+            topics.REHEARSED: len(self._found) >= _FOUND_MOST,
+        }
 
     def waiting_for(self) -> int | None:
         """The offset of the episode whose score it waits for, or None."""
@@ -82,18 +114,33 @@ class Walk:
 
     def go(self) -> None:
         """Takes into the view, in order, every record that waits for nothing. Call it within the view's batch."""
-        moved = False
+        moved, rehearsed = False, self._next_rehearsed
         while items := self._spine.ready(_STEP):
             for item in items:
+                self._rehearse(item.offset)
                 self._take(item)
             self._spine.applied(items[-1].offset)
             moved = True
+        self._rehearse(self.next_accepted)
+        if self._next_rehearsed != rehearsed:
+            self._view.move(self._shard, {topics.REHEARSED: self._next_rehearsed})
         if moved:
             places = {topics.ACCEPTED: self.next_accepted}
             if (scores := self._spine.scores_from()) is not None:
                 places[topics.SCORED] = scores
             self._view.move(self._shard, places)
             self._view.streamed(self._shard, self._stream)
+
+    def _rehearse(self, offset: int) -> None:
+        """Takes what rehearsals found that had read the accepted stream no further than to this offset."""
+        while self._found and ((made := self._found[0][1]) is None or made.accepted_offset <= offset):
+            self._next_rehearsed = self._found.popleft()[0] + 1
+            every_ms = self._genesis.policy.rehearse.every_ms
+            if made is not None and every_ms:
+                factor = FACTORS_PPM[Verdict(made.verdict)]
+                self._view.rehearsals.take(
+                    made.memory_id, made.namespace, factor_ppm=factor, as_of=made.as_of, every_ms=every_ms
+                )
 
     def _take(self, item: Item) -> None:
         self._stream = rolling.read(

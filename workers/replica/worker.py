@@ -246,9 +246,9 @@ class Replica:
         for (topic, shard), count in counts.items():
             by_topic[topic] += count
             self._shown.at(topic, shard, self._seats[shard].positions[topic])
-        # Of these two it is done with what the walk has taken, whichever of them came just now.
+        # Of these it is done with what the walk has taken, whichever of them came just now.
         for shard in {shard for _, shard in counts}:
-            for topic in (topics.ACCEPTED, topics.SCORED):
+            for topic in (topics.ACCEPTED, topics.SCORED, topics.REHEARSED):
                 self._shown.at(topic, shard, self._seats[shard].walk.next_of(topic))
         self._shown.took(by_topic.items())
 

@@ -150,6 +150,7 @@ CREATE INDEX strength_unused ON strength (shard, tier, last_access, memory_id);
 -- By grades: memories whose decay scores fall alike (core/triage).
 CREATE INDEX strength_fading ON strength (shard, (salience_ppm / 10000), replays, last_access, memory_id)
     WHERE tier = 'short-term' AND fades;
+CREATE INDEX strength_doubted ON strength (shard, salience_ppm, memory_id) WHERE doubts > 0;
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';
 
 -- The audit log. `entry` holds the bytes that the chain hashes; the other columns repeat them for SQL, and verify compares.
@@ -536,7 +537,7 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 
 -- Whoever gave an order asks by its id what became of it: of all entries, these are not about orders.
 CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
-    'destroyed', 'reencoded', 'lapsed');
+    'destroyed', 'reencoded', 'rehearsed', 'lapsed');
 
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
 CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect IN ('requested', 'asked');
@@ -576,6 +577,21 @@ EXCEPTION WHEN duplicate_object OR unique_violation THEN
 END
 $$;
 CREATE POLICY counter ON living FOR SELECT TO memquorum_counter USING (true);
+
+-- Who rehearses: it learns what of a memory holds, and nothing of what it says.
+DO $$
+BEGIN
+    CREATE ROLE memquorum_rehearser NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another database of this server made it, perhaps at this very moment
+END
+$$;
+CREATE POLICY rehearser ON memory FOR SELECT TO memquorum_rehearser USING (true);
+CREATE POLICY rehearser ON strength FOR SELECT TO memquorum_rehearser USING (true);
+CREATE POLICY rehearser ON conflict FOR SELECT TO memquorum_rehearser USING (true);
+CREATE POLICY rehearser ON provenance FOR SELECT TO memquorum_rehearser USING (true);
+CREATE POLICY rehearser ON decision FOR SELECT TO memquorum_rehearser USING (true);
+CREATE POLICY rehearser ON outcome FOR SELECT TO memquorum_rehearser USING (true);
 
 -- Whoever asks for a memory to be forgotten is told when the caps leave nothing: counts of the namespaces in sight.
 CREATE POLICY tenant ON living FOR SELECT TO memquorum_tenant USING (
@@ -628,6 +644,7 @@ ALTER TABLE protection OWNER TO memquorum_owner;
 
 ALTER TABLE protection ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON protection FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY rehearser ON protection FOR SELECT TO memquorum_rehearser USING (true);
 CREATE POLICY tenant ON protection FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids
+from memquorum.core.audit import rehearsals
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
@@ -49,6 +50,7 @@ from memquorum.core.records import (
     Lapsed,
     Protected,
     Reencoded,
+    Rehearsed,
     RestoreRequested,
     Stored,
     Ticked,
@@ -64,6 +66,7 @@ _SOURCES = {
     "destroyed": topics.JOURNAL,
     "lapsed": topics.JOURNAL,
     "reencoded": topics.REENCODED,
+    "rehearsed": topics.REHEARSED,
 }
 
 
@@ -89,7 +92,9 @@ class History:
         # Digests of the orders that were answered.
         self._answered: set[bytes] = set()
         self._slots = Slots()
-        self._accepted = self._reencoded = -1
+        self._accepted = -1
+        # Of what is read beside the accepted stream, the last offset that was applied.
+        self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1}
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
         self._tick_times = array("q")
@@ -182,10 +187,11 @@ class History:
             raise _source(expected, (entry.source_topic, entry.source_partition))
         if isinstance(detail, (Decided, Destroyed, Lapsed)):
             return
-        if isinstance(detail, Reencoded):
-            last, self._reencoded = self._reencoded, max(self._reencoded, entry.source_offset)
+        if entry.source_topic in self._beside:
+            last = self._beside[entry.source_topic]
+            self._beside[entry.source_topic] = max(last, entry.source_offset)
             if entry.source_offset <= last:
-                raise _source(f"an offset of {topics.REENCODED} above {last}", entry.source_offset)
+                raise _source(f"an offset of {entry.source_topic} above {last}", entry.source_offset)
             return
         last, self._accepted = self._accepted, max(self._accepted, entry.source_offset)
         further = isinstance(detail, Erased) and detail.part > 0 and entry.source_offset == last
@@ -330,6 +336,11 @@ class History:
         if detail.previous != memory.encoder:
             raise _effect(f"an embedding by {memory.encoder} replaced", f"one by {detail.previous}")
 
+    def _judge_rehearsed(self, entry: JournalEntry, detail: Rehearsed) -> None:
+        self._judge_place(entry)
+        self._findings.counts.signatures += 1
+        rehearsals.judge(self._rules, self.rows(entry, detail), entry, detail)
+
     # Doing ----------------------------------------------------------------------------------------------------------
 
     def _make(self, change: Change, detail: Any) -> None:
@@ -426,6 +437,7 @@ _JUDGES: Mapping[str, _Judge] = MappingProxyType(
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,
         "reencoded": History._judge_reencoded,
+        "rehearsed": History._judge_rehearsed,
         "lapsed": History._judge_lapsed,
     }
 )

@@ -19,7 +19,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, links, repetitions, restores, slots
+from memquorum.core.identity.messages import BadMessage
+from memquorum.core.journal import decisions, links, rehearsals, repetitions, restores, slots
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
@@ -37,6 +38,7 @@ from memquorum.core.records import (
     MemoryReencoded,
     OrderAccepted,
     Reencoded,
+    Rehearsed,
     Restored,
     Stored,
     Ticked,
@@ -202,6 +204,27 @@ def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReenco
         event_id=event_id,
         namespace=record.namespace,
         memory_id=record.memory_id,
+    )
+
+
+def apply_rehearsed(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change | None:
+    """What a rehearsal found of a memory; None where it changes nothing: it is stale, comes again or too soon, is not
+    borne out, or is not signed by the rehearsal service as the shard's configuration names it."""
+    try:
+        made = rehearsals.opened(rules.codec, rules.genesis, data)
+        before = rehearsals.check(rows, made, rules.genesis.policy)
+    except (BadMessage, rehearsals.NotRehearsed):
+        return None
+    after = rehearsals.rehearsed(before, made)
+    return apply_entry(
+        rules,
+        rows,
+        place,
+        effect="rehearsed",
+        detail=Rehearsed(made=data, before_ppm=before.salience_ppm, after_ppm=after.salience_ppm),
+        event_id=f"rehearsed/{made.memory_id}/{made.as_of}",
+        namespace=made.namespace,
+        memory_id=made.memory_id,
     )
 
 

@@ -20,8 +20,8 @@ from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
-# Where a file names none only the operator orders an erasure.
-OPTIONAL_SERVICES = ("erasure",)
+# Where a file names none, only the operator orders an erasure, and nothing is rehearsed.
+OPTIONAL_SERVICES = ("erasure", "rehearsal")
 OPERATOR = "operator"
 CONSOLIDATOR = "consolidator"
 """The agent in whose name summaries are published; it has a key of its own, and nobody else may use the name."""

@@ -25,6 +25,7 @@ from memquorum.core.records import (
     NominationProposed,
     Prepare,
     PrePrepare,
+    RehearsalMade,
     Signed,
     ViewChange,
 )
@@ -43,6 +44,7 @@ SignedRecord = TypeVar(
     NominationProposed,
     Prepare,
     PrePrepare,
+    RehearsalMade,
     ViewChange,
 )
 
@@ -50,6 +52,7 @@ SignedRecord = TypeVar(
 _SERVICE: dict[type, str] = {
     NominationProposed: "service:nomination",
     JournalHead: "service:journal",
+    RehearsalMade: "service:rehearsal",
     ConfigurationOrdered: OPERATOR,
 }
 

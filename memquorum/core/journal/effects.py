@@ -23,12 +23,14 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import (
     conflicts,
     decisions,
     erasures,
     links,
     protections,
+    rehearsals,
     repetitions,
     resting,
     restores,
@@ -62,6 +64,7 @@ from memquorum.core.records import (
     Lapsed,
     Protected,
     Reencoded,
+    Rehearsed,
     RestoreRequested,
     Signed,
     Stored,
@@ -114,6 +117,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
+    if isinstance(detail, Rehearsed):
+        memories.update(rehearsals.named(codec, detail.made))
     protected = set(detail.held) if isinstance(detail, Withheld) else set()
     if isinstance(detail, Stored):
         protected.update(detail.superseded)
@@ -170,7 +175,9 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     try:
         change = effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
         return change.plus(*rewards.given(rows, change, detail, rules.genesis.policy))
-    except (KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder) as error:
+    except (
+        KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder, BadMessage, rehearsals.NotRehearsed
+    ) as error:  # fmt: skip
         raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
@@ -196,8 +203,8 @@ def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
 def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
     """The next offsets to read of the sources that the entry used up. Of scores it does not tell: they may stand in
     another order than what they answer, and whoever reads them knows from where they are needed."""
-    if entry.source_topic == topics.REENCODED:
-        return ((topics.REENCODED, entry.source_offset + 1),)
+    if entry.source_topic in (topics.REENCODED, topics.REHEARSED):
+        return ((entry.source_topic, entry.source_offset + 1),)
     if entry.source_topic != topics.ACCEPTED:
         return ()
     return ((topics.ACCEPTED, entry.source_offset + 1),)
@@ -445,6 +452,10 @@ def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Ch
     return change.plus(changed, reencoded=memory.id)
 
 
+def _do_rehearsed(rules: Rules, rows: Rows, change: Change, detail: Rehearsed) -> Change:
+    return rehearsals.do_rehearsed(rules.codec, rules.genesis, rows, change, detail)
+
+
 class Effect(Struct, frozen=True):
     """The records that an effect's detail may be, and what the effect does."""
 
@@ -465,6 +476,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),
+        "rehearsed": Effect((Rehearsed,), _do_rehearsed),
         "erased": Effect((Erased,), _do_erased),
         "requested": Effect((RestoreRequested,), _do_requested),
         "declined": Effect((RestoreRequested,), _do_nothing),

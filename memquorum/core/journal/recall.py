@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from memquorum.core.avro import Codec
-from memquorum.core.records import Accessed, JournalEntry, Reencoded, Restored, Stored
+from memquorum.core.journal import rehearsals
+from memquorum.core.records import Accessed, JournalEntry, Reencoded, Rehearsed, Restored, Stored
 
 
 class Recalled(Struct, frozen=True):
@@ -30,7 +31,7 @@ def recall(codec: Codec, entries: Iterable[JournalEntry]) -> Recalled | None:
     """
     born: tuple[JournalEntry, Stored] | None = None
     encoded: tuple[JournalEntry, Reencoded] | None = None
-    salience = accesses = reinforced = 0
+    salience = accesses = reinforced = replays = 0
     for entry in entries:
         detail = codec.decode(entry.detail)
         if entry.effect in ("stored", "drafted") and isinstance(detail, Stored):
@@ -41,11 +42,20 @@ def recall(codec: Codec, entries: Iterable[JournalEntry]) -> Recalled | None:
             accesses += detail.applied
         elif entry.effect == "reencoded" and isinstance(detail, Reencoded):
             encoded = entry, detail
+        elif entry.effect == "rehearsed" and isinstance(detail, Rehearsed):
+            salience, replays = detail.after_ppm, replays + rehearsals.held(codec, detail.made)
     if born is None:
         return None
     entry, detail = born
     offset = encoded[0].source_offset if encoded else -1
     told = Restored(
-        entry.memory_id or "", salience, accesses, reinforced, detail.accepted_offset, detail.scored_offset, offset
+        entry.memory_id or "",
+        salience,
+        accesses,
+        reinforced,
+        detail.accepted_offset,
+        detail.scored_offset,
+        offset,
+        replays,
     )
     return Recalled(told, born, encoded)

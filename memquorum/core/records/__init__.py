@@ -5,8 +5,8 @@ milliseconds since the epoch, scores are integers in millionths (`_ppm`), identi
 stands in the schema's `doc`.
 
 By subject: `episodes`, `intake` (uses and the clock), `queries`, `erasure`, `protection`, `restoring`, `orders`
-(any of them on its way), `configuration`, `consolidation`, `nomination`, `votes` (what members sign), `journal` and
-`rewards`.
+(any of them on its way), `configuration`, `consolidation`, `nomination`, `votes` (what members sign), `journal`,
+`rewards` and `rehearsals`.
 Everybody imports them from here.
 """
 
@@ -36,6 +36,7 @@ from memquorum.core.records.nomination import Crossing, DecayCrossed, Nomination
 from memquorum.core.records.orders import OrderAccepted, OrderFound
 from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
 from memquorum.core.records.queries import QueryAsked, QueryRecorded
+from memquorum.core.records.rehearsals import RehearsalMade, Rehearsed
 from memquorum.core.records.restoring import Restored, RestoreOrdered, RestoreRequested
 from memquorum.core.records.rewards import RewardGiven
 from memquorum.core.records.votes import (
@@ -92,6 +93,8 @@ __all__ = [
     "QueryRecorded",
     "Quote",
     "Reencoded",
+    "RehearsalMade",
+    "Rehearsed",
     "RestoreOrdered",
     "RestoreRequested",
     "Restored",

@@ -24,7 +24,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import Accessed, Commit, Reencoded, Stored, Summary
+from memquorum.core.records import Accessed, Commit, Reencoded, RehearsalMade, Rehearsed, Signed, Stored, Summary
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
@@ -44,7 +44,7 @@ class Noted(Struct, frozen=True):
     effect: str
     event_id: str
     hash: bytes
-    detail: Stored | Accessed | Reencoded
+    detail: Stored | Accessed | Reencoded | Rehearsed
 
 
 class Erasing(Struct, frozen=True):
@@ -275,6 +275,18 @@ class Superseded(Struct, frozen=True):
     back_epoch: int | None
 
 
+class Rehearsal(Struct, frozen=True):
+    """The memory was rehearsed: what was found (`core.rehearsal.Verdict`), by which other memory where one says
+    otherwise, and its salience before and after."""
+
+    journal_seq: int
+    at: int
+    verdict: str
+    witness: str | None
+    before_ppm: int
+    after_ppm: int
+
+
 class Account(Struct, frozen=True):
     """Everything that is known of why a memory is where it is, at the time `as_of` of its shard.
 
@@ -313,6 +325,8 @@ class Account(Struct, frozen=True):
     conflicts: tuple[Contradiction, ...] = ()
     superseded: tuple[Superseded, ...] = ()
     """How often it gave way to another memory, the first time first."""
+    rehearsals: tuple[Rehearsal, ...] = ()
+    """The latest ones, in their order."""
     replays: int = 0
     """How often a rehearsal found that it holds and is used; `doubts`: how often in a row the last ones found that it
     does not; `rehearsed_at`: when the last one was, None if none was."""
@@ -389,6 +403,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         holds=holds(memory, birth.detail if birth else None) if memory else None,
         conflicts=facts.conflicts,
         superseded=_superseded(facts.filled, votes),
+        rehearsals=tuple(_rehearsal(codec, n, n.detail) for n in facts.notes if isinstance(n.detail, Rehearsed)),
         replays=alive.replays if alive else 0,
         doubts=alive.doubts if alive else 0,
         rehearsed_at=(alive.rehearsed or None) if alive else None,
@@ -403,7 +418,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     )
 
 
-def _weighs(facts: Facts, alive: Strength, told: Stored | Accessed | Reencoded) -> tuple[int, int] | None:
+def _weighs(facts: Facts, alive: Strength, told: Stored | Accessed | Reencoded | Rehearsed) -> tuple[int, int] | None:
     """Its importance, and what is left of it."""
     if not isinstance(told, Stored) or facts.tokens is None:
         return None
@@ -513,9 +528,14 @@ def _used(note: Noted) -> bool:
 
 def _use(note: Noted) -> Use:
     told = note.detail
-    assert not isinstance(told, Reencoded)
+    assert not isinstance(told, Reencoded | Rehearsed)
     at = told.accessed_at if isinstance(told, Accessed) else told.occurred_at
     return Use(at, told.agent, note.effect)
+
+
+def _rehearsal(codec: Codec, note: Noted, told: Rehearsed) -> Rehearsal:
+    made = codec.decode_as(RehearsalMade, codec.decode_as(Signed, told.made).body)
+    return Rehearsal(note.seq, made.as_of, made.verdict, made.witness or None, told.before_ppm, told.after_ppm)
 
 
 def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) -> Vote:

@@ -29,6 +29,7 @@ from memquorum.core.records import (
     Protected,
     ProtectionOrdered,
     Reencoded,
+    Rehearsed,
     RestoreRequested,
     Signed,
     Stored,
@@ -102,6 +103,8 @@ class Tail:
             return f"{said}  by {detail.agent} {where}{late or ('' if detail.applied else ': it was gone already')}"
         if isinstance(detail, Reencoded):
             return f"{said}  {where}: by {detail.encoder} instead of {detail.previous}"
+        if isinstance(detail, Rehearsed):
+            return f"{said}  {where}: salience {share(detail.before_ppm)} becomes {share(detail.after_ppm)}"
         if not isinstance(detail, Stored):
             return f"{said}  {where}"
         about = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from memquorum.core import triage
+from memquorum.core import rehearsal, triage
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
@@ -204,15 +204,16 @@ def _uses(account: Account) -> Iterator[str]:
 
 
 def _rehearsals(account: Account) -> Iterator[str]:
-    if account.rehearsed_at is None:
+    """Tells what rehearsals found of it, of the latest each with what followed."""
+    if not account.rehearsals and account.rehearsed_at is None:
         return
-    found = (
-        f"rehearsals found {times(account.replays)} that it holds and is used"
-        if account.replays
-        else "none found yet that it holds and is used"
-    )
+    held = f"Rehearsals found {times(account.replays)} that it holds and is used"
     doubted = f", and {times(account.doubts)} in a row since that it does not hold" if account.doubts else ""
-    yield f"  Last rehearsed at {moment(account.rehearsed_at)}: {found}{doubted}."
+    if account.replays or account.doubts:
+        yield f"  {held if account.replays else 'No rehearsal found that it holds and is used'}{doubted}."
+    for one in account.rehearsals:
+        why = rehearsal.WHY[rehearsal.Verdict(one.verdict)] + (f": {one.witness}" if one.witness else "")
+        yield f"    {moment(one.at)}  {why}; salience {share(one.before_ppm)} became {share(one.after_ppm)}"
 
 
 def _conflicts(account: Account) -> Iterator[str]:

@@ -36,6 +36,8 @@ CONTRADICTED = "contradicted"
 """Why memories are nominated of which one says otherwise than the others."""
 SUMMED_UP = "summed up"
 """Why memories are nominated of which there is a summary."""
+DOUBTED = "doubted"
+"""Why a memory is nominated that the last rehearsal found not to hold (`core.rehearsal`)."""
 ASKED = "asked"
 """Why a memory is nominated that somebody wants to be forgotten."""
 
@@ -118,6 +120,7 @@ def build(
     promotable: Sequence[Candidate],
     expired: Sequence[Candidate] = (),
     asked: Sequence[Candidate] = (),
+    doubted: Sequence[Candidate] = (),
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
     rooms: Mapping[str, int],
@@ -128,17 +131,18 @@ def build(
     `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `expired`: those of
     short-term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`:
     what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
-    first. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each with
-    all that it was made of. `rooms`: how many memories each of their namespaces may lose now (core/caps). Every
-    predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather where others
-    contradict it than with its summary, rather with that than to be let go, rather to be let go than to be promoted.
+    first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `contested`: memories, each with
+    those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `rooms`: how many
+    memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the candidate as
+    it is now. A memory is proposed once: rather where others contradict it than with its summary, rather with that than
+    to be let go, rather to be let go than to be promoted.
     """
     disputed = _disputed(contested, asked)
     disputed += _summed_up(drafted, asked, disputed)
     told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
     due, evicted = ([c for c in some if c.memory_id not in told] for some in ([*crossed, *expired], evicted))
     falling = _falling(asked, due, evicted, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
-    first = _within(falling, rooms)
+    first = _within(_doubting(falling, [c for c in doubted if c.memory_id not in told]), rooms)
     taken = told | {memory_id for proposal in first for memory_id in proposal.memory_ids}
     rising = [
         _proposal(candidate, kind, reason)
@@ -249,6 +253,19 @@ def _falling(
             going += 1
     named = {candidate.memory_id for candidate in asked}
     return [*wanted, *(proposal for memory_id, proposal in due.items() if memory_id not in named)]
+
+
+def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list[Proposal]:
+    """What is to be let go, with what does not hold before what is only old; whatever somebody asked for first."""
+    asked = [one for one in falling if one.reason == ASKED]
+    named = {memory_id for one in asked for memory_id in one.memory_ids}
+    found = [
+        _proposal(candidate, kind, DOUBTED)
+        for candidate in doubted
+        if candidate.memory_id not in named and (kind := _lets_go(candidate)) is not None
+    ]
+    named |= {memory_id for one in found for memory_id in one.memory_ids}
+    return [*asked, *found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
 
 
 def capped(candidate: Candidate) -> bool:

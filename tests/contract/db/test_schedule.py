@@ -15,11 +15,12 @@ from memquorum.core.records import ErasedEpisode, Proposal
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, expiring, falling
 from memquorum.ports import Candidate, DueMemory, ErasedSummary, Grade, IdleSession, ShardStatus
-from tests.builders import genesis, votes
+from tests.builders import genesis, rehearsals, votes
 from tests.builders.erasures import accepted as erasure
 from tests.builders.erasures import entitled, ordered, signed
 from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
+from tests.builders.rehearsals import rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
@@ -381,3 +382,25 @@ def test_idle_sessions_are_those_that_a_summary_may_be_made_of(world: World, sha
     shard.decide([votes.proposal(memory_id("over0"), "promote")])
     world.flush(shard)
     assert world.schedule.idle_sessions(0, 8_999, 3, 10) == [first]
+
+
+def test_what_rehearsals_doubt_is_told_the_least_salient_first(world: World, codec: Codec) -> None:
+    shard = world.shard(codec, genesis.make(policy=POLICY, **rehearsals.entitled()))
+    for name, salience in (("a", 500_000), ("b", 300_000), ("c", 700_000), ("d", 900_000)):
+        shard.episode(name, 1_000, salience=salience)
+    shard.access(D, 1_500)
+    shard.tick(2_000)
+    rehearse(shard, D)
+    for offset, memory in enumerate((A, B, C), 1):
+        rehearse(shard, memory, "groundless", offset=offset)
+    world.flush(shard)
+    found = world.schedule.doubted(0, 10)
+    assert [(c.memory_id, c.salience_ppm, c.replays) for c in found] == [
+        (B, 255_000, 0), (A, 425_000, 0), (C, 595_000, 0),
+    ]  # fmt: skip
+    assert [c.memory_id for c in world.schedule.doubted(0, 1)] == [B]
+    shard.protect(protection(codec, "pin", B, cluster=shard.rules.genesis.cluster))
+    shard.decide([votes.proposal(A, "forget")], votes.nobody)
+    world.flush(shard)
+    assert [c.memory_id for c in world.schedule.doubted(0, 10)] == [C]  # one is protected, and one rests
+    assert world.schedule.doubted(1, 10) == []

@@ -557,7 +557,18 @@ def test_every_process_can_be_watched(line: Settings) -> None:
         lambda: (s := status.scrapes(line)) and all(scrape.total(metrics.LAG.name) == 0 for scrape in s.values()) and s
     )
     told = {row.stage: row for name in places for row in status.lines(name, [now])}
-    stages = {"intake", "salience", "decay", "sessions", "rewards", "nomination", "replica", "commit", "consolidator"}
+    stages = {
+        "intake",
+        "salience",
+        "decay",
+        "sessions",
+        "rewards",
+        "nomination",
+        "replica",
+        "commit",
+        "consolidator",
+        "rehearsal",
+    }
     assert set(told) == stages | {"retrieval"}
     for stage in ("intake", "salience", "decay", "nomination", "commit"):
         assert now[stage if stage in now else "streams"].total(metrics.CONSUMED.name, stage=stage) > 0

@@ -153,6 +153,7 @@ def test_the_line_has_all_its_roles_in_order() -> None:
             "replica-3",
             "commit",
             "consolidator",
+            "rehearsal",
             "retrieval",
         )
     ]

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.policy import Policy
-from memquorum.core.rehearsal import Drawable, Seen, Verdict, concluded, drawn
+from memquorum.core.rehearsal import Verdict, concluded, drawn
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.ports import Drawable, Seen
 
 POLICY = Policy()
 HOUR = 3_600_000
-FINE = Seen("m", "space", SHORT_TERM, 540_000, 0, 1, 0, 0, 0, protected=False)
+# Used a moment ago, so that its decay score is its salience.
+FINE = Seen("m", "space", SHORT_TERM, 540_000, 0, HOUR, 1, 0, 0, 0, None, 0, 0, protected=False, seq=1)
 
 
 def pool(tier: str, count: int, salience_ppm: int = 500_000) -> list[Drawable]:
@@ -54,19 +56,20 @@ def test_the_salient_are_drawn_more_often() -> None:
 @pytest.mark.parametrize(
     ("changes", "verdict", "after", "nominated"),
     [
-        ({}, Verdict.GOOD, 594_000, "promote"),
-        ({"salience_ppm": 499_999}, Verdict.GOOD, 549_998, None),
-        ({"salience_ppm": 500_000}, Verdict.GOOD, 550_000, "promote"),
-        ({"created": HOUR - 59_999}, Verdict.GOOD, 594_000, None),
-        ({"salience_ppm": 950_000, "tier": LONG_TERM}, Verdict.GOOD, 1_000_000, None),
+        ({}, Verdict.HELD, 594_000, "promote"),
+        ({"salience_ppm": 499_999}, Verdict.HELD, 549_998, None),
+        ({"salience_ppm": 500_000}, Verdict.HELD, 550_000, "promote"),
+        ({"created": HOUR - 59_999}, Verdict.HELD, 594_000, None),
+        ({"salience_ppm": 950_000, "tier": LONG_TERM}, Verdict.HELD, 1_000_000, None),
         ({"uses": 0}, Verdict.UNUSED, 540_000, None),
-        ({"contested": 1}, Verdict.CONTESTED, 459_000, None),
-        ({"sources": 2, "sources_left": 1}, Verdict.GOOD, 594_000, "promote"),
+        ({"rehearsed": HOUR}, Verdict.UNUSED, 540_000, None),
+        ({"contested": "x"}, Verdict.CONTESTED, 459_000, None),
+        ({"sources": 2, "sources_left": 1}, Verdict.HELD, 594_000, "promote"),
         ({"sources": 2}, Verdict.GROUNDLESS, 459_000, None),
-        ({"contested": 1, "salience_ppm": 117_647}, Verdict.CONTESTED, 99_999, "forget"),
-        ({"contested": 1, "salience_ppm": 117_648}, Verdict.CONTESTED, 100_000, None),
-        ({"contested": 1, "salience_ppm": 100_000, "tier": LONG_TERM}, Verdict.CONTESTED, 85_000, "demote"),
-        ({"contested": 1, "salience_ppm": 100_000, "protected": True}, Verdict.CONTESTED, 85_000, None),
+        ({"contested": "x", "salience_ppm": 117_647}, Verdict.CONTESTED, 99_999, "forget"),
+        ({"contested": "x", "salience_ppm": 117_648}, Verdict.CONTESTED, 100_000, None),
+        ({"contested": "x", "salience_ppm": 100_000, "tier": LONG_TERM}, Verdict.CONTESTED, 85_000, "demote"),
+        ({"contested": "x", "salience_ppm": 100_000, "protected": True}, Verdict.CONTESTED, 85_000, None),
         ({"uses": 0, "salience_ppm": 50_000}, Verdict.UNUSED, 50_000, None),
     ],
 )

@@ -23,7 +23,7 @@ def settings(tmp_path: Path) -> Settings:
     return load({}, tmp_path)
 
 
-def test_four_members_three_services_and_keys_that_only_the_owner_may_read(settings: Settings) -> None:
+def test_four_members_four_services_and_keys_that_only_the_owner_may_read(settings: Settings) -> None:
     made = genesis.create(settings, agents={"planner": 0}, policy={"epoch": {"interactions": 7}})
     assert [(m.name, m.weight_milli, m.reliability_milli) for m in made.members] == [
         ("planning", 1500, 1000),
@@ -33,7 +33,7 @@ def test_four_members_three_services_and_keys_that_only_the_owner_may_read(setti
     ]
     assert (made.shards, made.member_of("planner"), made.policy.epoch.interactions) == (4, 0, 7)
     files = [*settings.keys_dir.iterdir(), settings.master_key_file]
-    assert len(files) == 4 + 3 + (1 + 4) + 1 + 1 + 1  # members, services, stamps, master, operator, consolidator
+    assert len(files) == 4 + 4 + (1 + 4) + 1 + 1 + 1  # members, services, stamps, master, operator, consolidator
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     for member in made.members:
         assert len(genesis.signing_seed(settings, f"member-{member.id}", member.public_key)) == 32

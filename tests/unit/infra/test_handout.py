@@ -19,6 +19,7 @@ WANTED = {
     "streams": {*_SERVICE, "keys/service-nomination.key", "master.key", "logins/streams.pgpass"},
     "commit": {*_SERVICE, "keys/service-journal.key", "master.key", "logins/commit.pgpass"},
     "consolidator": {"keys/stamps.key", "keys/agent-consolidator.key", "logins/consolidator.pgpass", "master.key"},
+    "rehearsal": {"keys/service-rehearsal.key", "logins/rehearsal.pgpass"},
     "retrieval": {"keys/service-erasure.key", "logins/retrieval.pgpass"},
     "topics": set(),
     "migrate": {"admin.pgpass", *(f"logins/{name}.pgpass" for name in logins.PROCESSES)},

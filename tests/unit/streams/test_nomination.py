@@ -186,3 +186,19 @@ def test_an_epoch_for_a_contradiction_is_about_that_alone(codec: Codec) -> None:
         "contradiction", [("supersede", (READY.memory_id, OLD.memory_id))]
     )  # fmt: skip
     assert stage(codec, shelf()).process([arrival(codec, standing(**between, contested_at=NOW))]) == []
+
+
+def test_what_rehearsals_doubt_is_nominated_once_it_is_faint_and_before_what_is_only_old(codec: Codec) -> None:
+    doubting = shelf()
+    faint = replace(READY, memory_id="faint", last_access=NOW, salience_ppm=99_999)
+    clear = replace(READY, memory_id="clear", last_access=NOW, salience_ppm=100_000)
+    kept = replace(faint, memory_id="kept", replays=2)
+    grand = replace(faint, memory_id="grand", tier="long-term")
+    # Held twice before, its decay score is above its salience.
+    doubting.unsure = [faint, clear, kept, grand]
+    (output,) = stage(codec, doubting).process([arrival(codec, TICK)])
+    told = [(p.memory_ids[0], p.kind, p.reason) for p in opened(codec, output).proposals]
+    assert told == [
+        ("faint", "forget", "doubted"), ("old", "forget", "decayed"), ("ready", "promote", "early"),
+        ("grand", "demote", "doubted"),
+    ]  # fmt: skip

@@ -38,6 +38,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         (metrics.EPISODES, meters.episodes), (metrics.KNOWN_TEXTS, meters.known_texts),
         (metrics.LEFT_OUT, meters.left_out), (metrics.CACHE_SEARCHES, meters.cache_searches),
         (metrics.REJECTED, meters.rejected),
+        (metrics.REHEARSALS, meters.rehearsals), (metrics.REHEARSED, meters.rehearsed),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()

@@ -181,6 +181,7 @@ FORGET = Kind(
         proposed={
             DECAYED: "because it had decayed",
             EXPIRED: "because its decay score had fallen under what short-term memory keeps",
+            "doubted": "because rehearsals found that it does not hold, and its decay score had fallen low",
             "pressure": "because its shard held more than its capacity",
             "asked": "because somebody wants it forgotten",
         },

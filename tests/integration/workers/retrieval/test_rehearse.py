@@ -1,18 +1,23 @@
-"""`rehearse --dry-run` on a store with memories: it tells what would be concluded, and changes nothing."""
+"""A rehearsal by hand on a store with memories: what it concludes, and that a look changes nothing."""
 
 from __future__ import annotations
+
+from contextlib import closing
 
 import psycopg
 import pytest
 
-from db.preview_rows import moment
-from infra.rehearse import Rehearsed, _tell, rehearse
+from db.connection import READER
+from db.rehearsals import PostgresRehearsals
+from infra.rehearse import _tell
 from memquorum.core.avro import Codec
 from memquorum.core.rehearsal import Verdict
 from memquorum.core.tiers import LONG_TERM
+from memquorum.schema_files import load_codec
 from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, memory_id
 from tests.support.stores import World, make
+from workers.rehearsal.looking import Rehearsed, rehearse
 
 GENESIS = genesis.make()
 DAY = 24 * 3_600_000
@@ -49,8 +54,8 @@ def store(world: World, codec: Codec) -> str:
 
 
 def looked(dsn: str, namespace: str | None, seed: int | None = None) -> Rehearsed:
-    with moment(dsn) as read:
-        return rehearse(read, GENESIS, namespace, seed)
+    with closing(PostgresRehearsals(dsn, READER)) as memory:
+        return rehearse(memory, load_codec(), GENESIS, budget_ms=60_000, namespace=namespace, seed=seed)
 
 
 def test_it_judges_what_it_draws(store: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,23 +63,25 @@ def test_it_judges_what_it_draws(store: str, capsys: pytest.CaptureFixture[str])
     by_id = {memory_id(name): name for name in names}
     found = [looked(store, NAMESPACE, seed) for seed in range(40)]
     # One long-term memory leaves room for two short-term ones.
-    assert {len(one.conclusions) for one in found} == {3}
-    assert all([c.tier for c in one.conclusions].count(LONG_TERM) == 1 for one in found)
-    told = {by_id[c.memory_id]: (c.verdict, c.nominated) for one in found for c in one.conclusions}
+    assert {len(one.found) for one in found} == {3}
+    assert all([c.seen.tier for c in one.found].count(LONG_TERM) == 1 for one in found)
+    concluded = [c.conclusion for one in found for c in one.found]
+    told = {by_id[c.memory_id]: (c.verdict, c.nominated) for c in concluded}
     expected = {
-        "old": (Verdict.GOOD, None),
-        "used": (Verdict.GOOD, "promote"),
+        "old": (Verdict.HELD, None),
+        "used": (Verdict.HELD, "promote"),
         "kept": (Verdict.UNUSED, None),
-        "denied": (Verdict.CONTESTED, None),
-        "denial": (Verdict.CONTESTED, None),
+        "denied": (Verdict.CONTESTED, "forget"),
+        "denial": (Verdict.UNUSED, None),
         "faint": (Verdict.CONTESTED, "forget"),
         "pinned": (Verdict.CONTESTED, None),
-        "orphan": (Verdict.GROUNDLESS, None),
+        "orphan": (Verdict.GROUNDLESS, "forget"),
         "half": (Verdict.UNUSED, None),
     }
     assert told == expected
-    _tell(found[0])
-    assert f"3 memories in {found[0].took_ms} ms, 1 of them long-term, seed 0." in capsys.readouterr().out
+    _tell(concluded[:3])
+    out = capsys.readouterr().out
+    assert all(one.memory_id in out for one in concluded[:3])
 
 
 def test_without_a_seed_the_time_of_the_stream_is_one_and_nothing_is_changed(store: str) -> None:
@@ -83,9 +90,9 @@ def test_without_a_seed_the_time_of_the_stream_is_one_and_nothing_is_changed(sto
             "SELECT md5(string_agg(s::text, '|' ORDER BY memory_id)) FROM strength s"
         ).fetchone()
         first = looked(store, None)
-        assert first.seed == 30 * DAY and first.conclusions == looked(store, None, 30 * DAY).conclusions
+        assert first.seed == 30 * DAY and first.found == looked(store, None, 30 * DAY).found
         after = connection.execute("SELECT md5(string_agg(s::text, '|' ORDER BY memory_id)) FROM strength s").fetchone()
         assert before == after
     elsewhere = looked(store, "elsewhere")
-    assert [c.memory_id for c in elsewhere.conclusions] == [memory_id("elsewhere", "elsewhere")]
-    assert looked(store, "nowhere").conclusions == ()
+    assert [c.seen.memory_id for c in elsewhere.found] == [memory_id("elsewhere", "elsewhere")]
+    assert looked(store, "nowhere").found == ()

@@ -15,9 +15,10 @@ from memquorum.core.policy import number
 from memquorum.core.records import Accessed, Proposal, Restored, Stored
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, Waiting
-from tests.builders import votes
+from tests.builders import genesis, rehearsals, votes
 from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
+from tests.builders.rehearsals import rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.votes import contradicted, nobody, proposal
 
@@ -248,9 +249,27 @@ def test_what_rehearsals_found_is_told(alive: Shard) -> None:
     strength = replace(alive.rows.strengths[A], replays=2, doubts=3, rehearsed=900)
     account = explain.explain(CODEC, GENESIS, replace(facts(alive, A), strength=strength))
     assert (account.replays, account.doubts, account.rehearsed_at) == (2, 3, 900)
-    assert "rehearsals found twice that it holds and is used, and 3 times in a row since that it does not hold" in (
+    assert "Rehearsals found twice that it holds and is used, and 3 times in a row since that it does not hold." in (
         "\n".join(telling.lines(account, GENESIS))
     )
+
+
+def test_each_of_the_latest_rehearsals_is_told(codec: Codec) -> None:
+    made = Shard(codec, genesis.make(**rehearsals.entitled()))
+    for name in "ab":
+        made.episode(name, at=900)
+    made.access(A, 950)
+    made.tick(1_000)
+    rehearse(made, A)
+    made.tick(1_000 + 3_600_000)
+    rehearse(made, A, "contested", witness=B, offset=1)
+    account = explain.explain(codec, made.rules.genesis, facts(made, A))
+    assert [(one.verdict, one.witness, one.after_ppm) for one in account.rehearsals] == [
+        ("held", None, 660_000), ("contested", B, 561_000),
+    ]  # fmt: skip
+    text = "\n".join(telling.lines(account, made.rules.genesis))
+    assert "1970-01-01 00:00:01 UTC  holds, and was used since; salience 0.6 became 0.66" in text
+    assert f"1970-01-01 01:00:01 UTC  another memory says otherwise: {B}; salience 0.66 became 0.561" in text
 
 
 def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:

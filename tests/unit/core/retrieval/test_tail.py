@@ -14,11 +14,12 @@ from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import erasures, protections, votes
+from tests.builders import erasures, protections, rehearsals, votes
 from tests.builders import genesis as cluster
+from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, anew, memory_id
 
-GENESIS = cluster.make()
+GENESIS = cluster.make(**rehearsals.entitled())
 A, B = memory_id("a"), memory_id("b")
 ELSEWHERE = "attic-1"  # of the same shard
 
@@ -62,6 +63,7 @@ def shard(codec: Codec) -> Shard:
     made.access(A, 8_000_000_001)
     made.episode("e")
     made.summary("sum", [memory_id("e")])
+    rehearse(made, memory_id("e"), "groundless")
     return made
 
 
@@ -110,6 +112,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "salience 0.6",
         f"1970-04-03 14:13:20  0/25    drafted     {memory_id('sum')}  by consolidator in greenhouse: 23 characters, "
         "salience 0.6, a summary of 1 memory that waits for its vote",
+        f"1970-04-03 14:13:20  0/26    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from db.signstate import MemorySignState
 from memquorum import topics
-from memquorum.core import sealing
+from memquorum.core import ids, sealing
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.slots import ballot_slot
@@ -29,6 +30,7 @@ from memquorum.core.records import (
     NominationProposed,
     Proposal,
     Quote,
+    RehearsalMade,
     Signed,
     Summary,
 )
@@ -459,6 +461,61 @@ def test_an_episode_that_was_opened_is_opened_again_when_it_is_encoded_anew(tabl
         table.put(topics.REENCODED, MemoryReencoded(near, "space", "minilm", "bert", anew, 1))
     (opinion,) = judged(table.seat._judge, proposed(table, "m1"))
     assert opinion.terms != FORGET.abstain(NOW) and opinion.terms[2] != opinion.terms[1]
+
+
+# Rehearsals -----------------------------------------------------------------------------------------------------------
+
+
+def rehearsed(
+    table: Table, memory: str, verdict: str = "held", signer: str = "service:rehearsal", **changed: Any
+) -> int:
+    made = RehearsalMade(GENESIS.cluster, 0, 0, memory, "space", verdict, "", 1, 0, NOW, 0)
+    return table.put(topics.REHEARSED, votes.signed(CODEC, GENESIS, signer, replace(made, **changed)))
+
+
+def salience(table: Table, memory: str) -> int:
+    table.turn()
+    return table.view.known([memory])[memory].salience_ppm
+
+
+def test_a_rehearsal_counts_once_and_where_its_service_signed_it(table: Table) -> None:
+    used, idle = ids.memory_id("space", "used"), ids.memory_id("space", "idle")
+    for memory in (used, idle):
+        table.episode(memory, agent="bob")
+    table.put(topics.ACCEPTED, AccessAccepted("u1", used, "space", "ann", NOW - HOUR))
+    rehearsed(table, used, signer="service:nomination")
+    rehearsed(table, used, cluster=bytes(32))
+    rehearsed(table, used, verdict="splendid")
+    table.put(topics.REHEARSED, b"rubbish")
+    assert salience(table, used) == 600_000
+    rehearsed(table, used)
+    rehearsed(table, idle)
+    rehearsed(table, used)
+    assert (salience(table, used), salience(table, idle)) == (660_000, 600_000), "once, and only what was used"
+    rehearsed(table, used, as_of=NOW + HOUR)
+    assert salience(table, used) == 660_000, "nobody used it since"
+    rehearsed(table, used, verdict="contested", as_of=NOW + HOUR)
+    assert salience(table, used) == 561_000
+    assert table.view.position(topics.REHEARSED, 0) == 9
+
+
+def test_a_rehearsal_waits_until_the_stream_is_read_as_far(table: Table) -> None:
+    memory = ids.memory_id("space", "late")
+    rehearsed(table, memory, verdict="groundless", accepted_offset=1)
+    table.turn()
+    assert table.view.position(topics.REHEARSED, 0) is None
+    table.episode(memory, agent="bob")
+    assert salience(table, memory) == 510_000
+    assert table.view.position(topics.REHEARSED, 0) == 1
+
+
+def test_a_member_begins_anew_with_what_was_rehearsed_meanwhile(table: Table) -> None:
+    memory = ids.memory_id("space", "m")
+    table.episode(memory, agent="bob")
+    rehearsed(table, memory, verdict="groundless", accepted_offset=1)
+    assert salience(table, memory) == 510_000
+    table.seat = table.sit()
+    assert (salience(table, memory), table.seat.walk.next_of(topics.REHEARSED)) == (510_000, 1)
 
 
 # Streams --------------------------------------------------------------------------------------------------------------

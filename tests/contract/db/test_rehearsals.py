@@ -1,0 +1,127 @@
+"""What a rehearsal may draw and what it sees, on both adapters."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import follow
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.ports import Drawable, Seen
+from tests.builders import genesis, protections, rehearsals, votes
+from tests.builders.rehearsals import rehearse
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.support.stores import KINDS, World, make
+
+GENESIS = genesis.make(**rehearsals.entitled())
+NOW = 10_000_000
+A, B, C, D, E = (memory_id(name) for name in "abcde")
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    """A to C are in short-term memory, the least salient first; D and E in long-term memory, D used before E."""
+    made = world.shard(codec, GENESIS)
+    for at, name in enumerate("abcde"):
+        made.episode(name, NOW - 9_000, salience=600_000 + at * 10_000)
+    made.access(D, NOW - 5_000)
+    made.access(E, NOW - 4_000)
+    made.tick(NOW)
+    made.decide([votes.proposal(D, "promote"), votes.proposal(E, "promote")])
+    return made
+
+
+def seen(world: World, *ids: str) -> list[Seen]:
+    with world.rehearsals.look(10_000) as look:
+        return [one for _, one in look.seen(ids)]
+
+
+def test_the_salient_and_the_long_unused_may_be_drawn(world: World, shard: Shard) -> None:
+    shard.episode("elsewhere", NOW, namespace="elsewhere")
+    world.flush(shard)
+    with world.rehearsals.look(10_000) as look:
+        assert look.shards()[0] == (0, NOW, shard.offset + 1) if world.dsn is None else look.shards()[0][:2] == (0, NOW)
+        assert look.recent(0, NOW, 2, NAMESPACE) == [Drawable(C, 620_000), Drawable(B, 610_000)]
+        assert [one.memory_id for one in look.old(0, NOW, 9)] == [D, E]
+        assert [one.memory_id for one in look.old(0, NOW, 1)] == [D]
+        assert [one.memory_id for one in look.recent(0, NOW, 9, "elsewhere")] == [memory_id("elsewhere", "elsewhere")]
+        assert look.recent(1, NOW, 9) == look.old(0, NOW, 9, "elsewhere") == []
+
+
+def test_what_was_rehearsed_lately_may_not(world: World, shard: Shard) -> None:
+    rehearse(shard, D)
+    rehearse(shard, A, "groundless", offset=1)
+    world.flush(shard)
+    with world.rehearsals.look(10_000) as look:
+        assert [one.memory_id for one in look.old(0, NOW - 1, 9)] == [E]
+        assert A not in [one.memory_id for one in look.recent(0, NOW - 1, 9)]
+        assert [one.memory_id for one in look.old(0, NOW, 9)] == [D, E]
+
+
+def test_a_memory_is_seen_as_it_is(world: World, shard: Shard) -> None:
+    rehearse(shard, D)
+    shard.protect(protections.accepted(shard.rules.codec, "pin", A, cluster=GENESIS.cluster))
+    world.flush(shard)
+    seq = shard.rows.memories[D].seq
+    expected = Seen(
+        D, NAMESPACE, LONG_TERM, 693_000, NOW - 9_000, NOW - 5_000, 1, 1, 0, NOW, None, 0, 0, protected=False, seq=seq
+    )
+    assert seen(world, D, memory_id("nobody")) == [expected]
+    (pinned,) = seen(world, A)
+    assert (pinned.tier, pinned.uses, pinned.rehearsed, pinned.protected) == (SHORT_TERM, 0, 0, True)
+
+
+def test_what_is_left_of_its_sources_is_told(world: World, shard: Shard) -> None:
+    shard.episode("made", NOW, derives_from=(A, B))
+    world.flush(shard)
+    shard.decide([votes.proposal(A, "forget")])
+    world.flush(shard)
+    (found,) = seen(world, memory_id("made"))
+    assert (found.sources, found.sources_left) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("older", "agent", "contested"),
+    [
+        # What is newer is served first, and what it denies is the one in doubt.
+        (A, "another", A),
+        (A, "planner", A),
+        # Unless the older one is long-term memory, and another agent's.
+        (D, "another", memory_id("denial")),
+        (D, "planner", D),
+    ],
+)
+def test_of_two_that_contradict_the_one_that_is_served_later_is_in_doubt(
+    world: World, shard: Shard, older: str, agent: str, contested: str
+) -> None:
+    denial = memory_id("denial")
+    shard.episode("denial", NOW, agent=agent, contradicts=(older,))
+    world.flush(shard)
+    found = {one.memory_id: one.contested for one in seen(world, older, denial)}
+    assert found == {older: None, denial: None} | {contested: older if contested == denial else denial}
+    shard.decide([votes.proposal(older, "demote" if older == D else "forget")])
+    if older == A:
+        world.flush(shard)
+        assert [one.contested for one in seen(world, denial)] == [None], "what is forgotten denies nothing"
+
+
+def test_a_summary_is_not_in_doubt_for_one_sentence(world: World, shard: Shard) -> None:
+    summary = memory_id("sum")
+    shard.summary("sum", [A, B], at=NOW)
+    shard.consolidate(summary, [A, B])
+    shard.episode("denial", NOW, contradicts=(summary,))
+    world.flush(shard)
+    assert [one.contested for one in seen(world, summary)] == [None]
+
+
+def test_by_whose_keys_a_shard_goes_on_is_told(world: World, shard: Shard, codec: Codec) -> None:
+    world.flush(shard)
+    with world.rehearsals.look(10_000) as look:
+        decided = look.configured(GENESIS.shards)
+    assert decided.keys() == set(range(GENESIS.shards))
+    assert follow(codec, GENESIS, decided[0]) == GENESIS
