@@ -597,10 +597,11 @@ WHERE m.id = n.id
 UPDATE strength s
 SET tier = n.tier, salience_ppm = n.salience_ppm, last_access = n.last_access, touched = n.touched,
     accesses = n.accesses, reinforced = n.reinforced, kept = n.kept, rest = n.rest, replays = n.replays,
-    doubts = n.doubts, rehearsed = n.rehearsed
+    doubts = n.doubts, rehearsed = n.rehearsed, fades = n.fades
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, tier text, salience_ppm integer, last_access bigint, touched bigint,
-    accesses integer, reinforced integer, kept jsonb, rest jsonb, replays integer, doubts integer, rehearsed bigint)
+    accesses integer, reinforced integer, kept jsonb, rest jsonb, replays integer, doubts integer, rehearsed bigint,
+    fades boolean)
 WHERE s.memory_id = n.memory_id
 
 -- :name content_delete

@@ -340,6 +340,8 @@ def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         _touched(strength, detail.occurred_at, detail.accepted_offset),
         reinforced=strength.reinforced + 1,
         salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
+        # Who says on purpose what is there already wants it as much as who said it so first.
+        fades=strength.fades and not detail.explicit,
     )
     return change.plus(
         stronger,

@@ -132,6 +132,7 @@ _USED = (
     "replays",
     "doubts",
     "rehearsed",
+    "fades",
 )
 
 TABLES: dict[Kind, Table] = {

@@ -2,8 +2,8 @@
 
 A namespace is a field, with four agents. What they say comes in a drawn order, in which each case keeps its own: so
 between a fact and the one that differs from it, or between a statement and its correction, others speak. An hour and a
-day pass; then the questions are asked. Vital facts have a namespace for each agent; nobody reads in it for eight days,
-and then 30 days pass, with an epoch in each in which anything is due.
+day pass; then the questions are asked. Vital facts have a namespace for each agent; nobody reads in it, and 37 days
+pass, with an epoch in each in which anything is due: from the first on by its decay score, from the eighth on by D.
 
 A fact is stored if it is a memory of its own. Small talk is stored if it is one. Nothing here peeks into the store: the
 client publishes, awaits outcomes, asks, and looks up what is still there.
@@ -29,7 +29,7 @@ from tests.benchmarks.right.cases import Case
 from tests.benchmarks.right.frame import Material, Measure
 
 _HOUR, _DAY = 3_600_000, 86_400_000
-_EPOCHS = 30
+_DAYS = 37
 _STORED = "stored"
 
 Became = dict[str, list[Receipt]]
@@ -157,8 +157,8 @@ async def _vital(row: Row, vital: Sequence[Case], running: Parts, move: Callable
     for case in kept:
         async with _memory(running, case.id) as memory:
             became |= await publish(memory, [case])
-    for day in range(_EPOCHS):
-        await asyncio.to_thread(move, now + (8 + day) * _DAY)
+    for day in range(_DAYS):
+        await asyncio.to_thread(move, now + (1 + day) * _DAY)
     lost, talk = Rates(row, "vital facts lost"), Rates(row, "small talk beside them still there")
     for case in kept:
         facts = {text for _, text in case.of["facts"]}

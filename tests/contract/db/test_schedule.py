@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import psycopg
 import pytest
+from msgspec.structs import replace
 
+from db.inmemory import InMemoryStore
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
@@ -116,14 +119,38 @@ def test_what_expires_is_found_by_its_grade_lowest_score_first(world: World, sha
     assert found(27, 1) == first[:1]
     assert found(27, without=[NAMESPACE]) == []
     shard.access(B, 2 * HOUR_MS)
+    shard.episode("again", HOUR_MS, "reinforced", reinforces=D, salience=100_000, explicit=True)
     shard.tick(30 * HOUR_MS)
     shard.decide([votes.proposal(C, "forget")], votes.nobody)
     world.flush(shard)
     assert found(20) == [], "one was used, and the other rests"
     assert found(27) == [B, A]
+    assert found(300) == [B, A], "the last one was said again on purpose"
     assert [one for one in world.schedule.candidates(0, [A])] == [
         Candidate(A, NAMESPACE, "short-term", HOUR_MS, HOUR_MS, 690_000, False, replays=0, fades=True)
     ]
+
+
+def test_what_was_rehearsed_expires_later(world: World, shard: Shard) -> None:
+    """Nine rehearsals double the score: 26.4 hours at a salience of 0.35 in place of 19.5."""
+    for event in "ab":
+        shard.episode(event, 0, salience=350_000)
+    shard.tick(HOUR_MS)
+    world.flush(shard)
+    if isinstance(world.store, InMemoryStore):
+        world.store.strengths[A] = replace(world.store.strengths[A], replays=9)
+    else:
+        with psycopg.connect(world.dsn or "") as connection:
+            connection.execute("UPDATE strength SET replays = 9 WHERE memory_id = %s", [A])
+    grades = world.schedule.grades(0)
+    assert grades == [Grade(35, 0), Grade(35, 9)]
+
+    def found(hours: int) -> list[str]:
+        asked = expiring(grades, hours * HOUR_MS, POLICY)
+        return [one.memory_id for one in world.schedule.fading(0, asked, hours * HOUR_MS, 10)]
+
+    assert (found(19), found(20), found(26), found(27)) == ([], [B], [B], [B, A])
+    assert [one.replays for one in world.schedule.candidates(0, [A, B])] == [9, 0]
 
 
 def test_of_all_grades_the_lowest_score_comes_first(world: World, shard: Shard, codec: Codec) -> None:
