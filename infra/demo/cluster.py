@@ -16,7 +16,7 @@ from typing import Any
 from infra.demo.inputs import Record
 from infra.demo.steps import when
 from infra.genesis import SEATS
-from memquorum.core.policy import MAX_SPAN_MS, UNCAPPED
+from memquorum.core.policy import MAX_SPAN_MS, UNCAPPED, Policy
 from memquorum.core.records import EpisodeRecorded
 
 _SHORTEST_MS = 3_600_000
@@ -61,7 +61,9 @@ def survey(records: Iterable[Record]) -> Survey:
 
 def policy(found: Survey) -> dict[str, Any]:
     """The parts of the policy that differ from the defaults."""
-    longest = found.span_ms * 0.82 / 1000
+    longest, interval_ms = found.span_ms * 0.82 / 1000, max(60_000, found.span_ms // 24)
+    usual = Policy()
+    faster = usual.decay.scales_s[-1] / longest
     return {
         "decay": {"scales_s": [float(round(longest / part)) for part in (160, 13, 1)]},
         "forget": {"theta_ppm": 300_000, "grace_ms": 0},
@@ -69,9 +71,15 @@ def policy(found: Survey) -> dict[str, Any]:
         "caps": UNCAPPED,
         # A summary that comes in whenever it is made would have two runs decide otherwise: a session ends when told to.
         "consolidate": {"idle_ms": MAX_SPAN_MS},
+        # As much sooner than by decay as by the defaults.
+        "triage": {
+            "rate_ppm": round(usual.triage.rate_ppm * faster),
+            "slow_rate_ppm": round(usual.triage.slow_rate_ppm * faster),
+            "every_ms": interval_ms // 2,
+        },
         "epoch": {
             "interactions": min(100, max(25, found.records // 12)),
-            "interval_ms": max(60_000, found.span_ms // 24),
+            "interval_ms": interval_ms,
             "capacity": max(100, found.episodes),
         },
     }
