@@ -19,7 +19,7 @@ from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import CONSOLIDATE
 from memquorum.ports import SessionMemory, Summariser
 from tests.benchmarks.consolidation.sessions import Stored
-from workers.consolidator import making
+from tests.builders.summaries import summaries
 
 AGREED, TOO_LITTLE, UNFAITHFUL = "consolidated", "covers too little", "not faithful"
 _DIRECTION = np.ones(2, np.float32)
@@ -101,7 +101,7 @@ def consolidate(stored: Stored, summariser: Summariser, policy: Policy) -> Conso
         at = memories[-1].created + policy.consolidate.idle_ms
         closed = SessionClosed("", 0, stored.talk.name, memories[0].agent, name, at, "idle", len(stored.talk.texts))
         began = time.perf_counter()
-        made = making.summaries(summariser, closed, memories)
+        made = summaries(summariser, closed, memories)
         took.append(time.perf_counter() - began)
         by_id = {one.memory_id: one for one in memories}
         for record in made:

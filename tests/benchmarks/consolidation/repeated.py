@@ -40,8 +40,8 @@ def duplicates(material: Material) -> Row:
     row.at_least("duplicates, known ÷ encoded", _LEAST)
     row.at_least("duplicates that were known", 100)
     row.note(
-        "by a second of the processor's time; what is left of a duplicate's time goes into opening, judging and sealing "
-        "it; the outcome is the same either way (tests/unit/streams/test_known.py)"
+        "by a second of the processor's time; what is left of a duplicate's time goes into opening, judging and "
+        "sealing it; the outcome is the same either way (tests/unit/streams/test_known.py)"
     )
     return row
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.extractive import SHARE_PPM
 from memquorum.core.records import EpisodeRecorded, SessionClosed
 from memquorum.ports import SessionMemory
-from workers.consolidator import making
+from tests.builders.summaries import summaries
 from workers.consolidator.extractive import Extractive
 
 NOW = 1_750_000_000_000
@@ -27,9 +27,7 @@ MEMORIES = [
 
 
 def made(memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED) -> list[EpisodeRecorded]:
-    summariser = Extractive(SHARE_PPM)
-    parts = ((part, summariser.summarise(part.sources)) for part in making.parts(closed, memories))
-    return [making.summary(closed, part, summariser.name, *said) for part, said in parts if said is not None]
+    return summaries(Extractive(SHARE_PPM), closed, memories)
 
 
 def test_a_summary_is_as_old_as_what_it_says_and_made_again_it_is_the_same_event() -> None:
