@@ -65,7 +65,8 @@ def _vector(sent: bytes) -> NDArray[np.float32]:
 def candidate(row: tuple[Any, ...]) -> Candidate:
     """Makes a candidate of a row of `candidates`."""
     hit, (encoder, sent, near, words, after, _) = hit_of(row), row[OWN:]
-    return Candidate(hit, encoder, _vector(sent), near, words, tuple(after))
+    whole = row[REMEMBERED.index("text")] if hit.excerpt else None
+    return Candidate(hit, encoder, _vector(sent), near, words, tuple(after), whole)
 
 
 def neighbour(row: tuple[Any, ...]) -> Neighbour:

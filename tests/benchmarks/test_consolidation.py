@@ -165,9 +165,9 @@ def test_what_a_summary_serves_is_told_of_its_sources() -> None:
     (summary,) = [one for one in space.held if one.made_by]
     hit = structs.replace(candidate(1, summary.text).hit, memory_id=summary.memory_id, made_by=summary.made_by)
     best = scored(Candidate(hit, "e", np.ones(2, np.float32), True, None, ()))
-    assert space.given([best], 1_000) == {at: frozenset(spans) for at, spans in made.kept.items()}
+    assert space.given([best], 1_000, None) == {at: frozenset(spans) for at, spans in made.kept.items()}
     line = next(line for line in summary.text.split("\n") if "second hook" in line)
     part = structs.replace(best, candidate=structs.replace(best.candidate, hit=structs.replace(hit, text=line)))
-    assert set(space.given([part], 1_000)) == {5}
-    assert space.given([part], 1_000, whole=True) == space.given([best], 1_000)
-    assert space.given([part], 24) and not space.given([part], 24, whole=True), "a whole one does not fit"
+    assert set(space.given([part], 1_000, None)) == {5}
+    assert space.given([part], 1_000, None, whole=True) == space.given([best], 1_000, None)
+    assert space.given([part], 24, None) and not space.given([part], 24, None, whole=True), "a whole one does not fit"

@@ -38,7 +38,7 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     ring = buffer.marked(ring, conflicts.marks(contradict))
     ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
     # Off the loop: it compares texts.
-    made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame)
+    made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame, asked.query)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
     return Told(
         Context(

@@ -40,7 +40,9 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     sight = caller.at(wanted.reader.namespace, READ)
     ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
-    packed = await asyncio.to_thread(packing.pack, ranked, wanted.budget_tokens, wanted.k_max)
+    packed = await asyncio.to_thread(
+        packing.pack, ranked, wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query
+    )
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
         Retrieved(
@@ -211,7 +213,7 @@ def shown(item: Item) -> dict[str, Any]:
     """A memory as it is given."""
     hit = asdict(item.scored.candidate.hit)
     del hit["score"]
-    return hit | {"tokens": item.tokens, "folded": item.folded}
+    return hit | {"tokens": item.tokens, "folded": item.folded, "spans": item.spans}
 
 
 def _scores(item: Item) -> dict[str, Any]:

@@ -77,9 +77,12 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
 
 
 class _Item(Remembered, frozen=True, kw_only=True):
+    """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before."""
+
     conflicts_with: tuple[str, ...] = ()
     tokens: int
     folded: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 class Answering(_Item, frozen=True):

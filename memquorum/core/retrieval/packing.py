@@ -3,6 +3,8 @@
 A memory that says the same as one that is taken already is folded into it. Two say the same where their vectors are as
 near as `ALIKE` and their numbers, names and negations agree (`text.agreement`: similarity alone never merges). One that
 is too long for the rest of the budget is passed over; shorter ones after it may still be taken.
+
+Where there is a question, of a summary those sentences are taken that answer it (`pieces`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.pieces import Piece, Span, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
 from memquorum.core.text.tokens import tokens
@@ -28,11 +31,13 @@ DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
 
 
 class Item(Struct, frozen=True):
-    """A memory that was taken, what it costs, and the ids of those that say the same."""
+    """A memory that was taken, what it costs, and the ids of those that say the same. `spans`: where its text is some
+    sentences of a summary, the characters of the whole that are given, from and to before; none where all is."""
 
     scored: Scored
     tokens: int
     folded: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
 
 
 class Left(Struct, frozen=True):
@@ -55,27 +60,52 @@ def of_text(hit: Hit) -> int:
     return tokens(hit.text)
 
 
-def pack(ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit], int] = of_text) -> Packed:
-    """The best that fit, at most `k_max`. `ranked`: best first. `cost`: of a memory, in tokens."""
+def pack(
+    ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit], int] = of_text, question: str | None = None
+) -> Packed:
+    """The best that fit, at most `k_max` memories. `ranked`: best first. `cost`: of a memory, in tokens. `question`:
+    what is asked, for which single sentences of a summary may be taken; None: each memory as it was found."""
+    order = [Piece(place) for place in range(len(ranked))] if question is None else pieces(ranked, question)
     chosen: dict[int, Item] = {}  # by the place in the ranking
-    left: dict[str, list[str]] = {DUPLICATE: [], MOST: [], BUDGET: []}
+    left: dict[str, dict[str, None]] = {DUPLICATE: {}, MOST: {}, BUDGET: {}}
     spent = 0
     alike = _alike([scored.candidate for scored in ranked])
-    for place, scored in enumerate(ranked):
-        hit = scored.candidate.hit
-        twin = next((other for other in alike[place] if other in chosen), None)
+    for piece in order:
+        place, hit = piece.place, ranked[piece.place].candidate.hit
+        before = chosen.get(place)
+        # A summary was found by those of its sentences that are near: they say the same, and not all the others.
+        asks = before is None and piece.near
+        twin = next((other for other in alike[place] if other in chosen), None) if asks else None
         if twin is not None:
-            chosen[twin] = replace(chosen[twin], folded=(*chosen[twin].folded, hit.memory_id))
-            left[DUPLICATE].append(hit.memory_id)
-        elif len(chosen) == k_max:
-            left[MOST].append(hit.memory_id)
-        elif spent + (price := cost(hit)) > budget:
-            left[BUDGET].append(hit.memory_id)
+            if hit.memory_id not in chosen[twin].folded:
+                chosen[twin] = replace(chosen[twin], folded=(*chosen[twin].folded, hit.memory_id))
+            left[DUPLICATE][hit.memory_id] = None
+        elif before is None and len(chosen) == k_max:
+            left[MOST][hit.memory_id] = None
         else:
-            chosen[place] = Item(scored, price)
-            spent += price
-    told = {reason: Left(len(ids), tuple(ids[:TOLD])) for reason, ids in left.items() if ids}
+            item = _with(ranked[place], before, piece, cost)
+            price = item.tokens - (before.tokens if before else 0)
+            if spent + price > budget:
+                left[BUDGET][hit.memory_id] = None
+            else:
+                chosen[place] = item
+                spent += price
+    given = {item.scored.candidate.hit.memory_id for item in chosen.values()}
+    ids = {reason: [one for one in named if one not in given] for reason, named in left.items()}
+    told = {reason: Left(len(some), tuple(some[:TOLD])) for reason, some in ids.items() if some}
     return Packed(tuple(chosen.values()), spent, told)
+
+
+def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit], int]) -> Item:
+    """A memory with one piece more than it had, its sentences in the order of its text."""
+    candidate = scored.candidate
+    if piece.span is None:
+        return Item(scored, cost(candidate.hit))
+    spans = tuple(sorted((*(before.spans if before else ()), piece.span)))
+    text = "\n".join(candidate.text[start:end] for start, end in spans)
+    hit = replace(candidate.hit, text=text, excerpt=text != candidate.text)
+    part = replace(scored, candidate=replace(candidate, hit=hit))
+    return Item(part, cost(hit), before.folded if before else (), spans)
 
 
 def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:

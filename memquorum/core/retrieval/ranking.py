@@ -62,6 +62,13 @@ class Candidate(Struct, frozen=True):
     words: float | None
     after: tuple[str, ...]
     """The memories that follow it in its session, nearest first."""
+    whole: str | None = None
+    """All of a summary, where the hit has some sentences of it."""
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return self.hit.text if self.whole is None else self.whole
 
     def beside(self, contradict: tuple[str, ...]) -> Candidate:
         """The candidate, with its hit naming the memories that contradict it."""

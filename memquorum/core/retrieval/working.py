@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
@@ -68,8 +69,8 @@ def cost(hit: Hit) -> int:
     return tokens(line(hit))
 
 
-def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame) -> Working:
-    """The working memory, of the agent's ring and of what answers the query, best first."""
+def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame, question: str | None = None) -> Working:
+    """The working memory, of the agent's ring and of what answers the question, best first."""
     heading = SESSION if frame.session else LATELY
     budget = frame.budget - (tokens(heading) if traces else 0) - (tokens(REMEMBERED) if ranked else 0)
     salient = [_scored(trace) for trace in by_salience(traces)]
@@ -77,8 +78,9 @@ def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame) ->
     taken = {_id(item.scored) for item in first}
     found = [one for one in ranked if _id(one) not in taken]
     relevant = {_id(one) for one in found}
-    rest = [one for one in salient if _id(one) not in taken | relevant]
-    packed = pack([*(item.scored for item in first), *found, *rest], budget, len(first) + frame.k_max, cost)
+    # Behind every sentence of a summary that was found.
+    rest = [replace(one, score=0.0) for one in salient if _id(one) not in taken | relevant]
+    packed = pack([*(item.scored for item in first), *found, *rest], budget, len(first) + frame.k_max, cost, question)
     items = {_id(item.scored): item for item in packed.items}
     lately = [
         Placed(items[_of(trace)], RELEVANT if _of(trace) in relevant else BUFFER, trace.place)

@@ -7,8 +7,9 @@ say what is counted; what is ranked, packed and summed up knows none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import product
 
 import numpy as np
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from memquorum.core import ids
 from memquorum.core.consolidation.rendering import said, sentences
 from memquorum.core.consolidation.sentences import spans
-from memquorum.core.retrieval.packing import pack
+from memquorum.core.retrieval.packing import of_text, pack
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
@@ -33,6 +34,8 @@ from tests.benchmarks.sets import LOCOMO, QMSUM
 BUDGETS = (500, 1_000)
 SHARES = (650_000, 500_000, 350_000, 200_000)
 WAYS = ("all sentences", "any sentence", "the answering sentence")
+SERVED = ("", ", by vectors alone", ", summaries whole")
+"""What is given of a summary: the sentences that are near or have words of the question; the nearest; all."""
 _GOAL_AT, _GOAL, _BESIDE = 650_000, 0.85, "drawn by lot"
 _K_MAX = 100
 Span = tuple[int, int]
@@ -98,12 +101,13 @@ class Namespace:
             for of, one in sums.items()
         }
 
-    def given(self, ranked: Sequence[Scored], budget: int, *, whole: bool = False) -> Given:
-        """What is served of each turn within a budget. `whole`: summaries as they are, and not what answers of them."""
+    def given(self, ranked: Sequence[Scored], budget: int, question: str | None, *, whole: bool = False) -> Given:
+        """What is served of each turn within a budget; without a question what was found by vectors. `whole`: of
+        summaries everything."""
         there: dict[int, set[Span]] = {}
         if whole:
             ranked = [self._whole(one) for one in ranked]
-        for item in pack(ranked, budget, _K_MAX).items:
+        for item in pack(ranked, budget, _K_MAX, of_text, question).items:
             hit = item.scored.candidate.hit
             if hit.memory_id in self._turns:
                 at = self._turns[hit.memory_id]
@@ -134,19 +138,19 @@ class Asked:
         self._material, self._store = material, store
         self.stored = [one for one in material.stored(name) if one.talk.questions]
 
-    def raw(self) -> dict[tuple[int, bool], NDArray[np.float64]]:
+    def raw(self) -> dict[tuple[int, str], NDArray[np.float64]]:
         """Everything that is stored."""
         return self._ask([Namespace(one.talk.name, one, one.memories, ()) for one in self.stored])
 
-    def after(self, some: Sequence[Consolidated], tag: str) -> dict[tuple[int, bool], NDArray[np.float64]]:
+    def after(self, some: Sequence[Consolidated], tag: str) -> dict[tuple[int, str], NDArray[np.float64]]:
         """What is left of it."""
         by_name = {one.stored.talk.name: one for one in some}
         left = [by_name[one.talk.name] for one in self.stored]
         return self._ask([Namespace(f"{c.stored.talk.name}@{tag}", c.stored, c.raw, c.agreed) for c in left])
 
-    def _ask(self, spaces: Sequence[Namespace]) -> dict[tuple[int, bool], NDArray[np.float64]]:
-        """The shares of evidence in each of the ways, by budget and whether single sentences are served."""
-        told: dict[tuple[int, bool], list[tuple[float, float, float]]] = {}
+    def _ask(self, spaces: Sequence[Namespace]) -> dict[tuple[int, str], NDArray[np.float64]]:
+        """The shares of evidence in each of the ways, by budget and what is served of summaries."""
+        told: dict[tuple[int, str], list[tuple[float, float, float]]] = {}
         of = self._material.vectors.of
         # All at once.
         of([text for space in spaces for one in space.held for text in said(one.text, summary=bool(one.made_by))])
@@ -155,17 +159,13 @@ class Asked:
             self._store.put(space.name, space.held, of)
             ranked = self._store.ask(space.name, [q.text for q in questions], of([q.text for q in questions]))
             for question, best in zip(questions, ranked, strict=True):
-                for budget, by_sentence in self._ways(space):
-                    given = space.given(best, budget, whole=not by_sentence)
+                for budget, served in product(BUDGETS, SERVED if space.held[-1].made_by else SERVED[:1]):
+                    asked = question.text if served == SERVED[0] else None
+                    given = space.given(best, budget, asked, whole=served == SERVED[-1])
                     shares = found(stored.talk.texts, question, given)
                     if shares is not None:
-                        told.setdefault((budget, by_sentence), []).append(shares)
+                        told.setdefault((budget, served), []).append(shares)
         return {how: np.mean(shares, axis=0) for how, shares in told.items()}
-
-    @staticmethod
-    def _ways(space: Namespace) -> Iterator[tuple[int, bool]]:
-        for budget in BUDGETS:
-            yield from ((budget, True), *(((budget, False),) if space.held[-1].made_by else ()))
 
 
 def evidence(material: Material, name: str) -> Row:
@@ -176,7 +176,7 @@ def evidence(material: Material, name: str) -> Row:
         before = asked.raw()
         print(f"  {name}: raw asked", flush=True)
         for budget in BUDGETS:
-            row.figure(f"raw, in {budget:,} tokens", float(before[budget, True][0]), "")
+            row.figure(f"raw, in {budget:,} tokens", float(before[budget, SERVED[0]][0]), "")
         for share, rule in (*((share, SHIPPED) for share in SHARES), (_GOAL_AT, _BESIDE)):
             some = material.left(name, rule, share)
             after = asked.after(some, f"{share}/{rule}")
@@ -184,9 +184,8 @@ def evidence(material: Material, name: str) -> Row:
             suffix = f"at {share / 10_000:.0f} %" + ("" if rule == SHIPPED else f", {rule}")
             length, whole = (sum(len(text) for one in some for text in texts(one)) for texts in (_after, _before))
             row.figure(f"characters left, {suffix}", 100 * length / whole, "%")
-            for (budget, by_sentence), shares in after.items():
-                for way, value in zip(WAYS, shares / before[budget, True], strict=True):
-                    served = "" if by_sentence else ", summaries whole"
+            for (budget, served), shares in after.items():
+                for way, value in zip(WAYS, shares / before[budget, SERVED[0]], strict=True):
                     row.figure(f"{way} ÷ raw, {suffix}, in {budget:,} tokens{served}", float(value), "")
     for budget in BUDGETS:
         for way in WAYS[:1] + WAYS[2:]:

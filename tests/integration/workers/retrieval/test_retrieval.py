@@ -17,6 +17,7 @@ from db.standing import Clear
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.consolidation import rendering
 from memquorum.core.consolidation.rendering import said
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import AccessRecorded, QueryRecorded
@@ -138,8 +139,11 @@ def test_of_a_summary_those_sentences_are_served_that_answer(client: TestClient,
     until(lambda: search(client, query=asked, peek=True)["served_from"] == "cache")
     assert search(client, query=asked, peek=True)["hits"][0]["text"] == "we agreed on seven hens"
     body = {"namespace": NAMESPACE, "query": asked, "agent": "planner", "peek": True}
-    best = client.post("/retrieve", json=body).json()["items"][0]
+    best = client.post("/retrieve", json=body | {"budget_tokens": 6}).json()["items"][0]
     assert (best["text"], best["excerpt"]) == ("we agreed on seven hens", True)
+    assert [SUMMARY[start:end] for start, end in best["spans"]] == ["we agreed on seven hens"]
+    best = client.post("/retrieve", json=body).json()["items"][0]
+    assert [SUMMARY[start:end] for start, end in best["spans"]] == [*rendering.sentences(SUMMARY)], "as much as fits"
     assert client.get(f"/memories/{memory_id('sum')}").json()["text"] == SUMMARY
     world.shard.decide([votes.proposal(memory_id("sum"), "forget")])
     world.flush()

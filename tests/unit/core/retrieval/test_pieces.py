@@ -1,0 +1,96 @@
+"""Of a summary the sentences are given that answer; what is no summary keeps its place."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from memquorum.core.retrieval import working
+from memquorum.core.retrieval.packing import BUDGET, MOST, Left, Packed, of_text, pack
+from memquorum.core.retrieval.pieces import LOOKED, pieces
+from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.text.tokens import tokens
+from tests.builders.found import candidate, name, scored
+
+LINES = (
+    "Key facts:",
+    "The boiler in hall 3 was serviced by Marta Keller on 12 March.",
+    "Tomas measured 3.8 bar at the inlet of pump 7.",
+    "Decisions:",
+    "We decided to move the pump test to Thursday 14:00.",
+)
+SUMMARY = "\n".join(LINES)
+ASKED = "When is the pump test?"
+SPANS = tuple((SUMMARY.index(line), SUMMARY.index(line) + len(line)) for line in LINES if not line.endswith(":"))
+
+
+def summary(number: int = 1, text: str = SUMMARY, score: float = 1.0, angle: float = 0.0) -> Scored:
+    one = candidate(number, text, angle=angle)
+    return scored(replace(one, hit=replace(one.hit, made_by="extractive/1")), score)
+
+
+def raw(number: int, text: str, score: float = 1.0) -> Scored:
+    return scored(candidate(number, text, angle=20.0 * number), score)
+
+
+def packed(*ranked: Scored, budget: int = 1_000, k_max: int = 10) -> Packed:
+    return pack(ranked, budget, k_max, of_text, ASKED)
+
+
+def test_the_sentence_that_answers_comes_first_and_is_all_that_a_small_budget_has() -> None:
+    (item,) = packed(summary(), budget=tokens(LINES[4])).items
+    assert item.scored.candidate.hit.text == LINES[4]
+    assert [SUMMARY[a:b] for a, b in item.spans] == [LINES[4]]
+    assert item.tokens == tokens(LINES[4])
+
+
+def test_sentences_stand_in_the_order_of_the_summary_and_cost_what_they_are() -> None:
+    found = packed(summary())
+    (item,) = found.items
+    assert item.scored.candidate.hit.text == "\n".join((LINES[1], LINES[2], LINES[4]))
+    assert item.spans == SPANS and item.scored.candidate.hit.excerpt, "without its headings"
+    assert found.tokens == item.tokens == tokens(item.scored.candidate.hit.text)
+    assert not found.left, "what is given in part is not left out"
+
+
+def test_what_is_near_comes_first_without_a_word_of_the_question() -> None:
+    hit = summary().candidate.hit
+    near = replace(summary().candidate, hit=replace(hit, text=LINES[1], excerpt=True), whole=SUMMARY)
+    order = pieces([scored(near)], "Who looked after the heating?")
+    assert [(piece.span, piece.near) for piece in order] == [(SPANS[0], True), (SPANS[1], False), (SPANS[2], False)]
+
+
+def test_a_sentence_of_a_worse_summary_comes_before_one_that_has_less_of_the_question() -> None:
+    text = "The gate is green.\nThe pump test was on Monday before."
+    order = [(piece.place, piece.span) for piece in pieces([summary(), summary(2, text, 0.8, angle=90)], ASKED)]
+    assert order.index((1, (19, len(text)))) < order.index((0, SPANS[1]))
+
+
+def test_what_is_no_summary_keeps_its_place() -> None:
+    behind = summary(3, "The pump test was moved to Friday.", 0.9, angle=90)
+    order = pieces([raw(1, "Lunch is at noon.", 0.95), behind, raw(2, "Ann has the key of the gate.", 0.5)], ASKED)
+    assert [piece.place for piece in order] == [0, 1, 2]
+    assert [piece.place for piece in pieces([raw(1, "Lunch."), raw(2, "The pump test.")], ASKED)] == [0, 1]
+
+
+def test_a_summary_that_ranks_far_below_is_one_piece() -> None:
+    ranked = [summary(1), *(raw(number, f"Shelf {number}.", 0.5) for number in range(2, LOOKED + 1)), summary(99)]
+    assert [piece for piece in pieces(ranked, ASKED) if piece.place == LOOKED] == [pieces(ranked, ASKED)[-1]]
+    assert pieces(ranked, ASKED)[-1].span is None
+
+
+def test_places_are_those_of_memories_and_not_of_sentences() -> None:
+    found = packed(summary(1), summary(2, "The pump is green.\nThe test is red.", 0.1, angle=90), k_max=1)
+    assert [item.scored.candidate.hit.memory_id for item in found.items] == [name(1)]
+    assert len(found.items[0].spans) == 3 and found.left == {MOST: Left(1, (name(2),))}
+    assert packed(summary(), budget=3).left == {BUDGET: Left(1, (name(1),))}
+
+
+def test_without_a_question_a_summary_is_whole() -> None:
+    (item,) = pack([summary()], 1_000, 10).items
+    assert item.scored.candidate.hit.text == SUMMARY and item.spans == ()
+
+
+def test_a_prompt_has_the_sentences_too() -> None:
+    made = working.assemble([], [summary()], working.Frame(tokens(LINES[4]) + 20, 0.5, 5, False), ASKED)
+    assert LINES[4] in made.text and LINES[1] not in made.text
+    assert tokens(made.text) <= made.packed.tokens <= tokens(LINES[4]) + 20
