@@ -39,10 +39,11 @@ class PostgresSessions:
         """What an erased summary may be made anew of; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_left"], {"shard": shard, "summary": summary}).fetchall()
-        return [
-            SessionMemory(*(*row[:-2], self._positive(row[-2]), self._stands(row[-2]) if row[-1] else None))
-            for row in rows
-        ]
+        found = []
+        for *row, entry, sealed in rows:
+            stands = self._stands(entry)
+            found.append(SessionMemory(*(*row, self._positive(entry), stands if sealed else None, stands or 0)))
+        return found
 
     def _stands(self, entry: bytes | None) -> int | None:
         """Where the episode stands in the accepted stream."""
