@@ -13,6 +13,7 @@ from msgspec.structs import astuple, replace
 from db import keys_to_destroy
 from db.inmemory_vault import InMemoryVault
 from db.keys_to_destroy import Due, Echo
+from db.rollup_rows import CHARACTERS_MOST, LOG_MOST, SAID_MOST, Quoted, logged, quoted, readable
 from db.standing import Clear, Published, Start, check_standing
 from memquorum import topics
 from memquorum.core import ids
@@ -36,8 +37,10 @@ from memquorum.core.journal.rows import (
     LetGo,
     Living,
     Memory,
+    PatchRow,
     Protection,
     Provenance,
+    QuoteRow,
     Reward,
     Rows,
     ShardState,
@@ -68,10 +71,12 @@ from memquorum.ports import (
     Grade,
     IdleSession,
     JournalChange,
+    Logged,
     Neighbour,
     OrderVote,
     ShardStatus,
     Unattested,
+    Uttered,
     Vector,
 )
 
@@ -584,6 +589,50 @@ class InMemoryRewarded:
         """What these entries gave; see the port."""
         rows = [row for row in self._store.rows[Reward].values() if row.shard == shard and row.seq in seqs]
         return [RewardGiven(*astuple(row)) for row in sorted(rows, key=lambda row: (row.seq, row.memory_id, row.kind))]
+
+
+class InMemoryRollups:
+    """The Rollups port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def close(self) -> None:
+        """Nothing to let go."""
+
+    def said(self, namespace: str) -> list[Uttered]:
+        """The verbatim sentences of a namespace that can be read; see the port."""
+        alive = [m for m in self._alive(namespace) if m.made_by is None and m.characters <= CHARACTERS_MOST]
+        rows = [(m.id, self._store.contents[m.id].text, m.created, m.agent, m.subject) for m in alive[:SAID_MOST]]
+        return readable(rows, self._quoted(namespace))
+
+    def log(self, namespace: str) -> list[Logged]:
+        """The patches of the namespace's roll-ups; see the port."""
+        rows = sorted(self._store.rows[PatchRow].values(), key=lambda row: (row.seq, row.place))
+        found = []
+        for row in rows:
+            if row.namespace == namespace:
+                memory, there = self._store.memories[row.memory], self._store.contents.get(row.memory)
+                text = None if there is None else there.text[row.start : row.finish]
+                patch = astuple(row)[4:-1]
+                found.append((row.seq, row.place, row.as_of, *patch, memory.agent, memory.subject, False, text))
+        return logged(found[:LOG_MOST], self._quoted(namespace))
+
+    def _alive(self, namespace: str) -> list[Memory]:
+        of = [m for m in self._store.memories.values() if m.namespace == namespace and m.id in self._store.strengths]
+        return sorted(of, key=lambda m: (-m.created, m.id))
+
+    def _quoted(self, namespace: str) -> Quoted:
+        quotes = sorted(self._store.rows[QuoteRow].values(), key=lambda q: (q.summary, q.place))
+        summaries = [m for m in self._alive(namespace) if (m.made_by or "").startswith("extractive/")][:SAID_MOST]
+        return quoted(
+            (m.id, self._store.contents[m.id].text, *astuple(q)[5:10], *self._whose(q.source))
+            for m in summaries for q in quotes if q.summary == m.id
+        )  # fmt: skip
+
+    def _whose(self, memory_id: str) -> tuple[str, str]:
+        memory = self._store.memories[memory_id]
+        return memory.agent, memory.subject
 
 
 class InMemoryStoredOrders:

@@ -322,6 +322,50 @@ COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent) FRO
 COPY quote (shard, seq, namespace, summary, place, source, start, finish, section, said_at, sentence)
 FROM STDIN (FORMAT BINARY)
 
+-- :name patch_copy
+-- The log of the roll-ups.
+COPY patch ($columns(patch)) FROM STDIN (FORMAT BINARY)
+
+-- :name rollup_log
+-- The patches of a namespace's roll-ups, in the order of the journal; each with who said its sentence and about whom, whether
+-- a gate keeps it back where a reader has some, and the sentence where its memory is alive.
+SELECT p.seq, p.place, p.as_of, p.topic::text, p.op, p.memory::text, p.start, p.finish, p.name_start, p.name_finish, p.section,
+    p.said_at, p.replaces::text, p.replaces_start, p.replaces_finish, m.agent, m.subject, %(gated)s::boolean AND ($gates) IS NOT TRUE,
+    substr(c.body, p.start::integer + 1, (p.finish - p.start)::integer)
+FROM patch p
+JOIN memory m ON m.id = p.memory
+LEFT JOIN content c ON c.memory_id = p.memory AND m.tier IN ('short-term', 'long-term')
+WHERE p.namespace = %(namespace)s
+ORDER BY p.seq, p.place
+LIMIT %(limit)s
+
+-- :name rollup_quotes
+-- The verbatim summaries of a namespace that are alive, the latest first, each with its sentences' sources in their order, and
+-- who said these and about whom.
+SELECT d.id::text, c.body, q.source::text, q.start, q.finish, q.section, q.said_at, s.agent, s.subject
+FROM (
+    SELECT m.id, m.created
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.made_by ^@ 'extractive/'
+      AND (NOT %(gated)s::boolean OR ($gates))
+    ORDER BY m.created DESC, m.id
+    LIMIT %(limit)s
+) d
+JOIN content c ON c.memory_id = d.id
+JOIN quote q ON q.summary = d.id
+JOIN memory s ON s.id = q.source
+ORDER BY d.created DESC, d.id, q.place
+
+-- :name rollup_said
+-- The latest episodes of a namespace that are alive and not too long.
+SELECT m.id::text, c.body, m.created, m.agent, m.subject
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.made_by IS NULL
+  AND m.characters <= %(characters)s
+ORDER BY m.created DESC, m.id
+LIMIT %(limit)s
+
 -- :name conflict_copy
 -- Memories that say otherwise than older ones.
 COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
@@ -2000,6 +2044,13 @@ FROM quote
 WHERE shard = %(shard)s
 ORDER BY seq, place
 
+-- :name audit_patch
+-- The log of the roll-ups, in the order of the journal.
+SELECT $row(patch)
+FROM patch
+WHERE shard = %(shard)s
+ORDER BY seq, place
+
 -- :name audit_erased
 -- Erased episodes, in the order of the journal.
 SELECT memory_id::text, shard, seq, namespace, was, summary
@@ -2069,6 +2120,7 @@ UNION ALL (SELECT 'memory', shard FROM memory WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'patch', shard FROM patch WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(shards)s) LIMIT 1)

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import erasure_rows, explain_rows, found_rows, order_rows, outcome_rows, receipt_rows
+from db import erasure_rows, explain_rows, found_rows, order_rows, outcome_rows, receipt_rows, rollup_rows
 from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
@@ -45,7 +45,7 @@ from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting
 from memquorum.core.retrieval.supports import Support
 from memquorum.core.vote.kinds import LETS_GO
-from memquorum.ports import StoreUnavailable
+from memquorum.ports import Logged, StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")
 
@@ -266,6 +266,14 @@ class Reads:
         """What the agents of a namespace were given, or one of them: agent, kind, how often, and millionths in all."""
         rows = await self._pool.ask("rewards", {"namespace": namespace, "agent": agent, "limit": limit}, sight)
         return [(agent, kind, count, amount) for agent, kind, count, amount in rows]
+
+    async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:
+        """The patches of a namespace's roll-ups in the order of the journal, with what may be read of their
+        sentences."""
+        wanted = {"namespace": namespace, "gated": True, "limit": rollup_rows.LOG_MOST} | found_rows.filters_of(gates)
+        rows = await self._pool.ask("rollup_log", wanted, sight)
+        quotes = await self._pool.ask("rollup_quotes", wanted | {"limit": rollup_rows.SAID_MOST}, sight) if rows else []
+        return rollup_rows.logged(rows, rollup_rows.quoted(quotes))
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         """The orders that protect memories: memory, kind, order, who, reference, since when, and who signed."""

@@ -63,7 +63,10 @@ _ACTS_AS = {
 }
 # A consumer that only takes `assign` names a group all the same, and librdkafka looks for its coordinator.
 _UNASSIGNED = "memquorum-unassigned"
-_GROUPS = {"intake": "intake", "streams": "memquorum-streams", "consolidator": "memquorum-consolidator"}
+_GROUPS = (
+    ("intake", "intake"), ("streams", "memquorum-streams"), ("consolidator", "memquorum-consolidator"),
+    ("consolidator", "memquorum-rollups"),
+)  # fmt: skip
 _TIMEOUT_S = 30
 
 
@@ -130,8 +133,8 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
     rights |= {("intake", ResourceType.TOPIC, name, operation) for name in OUTSIDE for operation in clears}
     # Who may write or read may also ask what there is; these ask before they do, and say how far others are.
     rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
-    rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS.items()}
-    rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for group in _GROUPS.values()}
+    rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS}
+    rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for _, group in _GROUPS}
     asking = set(IDENTITIES) - {ADMIN, AGENT}
     rights |= {(name, ResourceType.GROUP, _UNASSIGNED, AclOperation.DESCRIBE) for name in asking}
     return rights

@@ -324,15 +324,18 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.rollups import PostgresRollups
     from db.sessions import PostgresSessions
     from infra import summariser
+    from workers.consolidator import together
     from workers.consolidator.extractive import Extractive
     from workers.consolidator.opening import Opening
+    from workers.consolidator.rollups import RollupLoop
     from workers.consolidator.worker import Consolidator
 
     settings.require("bootstrap", "memory_dsn")
-    codec, stamps = load_codec(), genesis.service_stamps(settings)
-    Consolidator(
+    codec, stamps, stop = load_codec(), genesis.service_stamps(settings), Stop().on_signals()
+    consolidator = Consolidator(
         settings.bootstrap,
         made,
         codec,
@@ -342,11 +345,25 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         summariser=Extractive(made.policy.consolidate.share_ppm),
         model=summariser.model(settings, made, telemetry.stage("consolidator").rejected),
         fallback_ms=settings.summariser_fallback_hours * 3600 * 1000,
-        stop=Stop().on_signals(),
+        stop=stop,
         stamps=stamps,
         telemetry=telemetry,
         instance=settings.instance or None,
-    ).run(ready)
+    )
+    rollups = RollupLoop(
+        settings.bootstrap,
+        made,
+        codec,
+        seed=genesis.consolidator_seed(settings, made),
+        rollups=PostgresRollups(settings.memory_dsn),
+        stop=stop,
+        least=settings.rollup_least,
+        every_ms=settings.rollup_every_ms,
+        stamps=stamps,
+        telemetry=telemetry,
+        instance=settings.instance or None,
+    )
+    together.run(stop, lambda: consolidator.run(ready), rollups.run)
 
 
 def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:

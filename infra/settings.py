@@ -128,6 +128,10 @@ class Settings(_Bounds):
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000
+    # Of a thing that fewer sentences of a namespace speak of there is no roll-up.
+    rollup_least: Count = 3
+    # So long after something was stored, by the stream's clock, the roll-ups of its namespace are brought up to date.
+    rollup_every_ms: Count = 5 * 60_000
     # How long what agents asked can be opened, for what learns from use; it lies sealed, and its topic keeps it for 31
     # days at most. 0: nothing is logged, and what was cannot be opened any more.
     queries_keep_ms: Count = 30 * 24 * 3600 * 1000

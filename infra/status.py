@@ -34,7 +34,10 @@ from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics
 
 # Which stages a process runs; every other runs one of its own name.
-_STAGES = {"streams": ("salience", "decay", "sessions", "rewards", "nomination")}
+_STAGES = {
+    "streams": ("salience", "decay", "sessions", "rewards", "nomination"),
+    "consolidator": ("consolidator", "rollups"),
+}
 _SCRAPE_S = 6.0
 _BETWEEN_S = 1.0
 _WINDOW = 10  # scrapes of `--watch` that rates are taken over

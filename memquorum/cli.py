@@ -22,6 +22,7 @@ WHERE = {
     **dict.fromkeys(("publish", "end-session", "key"), _CLIENT + "publishing"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     "rewards": _CLIENT + "rewards",
+    "rollup": _CLIENT + "rollups",
     "tail": _CLIENT + "tail",
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
 from memquorum.core.policy import EpochPolicy
-from memquorum.core.records import OrderFound, Quote, RewardGiven
+from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
 from memquorum.core.tiers import SHORT_TERM
 
 Vector = NDArray[np.float32]
@@ -504,6 +504,80 @@ class Rewarded(Protocol):
 
     def rewarded(self, shard: int, seqs: Sequence[int]) -> list[RewardGiven]:
         """What these entries gave, in the order of the journal. Raises StoreUnavailable."""
+        ...
+
+
+Span = tuple[str, int, int]
+"""A sentence: its memory, its first character and the one behind its last."""
+
+
+class Uttered(Struct, frozen=True):
+    """A verbatim sentence that can be read: where it stands in its episode, when it was said, by whom, about whom."""
+
+    memory_id: str
+    start: int
+    end: int
+    text: str
+    at: int
+    agent: str
+    subject: str
+
+    @property
+    def span(self) -> Span:
+        """What it is called by."""
+        return self.memory_id, self.start, self.end
+
+
+class Logged(Struct, frozen=True):
+    """A patch in the log, and its sentence as far as it can be read.
+
+    `as_of`: the shard's time when it was journalled, in milliseconds. `text`: None where nobody can read it any more.
+    `via`: the summary that it was read from. `withheld`: whether a reader's gates keep the sentence from them.
+    """
+
+    seq: int
+    place: int
+    as_of: int
+    patch: Patch
+    agent: str
+    subject: str
+    text: str | None = None
+    via: str | None = None
+    withheld: bool = False
+
+    @property
+    def span(self) -> Span:
+        """The sentence that comes in."""
+        return self.patch.memory_id, self.patch.start, self.patch.end
+
+    @property
+    def replaced(self) -> Span | None:
+        """The sentence that goes."""
+        of = self.patch
+        return None if of.replaces is None else (of.replaces, of.replaces_start, of.replaces_end)
+
+    @property
+    def name(self) -> str | None:
+        """What the sentence calls its thing."""
+        of = self.patch
+        return None if self.text is None else self.text[of.name_start - of.start : of.name_end - of.start]
+
+
+class Rollups(Protocol):
+    """What roll-ups are made of, and their log (`core.consolidation.rollups`)."""
+
+    def said(self, namespace: str) -> list[Uttered]:
+        """The verbatim sentences of a namespace that can be read: of its latest episodes that are alive, and of others
+        those that its latest verbatim summaries quote; each once. Raises StoreUnavailable."""
+        ...
+
+    def log(self, namespace: str) -> list[Logged]:
+        """The patches of the namespace's roll-ups in the order of the journal, each with its sentence where that can be
+        read. Raises StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
         ...
 
 

@@ -9,6 +9,7 @@ ENDS = "memory.session.ended.v1"
 ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
+PATCHES = "memory.rollup.patched.v1"
 CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
 REFUSED = "memory.intake.refused.v1"
@@ -33,9 +34,9 @@ HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
-OUTSIDE = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, CLOCK)
+OUTSIDE = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES, CLOCK)
 # Read whoever drives the clock.
-FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES)
+FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES)
 ALL = (
     *OUTSIDE,
     ACCEPTED,

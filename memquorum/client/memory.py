@@ -32,6 +32,8 @@ from memquorum.core.api.answers import (
     Recalled,
     Retrieved,
     Rewards,
+    Rollup,
+    Rollups,
     SearchResult,
     Shown,
 )
@@ -293,6 +295,25 @@ class AsyncMemory(Ordering):
         named = {} if agent is None else {"agent": agent}
         return await self._get(Rewards, f"/rewards/{wire.path_id(self.namespace)}", **named)
 
+    async def rollups(self, *, as_of: int | None = None, persona: str | None = None, **gates: Unpack[Gates]) -> Rollups:
+        """What things this namespace has roll-ups of, each with how much is said of it across sessions.
+
+        `as_of`: as they stood at this time, in milliseconds; `persona`: of sentences about this subject, or by this
+        agent, alone.
+        """
+        path = f"/rollups/{wire.path_id(self.namespace)}"
+        return await self._get(Rollups, path, **_rolled_up(as_of, persona), **_gates(gates))
+
+    async def rollup(
+        self, topic: str, *, as_of: int | None = None, persona: str | None = None, history: bool = False,
+        **gates: Unpack[Gates],
+    ) -> Rollup:  # fmt: skip
+        """What is said of one thing across sessions, word for word, now or as of a time in milliseconds. `history`:
+        also the patches that made it so. Raises NotFound where no roll-up is called so."""
+        path = f"/rollups/{wire.path_id(self.namespace)}/{wire.path_id(topic)}"
+        more = {"history": "true"} if history else {}
+        return await self._get(Rollup, path, **_rolled_up(as_of, persona), **more, **_gates(gates))
+
     def _within(self) -> dict[str, str]:
         return {"namespace": self.namespace} if self._place.named else {}
 
@@ -387,6 +408,12 @@ def _nothing() -> None:
 def _after(after: After) -> dict[str, str]:
     """The write that is waited for, as a query string has it."""
     return {} if after is None else {"after": after.token if isinstance(after, Receipt) else after}
+
+
+def _rolled_up(as_of: int | None, persona: str | None) -> dict[str, Any]:
+    """Which state of a roll-up, and of whom, as a query string has it."""
+    asked = {"as_of": as_of, "persona": persona}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def _gates(gates: Gates) -> dict[str, Any]:

@@ -58,7 +58,7 @@ _GATES = (
     option("--purpose", help="for this, or for anything; without it, what is for anything"),
     option("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable"),
 )
-_IF_IT_PASSES = titled("only if it passes", *_GATES)
+IF_IT_PASSES = titled("only if it passes", *_GATES)
 _WHAT_PASSES = titled("only what passes", *_CHOICES, *_GATES)
 
 
@@ -67,10 +67,10 @@ def _only(parsed: argparse.Namespace) -> Only:
         "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
         "since": parsed.since, "until": parsed.until,
     }  # fmt: skip
-    return cast(Only, {name: value for name, value in given.items() if value is not None} | _gated(parsed))
+    return cast(Only, {name: value for name, value in given.items() if value is not None} | gated(parsed))
 
 
-def _gated(parsed: argparse.Namespace) -> Gates:
+def gated(parsed: argparse.Namespace) -> Gates:
     """What may be read, and what for, as it was said."""
     given = {
         "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction
@@ -150,11 +150,11 @@ def _recall(parsed: argparse.Namespace) -> int:
     return _context(parsed, found)
 
 
-@command("get", _ID, _AFTER, _IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("get", _ID, _AFTER, IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _get(parsed: argparse.Namespace) -> int:
     """Shows a memory by its id. It does not count as used."""
     with opened(parsed) as memory:
-        found = memory.get(parsed.memory_id, after=parsed.after, **_gated(parsed))
+        found = memory.get(parsed.memory_id, after=parsed.after, **gated(parsed))
     if parsed.json:
         print(in_json(found))
         return OK
@@ -182,7 +182,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek, after=parsed.after, **_gated(parsed),
+            peek=parsed.peek, after=parsed.after, **gated(parsed),
         )  # fmt: skip
     if parsed.json:
         print(in_json(found))
@@ -195,11 +195,11 @@ def _prompt(parsed: argparse.Namespace) -> int:
     return OK
 
 
-@command("explain", _ID, _AFTER, _IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("explain", _ID, _AFTER, IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _explain(parsed: argparse.Namespace) -> int:
     """Says why a memory is where it is: salience, uses, votes, certificates."""
     with opened(parsed) as memory:
-        told = memory.explain(parsed.memory_id, after=parsed.after, **_gated(parsed))
+        told = memory.explain(parsed.memory_id, after=parsed.after, **gated(parsed))
     print(json.dumps(told.account) if parsed.json else str(told))
     return OK
 

@@ -95,6 +95,8 @@ class Memory:
     get = _same(AsyncMemory.get)
     explain = _same(AsyncMemory.explain)
     rewards = _same(AsyncMemory.rewards)
+    rollups = _same(AsyncMemory.rollups)
+    rollup = _same(AsyncMemory.rollup)
     pin = _same(AsyncMemory.pin)
     unpin = _same(AsyncMemory.unpin)
     begin_goal = _same(AsyncMemory.begin_goal)

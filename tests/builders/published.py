@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     LetGo,
+    PatchRow,
     Provenance,
     QuoteRow,
     Reward,
@@ -207,6 +208,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             if quota.living
         ],
         "let_go": [asdict(one) for c in shard.changes for one in c.of(LetGo)],
+        "patch": [asdict(one) for c in shard.changes for one in c.of(PatchRow)],
         "reward": [asdict(one) for c in shard.changes for one in c.of(Reward)],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
         "answered": [asdict(one) for c in shard.changes for one in c.of(Answered)],

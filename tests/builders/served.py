@@ -23,7 +23,7 @@ from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
-from memquorum.core.records import ErasedEpisode, ProtectionOrdered
+from memquorum.core.records import ErasedEpisode, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
@@ -34,6 +34,7 @@ from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, decided
 from memquorum.core.retrieval.supports import Support
 from memquorum.encoders.hashing import HashingEncoder
+from memquorum.ports import Logged
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
 from workers.retrieval.app import LOOPBACK, around
@@ -42,6 +43,7 @@ from workers.retrieval.service import Service
 from workers.retrieval.uses import Uses
 
 HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-000000000002"
+SINCE = 1_750_000_000_000
 OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
 
 
@@ -145,6 +147,24 @@ class Store:
         assert covers(sight.namespaces, namespace)
         return [("planner", "used", 2, 600_000)] if namespace == "greenhouse" else []
 
+    async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:
+        """Of the greenhouse three sentences of valve 3, the last in place of the first, which is sensitive."""
+        assert covers(sight.namespaces, namespace)
+        self.filters.append(gates)
+        said = [(HERS, 0, "Valve 3 opens at 4 bar.", None), (HERS, 30, "Lena oiled valve 3.", None)]
+        said.append((THEIRS, 0, "Valve 3 opens at 5 bar now.", HERS))
+        log = [
+            Logged(
+                seq, 0, SINCE + seq * 1_000,
+                Patch(ORDER, "add" if goes is None else "supersede", i, at, at + len(text),
+                      at + text.casefold().index("valve"), at + text.index("3") + 1, "facts", seq,
+                      goes, 0, 0 if goes is None else 23),
+                "ada", "ada", text, withheld=gates.sensitivity_max is not None and seq == 1,
+            )
+            for seq, (i, at, text, goes) in enumerate(said, 1)
+        ]  # fmt: skip
+        return log if namespace == "greenhouse" else []
+
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Both memories of hers, if somebody asks for her or for all: the second was made of the first."""
         assert covers(sight.namespaces, namespace)
@@ -230,7 +250,13 @@ SEARCH = {"namespace": "greenhouse", "query": "q", "peek": True}
 
 
 def filled(path: str) -> str:
-    values = {"memory_id": HERS, "namespace": "greenhouse", "event_id:path": "e", "order_id": ORDER}
+    values = {
+        "memory_id": HERS,
+        "namespace": "greenhouse",
+        "event_id:path": "e",
+        "order_id": ORDER,
+        "topic:path": "valve 3",
+    }
     for name, value in values.items():
         path = path.replace(f"{{{name}}}", value)
     return path

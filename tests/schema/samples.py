@@ -15,6 +15,7 @@ CARRIED: dict[str, Any] = {
     "session": "s1", "role": "planning", "source": "handbook.pdf", "explicit": True, "key": "valve 3"
 }  # fmt: skip
 SUMMARY = r.Summary("extractive/1", "s1", 600_000, b"c" * 32, (r.Quote(OTHER, 0, 23, "facts", 1_749_000_000_000),))
+PATCH = r.Patch(OTHER, "supersede", MEMORY, 0, 23, 0, 7, "facts", 1_749_000_000_000, OTHER, 5, 23)
 SAID: dict[str, Any] = CARRIED | {
     "agent": "planner", "subject": "planner", "occurred_at": 1_750_000_000_000, "reward_ppm": 500_000,
     "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "supersedes": (MEMORY,),
@@ -69,6 +70,8 @@ RECORDS = (
     r.Signed("member:2", b"s" * 64, b"body"),
     r.JournalEntry(1, 30, 1_750_000_000_000, "stored", "e1", "memory.intake.accepted.v1", 1, 9, b"detail",
                    "greenhouse", MEMORY),
+    r.RollupPatched(CLUSTER, OTHER, "greenhouse", "consolidator", 1_750_000_000_000, (PATCH,), "weekly"),
+    r.Patched(b"signed", 1_750_000_000_000, (0,)),
     r.RewardGiven(1, 31, "greenhouse", "planner", MEMORY, "repeated", -200_000, 1_750_000_000_000),
     r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
     r.JournalHead(CLUSTER, 2, 1, 30, b"h" * 32, 1_750_000_000_000),

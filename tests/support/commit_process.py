@@ -6,6 +6,8 @@ import logging
 import sys
 
 from db.vault import PostgresVault
+from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.orders.patch import SIGNER
 from memquorum.core.policy import NO_CAPS, ForgetPolicy
 from memquorum.schema_files import load_codec
 from tests.builders import genesis
@@ -13,7 +15,10 @@ from tests.builders.policies import by_the_paper
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 
-GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS))
+GENESIS = genesis.make(
+    policy=by_the_paper(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS),
+    agent_keys={CONSOLIDATOR: genesis.public_key(SIGNER)},
+)
 SEED = genesis.seed_of("service:journal")
 MASTER = bytes(range(32))
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from db.inmemory import InMemoryNeighbourhoods, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
+from db.inmemory import InMemoryNeighbourhoods, InMemoryRollups, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from db.inmemory_rehearsals import InMemoryRehearsals
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.rehearsals import PostgresRehearsals
+from db.rollups import PostgresRollups
 from db.schedule import PostgresSchedule
 from db.standing import Clear
 from db.store import PostgresStore
@@ -21,7 +22,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.ports import Neighbourhoods, Rehearsals, Schedule, StoredOrders
+from memquorum.ports import Neighbourhoods, Rehearsals, Rollups, Schedule, StoredOrders
 from tests.builders.shard import Shard
 
 KINDS = ["memory", "postgres"]
@@ -43,6 +44,7 @@ class World:
     stored: StoredOrders
     neighbourhoods: Neighbourhoods
     rehearsals: Rehearsals
+    rollups: Rollups
     reopen: Callable[[], World]
     dsn: str | None = None
 
@@ -70,22 +72,20 @@ def make(request: pytest.FixtureRequest) -> World:
         store = InMemoryStore()
 
         def reopen() -> World:
+            ports = InMemoryStoredOrders(store), InMemoryNeighbourhoods(store)
             return World(
-                store, InMemorySchedule(store), InMemoryStoredOrders(store), InMemoryNeighbourhoods(store),
-                InMemoryRehearsals(store), reopen,
-            )  # fmt: skip
+                store, InMemorySchedule(store), *ports, InMemoryRehearsals(store), InMemoryRollups(store), reopen
+            )
 
         return reopen()
     dsn = request.getfixturevalue("databases")[0]
     opened: list[Any] = []
 
     def connect() -> World:
-        parts = (
-            PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn), PostgresNeighbourhoods(dsn),
-            PostgresRehearsals(dsn),
-        )  # fmt: skip
-        opened.extend(parts)
-        return World(*parts, connect, dsn)
+        store, schedule, stored = PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn)
+        neighbourhoods, rehearsals, rollups = PostgresNeighbourhoods(dsn), PostgresRehearsals(dsn), PostgresRollups(dsn)
+        opened.extend((store, schedule, stored, neighbourhoods, rehearsals, rollups))
+        return World(store, schedule, stored, neighbourhoods, rehearsals, rollups, connect, dsn)
 
     request.addfinalizer(lambda: [part.close() for part in opened])
     return connect()

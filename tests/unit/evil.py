@@ -45,6 +45,11 @@ _PROTECTED = {
     "namespace": EVIL, "detail": EVIL, "status": EVIL, "memory_id": EVIL, "order_id": EVIL,
     "protected_by": [_PROTECTOR], "goal": EVIL, "memory_ids": [EVIL],
 }  # fmt: skip
+_TOPIC = {"topic": EVIL, "sentences": 1, "unreadable": 1, "first_said_at": 0, "last_said_at": 0}
+_SENTENCE = {"text": EVIL, "memory_id": EVIL, "start": 0, "end": 1, "section": EVIL, "said_at": 0, "agent": EVIL,
+             "subject": EVIL, "since": 0, "read_from": ID}  # fmt: skip
+_PATCH = {"journal_seq": 1, "as_of": 0, "op": EVIL, "memory_id": ID, "start": 0, "end": 1, "text": EVIL,
+          "replaces": EVIL}  # fmt: skip
 _ANSWERS: dict[str, Any] = {
     "search": _LEFT | {"hits": [_FOUND | {"score": 0.5}], "served_from": EVIL, "compared": EVIL, "cached": 0},
     "retrieve": _CONTEXT,
@@ -59,6 +64,8 @@ _ANSWERS: dict[str, Any] = {
     "restore": {"namespace": EVIL, "status": EVIL, "memories": [_ONE]},
     "forget": {"namespace": EVIL, "status": EVIL, "dry_run": True, "memories": [_ONE]},
     "pin": _PROTECTED, "unpin": _PROTECTED, "goals": _PROTECTED, "end": _PROTECTED,
+    "default": {"namespace": EVIL, "topics": [_TOPIC], "personas": {EVIL: 1}, "persona": EVIL},
+    "thing": {"namespace": EVIL, "topic": EVIL, "sentences": [_SENTENCE], "unreadable": 1, "history": [_PATCH]},
     "wrong": {"error": EVIL, "field": EVIL, "detail": EVIL},
 }  # fmt: skip
 
@@ -90,7 +97,7 @@ def commands(folder: Path, url: str) -> Iterator[tuple[str, Callable[[], object]
     yield from ((line, lambda line=line: _client(url, line)) for line in (
         "search q", "retrieve q", "recall --query q", "context q", f"explain {ID}", f"restore {ID}", f"forget {ID}",
         f"pin {ID}", f"unpin {ID}", f"goal g --needs {ID}", "goal g --end", "erase --everything",
-        f"receipt get {ID}", "search --json q", f"explain {ID} {EVIL}",
+        f"receipt get {ID}", "rollup list", "rollup show --history thing", "search --json q", f"explain {ID} {EVIL}",
     ))  # fmt: skip
     yield "tail", _tail
     yield "trace", lambda: _trace(folder)

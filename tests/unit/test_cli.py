@@ -44,6 +44,10 @@ from memquorum.core.api.answers import (
     Retrieved,
     Rewarded,
     Rewards,
+    Rollup,
+    Rollups,
+    RollupSentence,
+    RollupTopic,
     Shown,
     Staying,
 )
@@ -139,6 +143,17 @@ class Recorded:
     def rewards(self, agent: str | None) -> Rewards:
         given = Rewarded("[red]bob", {"used": 2}, 0.6, 0.06)
         return Rewards("n", 0.1, () if agent == "nobody" else (given,), more=agent is None)
+
+    def rollups(self, **asked: Any) -> Rollups:
+        self.named = asked
+        return Rollups("n", (RollupTopic("[red]pump 7", 3, 1, 0, 86_400_000),), {"bob": 3})
+
+    def rollup(self, topic: str, **asked: Any) -> Rollup:
+        self.named = asked
+        if topic != "pump 7":
+            raise NotFound(f"no roll-up {topic}")
+        said = RollupSentence("Pump 7 runs.", "m1", 0, 12, "facts", 0, "bob", "bob", 0, "m1")
+        return Rollup("n", "pump 7", (said,), 1)
 
     def explain(self, memory_id: str, **gates: Any) -> str:
         self.named = gates
@@ -364,6 +379,22 @@ def test_what_agents_were_given_is_a_line_each(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "nobody was given anything in 'n' yet\n"
     assert cli.main(["rewards", "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["agents"][0]["counts"] == {"used": 2}
+
+
+def test_what_is_said_of_a_thing_is_told_as_of_a_time(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--as-of", "2026-03-01", "--persona", "bob", "--purpose", "care"]
+    assert cli.main(["rollup", "list", *asked]) == OK
+    told = {"as_of": 1_772_323_200_000, "persona": "bob", "purpose": "care"}
+    assert client.named == told
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "[red]pump 7  3 sentences, 1970-01-01 to 1970-01-02; 1 cannot be read any more"
+    )
+    assert cli.main(["rollup", "show", "-n", "n", "pump 7", *asked, "--history"]) == OK
+    assert client.named == told | {"history": True}
+    assert "  Pump 7 runs." in capsys.readouterr().out.splitlines()
+    assert cli.main(["rollup", "show", "pump 7", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["unreadable"] == 1
+    assert cli.main(["rollup", "show", "pump 8"]) == NOT_FOUND
 
 
 def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:

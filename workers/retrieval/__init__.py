@@ -8,6 +8,8 @@
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
     GET  /rewards/{namespace}               what agents were given for what they did to its memory
+    GET  /rollups/{namespace}               what things there are roll-ups of
+    GET  /rollups/{namespace}/{topic}       what is said of one thing, now or as of a time
     POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
     POST /orders/{what}                     an order: erase, forget, restore, pin, unpin, begin_goal, end_goal
     GET  /orders/{id}                       what became of an order of any kind
@@ -22,8 +24,8 @@ Read in this order:
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `publishing`, `receipts`, `rewards`, `health`: the endpoints; each is
-   handed the service, the request and who asks;
+3. `search`, `retrieving`, `context`, `memories`, `publishing`, `receipts`, `rewards`, `rollups`, `health`: the
+   endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `protections`: what is looked at before, and what is answered;
 5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;

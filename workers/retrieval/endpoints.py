@@ -16,8 +16,10 @@ from memquorum.core.retrieval.query import (
     BadRequest,
     read_after,
     read_agent,
+    read_as_of,
     read_flag,
     read_gates_of,
+    read_persona,
     read_wait,
     read_within,
 )
@@ -37,6 +39,9 @@ _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
     "after": lambda value, _: read_after(value),
     "namespace": lambda value, _: read_within(value),
     "agent": lambda value, _: read_agent(value),
+    "as_of": lambda value, _: read_as_of(value),
+    "persona": lambda value, _: read_persona(value),
+    "history": lambda value, _: read_flag("history", value),
     **{name: _gate(name) for name in ("sensitivity_max", "purpose", "jurisdictions")},
 }
 

@@ -72,6 +72,7 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     marked = conflicts.marks(await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ordered]))
     ways = {one.candidate.hit.memory_id: one for one in ordered}
     scored = [_marked(one, marked.get(one.candidate.hit.memory_id, ())) for one in surroundings.scored(ordered)]
+    scored = await each_once(service, sight, scored, anchors)
     kept = await kept_out(service, sight, namespace, wanted.filters)
     packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
@@ -138,7 +139,8 @@ async def answering(
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
     ranked = await _reread(service, sight, text, ranked)
     ranked = await each_once(service, sight, ranked)
-    ranked = await _beside(service, sight, namespace, filters, ranked)
+    # What came in for what it contradicts may be told by another one, too.
+    ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 

@@ -21,6 +21,7 @@ from workers.retrieval import (
     receipts,
     retrieving,
     rewards,
+    rollups,
     search,
 )
 from workers.retrieval.after import seen
@@ -40,6 +41,7 @@ _DO: dict[str, Do] = orders.GIVING | {
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
         publishing.end_session, memories.memory, memories.explain, memories.event, rewards.rewards,
+        rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
         health.metrics, health.livez, health.readyz, openapi,
     )

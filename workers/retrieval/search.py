@@ -44,7 +44,8 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
         find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
     best = await once(service, sight, await reread(service, sight, wanted.query, found.hits))
-    hits = await _beside(service, sight, wanted, best[: wanted.k])
+    # What came in for what it contradicts may be told by another one, too.
+    hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     return Told(

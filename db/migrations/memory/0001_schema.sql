@@ -465,6 +465,29 @@ CREATE TABLE quote (
 CREATE INDEX quote_source ON quote (source);
 CREATE INDEX quote_seq ON quote (shard, seq);
 
+-- The log of the roll-ups: which verbatim sentence came into which one, and which went. Places in memories, no content.
+CREATE TABLE patch (
+    shard           integer NOT NULL,
+    seq             bigint  NOT NULL, -- journal sequence
+    place           integer NOT NULL, -- among the patches of its entry
+    namespace       text    NOT NULL,
+    topic           uuid    NOT NULL, -- the roll-up; it tells nothing of its name
+    op              text    NOT NULL, -- add, revise, supersede
+    memory          uuid    NOT NULL,
+    start           bigint  NOT NULL,
+    finish          bigint  NOT NULL,
+    name_start      bigint  NOT NULL, -- where the sentence names its thing
+    name_finish     bigint  NOT NULL,
+    section         text    NOT NULL,
+    said_at         bigint  NOT NULL,
+    replaces        uuid,             -- the memory whose sentence goes
+    replaces_start  bigint  NOT NULL,
+    replaces_finish bigint  NOT NULL,
+    as_of           bigint  NOT NULL, -- the shard's time
+    PRIMARY KEY (shard, seq, place)
+);
+CREATE INDEX patch_namespace ON patch (namespace, seq, place);
+
 -- Episodes whose keys an order destroyed, by their own memory ids; `was` late: it came after the order that names it.
 CREATE TABLE erased (
     memory_id uuid    PRIMARY KEY,
@@ -506,17 +529,20 @@ CREATE INDEX erasure_order ON erasure (order_id);
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE conflict OWNER TO memquorum_owner;
 ALTER TABLE quote OWNER TO memquorum_owner;
+ALTER TABLE patch OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
 ALTER TABLE erasure OWNER TO memquorum_owner;
 
 ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE conflict ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE quote ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE patch ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON conflict FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON quote FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON patch FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
@@ -526,6 +552,9 @@ CREATE POLICY tenant ON conflict FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON quote FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON patch FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON erased FOR SELECT TO memquorum_tenant USING (
@@ -655,7 +684,7 @@ CREATE TABLE answered (
     digest    bytea   NOT NULL,
     seq       bigint  NOT NULL, -- journal sequence of its first entry
     namespace text    NOT NULL,
-    effect    text    NOT NULL, -- of that entry: erased, withheld, protected, requested, declined
+    effect    text    NOT NULL, -- of that entry: erased, withheld, protected, requested, declined, patched
     PRIMARY KEY (shard, digest)
 );
 CREATE INDEX answered_seq ON answered (shard, seq);

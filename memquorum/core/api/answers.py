@@ -427,6 +427,78 @@ class Rewards(Struct, frozen=True):
     more: bool = False
 
 
+class RollupTopic(Struct, frozen=True):
+    """A roll-up in short: what its thing is called, how many sentences stand in it and can be read, how many of those
+    that stand nobody can read any more, and when the first and the last of them were said, in milliseconds."""
+
+    topic: str
+    sentences: int
+    unreadable: int
+    first_said_at: int
+    last_said_at: int
+
+
+class Rollups(Struct, frozen=True):
+    """The roll-ups of a namespace, those that most is said of first. `personas`: of whom their sentences are, or by
+    whom, and how many each. `as_of`: the time as of which they stand, in milliseconds; None: now. `more`: there are
+    further ones."""
+
+    namespace: str
+    topics: tuple[RollupTopic, ...]
+    personas: dict[str, int]
+    as_of: int | None = None
+    persona: str | None = None
+    more: bool = False
+
+
+class RollupSentence(Struct, frozen=True):
+    """A sentence of a roll-up, word for word: the characters from `start` to before `end` of a memory's content.
+
+    `said_at`: when it was said; `since`: the shard's time when it came in, both in milliseconds. `read_from`: the
+    memory that it was read from, which is the one that says it, or a summary that quotes that.
+    """
+
+    text: str
+    memory_id: str
+    start: int
+    end: int
+    section: str
+    said_at: int
+    agent: str
+    subject: str
+    since: int
+    read_from: str
+
+
+class RollupPatch(Struct, frozen=True):
+    """A patch of a roll-up's log, in the order of the journal. `text`: of the sentence that came in; None where nobody
+    can read it any more. `replaces`: the memory whose sentence went."""
+
+    journal_seq: int
+    as_of: int
+    op: str
+    memory_id: str
+    start: int
+    end: int
+    text: str | None
+    replaces: str | None
+
+
+class Rollup(Struct, frozen=True):
+    """What is said of one thing, in the order in which it was said. `unreadable`: so many sentences stand that nobody
+    can read any more, as they were forgotten or erased. `history`: where it was asked for, the patches until then.
+    `more`: so many sentences that were said before these are left out."""
+
+    namespace: str
+    topic: str
+    sentences: tuple[RollupSentence, ...]
+    unreadable: int
+    as_of: int | None = None
+    persona: str | None = None
+    history: tuple[RollupPatch, ...] = ()
+    more: int = 0
+
+
 class Published(Struct, frozen=True):
     """An episode that Kafka has: what it is called, and what its memory will be. `token`: what a read takes as `after`
     to see it."""

@@ -123,6 +123,20 @@ REWARDS = Endpoint(
     "What the agents of a namespace were given for what they did to its memory, in all.", a.Rewards,
     query=(Parameter("agent", str, "This agent alone."),),
 )  # fmt: skip
+_OF_ROLLUPS = (
+    Parameter("as_of", int, "As they stood at this time, in milliseconds; without it, as they stand now."),
+    Parameter("persona", str, "Of sentences about this subject, or by this agent, alone."),
+)
+ROLLUPS = Endpoint(
+    "rollups", "GET", "/rollups/{namespace}", (READ,),
+    "What things there are roll-ups of, each with how much is said of it.", a.Rollups,
+    query=_OF_ROLLUPS + _GATES,
+)  # fmt: skip
+ROLLUP = Endpoint(
+    "rollup", "GET", "/rollups/{namespace}/{topic:path}", (READ,),
+    "What is said of one thing across sessions, word for word, now or as of a time.", a.Rollup,
+    query=(*_OF_ROLLUPS, Parameter("history", bool, "Also the patches that made it so (default: false)."), *_GATES),
+)  # fmt: skip
 ERASE = _orders(
     "erase", ERASURE, r.ErasureRequest, a.Erasure, "until an order is carried out",
     "Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done.",
@@ -162,7 +176,8 @@ RECEIPT = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, END_SESSION, MEMORY, EXPLAIN, EVENT, REWARDS, ERASE, FORGET, RESTORE,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, END_SESSION, MEMORY, EXPLAIN, EVENT, REWARDS, ROLLUPS, ROLLUP,
+    ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),

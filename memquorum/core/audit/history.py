@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids
-from memquorum.core.audit import rehearsals
+from memquorum.core.audit import patches, rehearsals
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
@@ -37,6 +37,7 @@ from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, LetGo, Memory, Rows, Strength
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import ORDERS
@@ -48,6 +49,7 @@ from memquorum.core.records import (
     Erased,
     JournalEntry,
     Lapsed,
+    Patched,
     Protected,
     Reencoded,
     Rehearsed,
@@ -267,6 +269,9 @@ class History:
     def _judge_requested(self, entry: JournalEntry, detail: RestoreRequested) -> None:
         self.restores.judge(entry, detail, self.memories, self.state.as_of)
 
+    def _judge_patched(self, entry: JournalEntry, detail: Patched) -> None:
+        patches.judge(self._rules, entry, detail, self.rows(entry, detail))
+
     def _judge_place(self, entry: JournalEntry) -> None:
         if entry.namespace is None or entry.memory_id is None:
             raise _effect("a namespace and a memory", "none")
@@ -419,6 +424,7 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         ERASURE.name: History._judge_erased,
         PROTECTION.name: History._judge_protected,
         REQUEST.name: History._judge_requested,
+        PATCH.name: History._judge_patched,
     }
 )
 """Of each kind of order: whether it was one, and is answered as it has to be."""

@@ -25,7 +25,6 @@ from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
 from memquorum.core.orders import table
-from memquorum.core.orders.envelope import order_digest
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
@@ -335,7 +334,7 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     if isinstance(record, ClockTicked):
         return Keys()
     if isinstance(record, OrderAccepted):
-        memories, orders = frozenset(record.memory_ids), frozenset({order_digest(codec, record.order)})
+        memories, orders = frozenset(record.memory_ids), table.digests(codec, table.ORDERS[record.kind], record.order)
         if not table.ORDERS[record.kind].guards:
             return Keys(memories, orders=orders)
         return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))

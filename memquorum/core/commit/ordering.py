@@ -1,4 +1,4 @@
-"""Judging what was ordered or asked for: erasures, protections, restores → what happens, as a journal entry.
+"""Judging what was ordered or asked for: erasures, protections, restores, patches → what happens, as a journal entry.
 
 Each is answered once, whatever the answer was: what comes again is `repeated`, and changes nothing.
 """
@@ -12,11 +12,12 @@ from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
-from memquorum.core.journal import protections, restores
+from memquorum.core.journal import patching, protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
 from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
@@ -24,6 +25,7 @@ from memquorum.core.records import (
     ErasedEpisode,
     Lapsed,
     OrderAccepted,
+    Patched,
     Protected,
     RestoreRequested,
     Withheld,
@@ -105,8 +107,19 @@ def _request(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> C
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
 
+def _patches(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
+    """Patches of roll-ups: those of what is there no more, or was said before, are left out."""
+    _, order = PATCH.opened(rules.codec, rules.genesis, record.order)
+    repeated = order_digest(rules.codec, record.order) in rows.answered
+    applied = () if repeated else patching.applicable(rows, order)
+    detail, effect = Patched(record.order, record.accepted_at, applied), REPEATED if repeated else "patched"
+    return apply_entry(
+        rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
+    )
+
+
 _JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = MappingProxyType(
-    {PROTECTION.name: _protection, REQUEST.name: _request}
+    {PROTECTION.name: _protection, REQUEST.name: _request, PATCH.name: _patches}
 )
 
 

@@ -6,7 +6,8 @@
    `paraphrase`: whether a sentence that a model wrote may stand for its sources; `composing`: a summary of those that
    may;
 4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does, and what of
-   their worth it covers.
+   their worth it covers;
+5. `rollups`: what is said of one thing across sessions, revised by patches.
 
 All of it is pure and the same on every machine: members check what a consolidator has made by the same rules.
 """

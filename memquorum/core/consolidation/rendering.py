@@ -1,4 +1,4 @@
-"""The text of a summary: each section under its heading, a sentence to a line."""
+"""The text of a summary: each section under its heading, a sentence to a line; and read back."""
 
 from __future__ import annotations
 
@@ -71,3 +71,17 @@ def _lines(quotes: Sequence[Quote], texts: Mapping[str, str], written: Sequence[
                 yield texts[first.memory_id][first.start : first.end]
             else:
                 yield written[first.sentence] if 0 <= first.sentence < len(written) else ""
+
+
+def read_back(text: str, quotes: Sequence[Quote]) -> tuple[str, ...]:
+    """The sentences of a summary that `render` made of these, in their order; none where it is another's."""
+    rest = text.split("\n")
+    found: list[str] = []
+    for name, of_it in groupby(quotes, key=lambda one: one.section):
+        if name != FACTS or any(one.section != FACTS for one in quotes):
+            del rest[:1]
+        for one in of_it:
+            if not rest or len(rest[0]) != one.end - one.start:
+                return ()
+            found.append(rest.pop(0))
+    return () if rest else tuple(found)

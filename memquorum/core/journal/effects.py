@@ -29,6 +29,7 @@ from memquorum.core.journal import (
     decisions,
     erasures,
     links,
+    patching,
     protections,
     rehearsals,
     repetitions,
@@ -51,7 +52,8 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
-from memquorum.core.orders.table import DETAILS
+from memquorum.core.orders.patch import PATCH
+from memquorum.core.orders.table import DETAILS, answered_by, digests
 from memquorum.core.records import (
     Accessed,
     ClockTicked,
@@ -62,6 +64,7 @@ from memquorum.core.records import (
     JournalAppended,
     JournalEntry,
     Lapsed,
+    Patched,
     Protected,
     Reencoded,
     Rehearsed,
@@ -127,8 +130,10 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Protected | Erased | Decided):
         protected |= memories
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
-    data = order_in(detail)
-    orders = frozenset[bytes]() if data is None else frozenset({order_digest(codec, data)})
+    data, kind = order_in(detail), answered_by(detail)
+    orders = frozenset[bytes]() if data is None or kind is None else digests(codec, kind, data)
+    if isinstance(detail, Patched):
+        memories.update(PATCH.named(codec.decode_as(PATCH.body, codec.decode_as(Signed, detail.order).body)))
     return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders)
 
 
@@ -458,6 +463,10 @@ def _do_rehearsed(rules: Rules, rows: Rows, change: Change, detail: Rehearsed) -
     return rehearsals.do_rehearsed(rules.codec, rules.genesis, rows, change, detail)
 
 
+def _do_patched(rules: Rules, rows: Rows, change: Change, detail: Patched) -> Change:
+    return patching.do_patched(rules.codec, rules.genesis, rows, change, detail)
+
+
 class Effect(Struct, frozen=True):
     """The records that an effect's detail may be, and what the effect does."""
 
@@ -484,6 +493,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "declined": Effect((RestoreRequested,), _do_nothing),
         "protected": Effect((Protected,), _do_protected),
         "withheld": Effect((Withheld,), _do_withheld),
+        "patched": Effect((Patched,), _do_patched),
         "lapsed": Effect((Lapsed,), _do_lapsed),
     }
 )

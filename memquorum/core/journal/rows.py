@@ -177,6 +177,33 @@ class QuoteRow(Struct, frozen=True):
     sentence: Int4 | None = None
 
 
+class PatchRow(Struct, frozen=True):
+    """A patch of a roll-up, by its place among those of its entry: the sentence of the characters from `start` to
+    before `finish` of a memory's content comes in, and that of `replaces`, if it names one, goes.
+
+    `topic`: the roll-up's id; `name_start`, `name_finish`: where the sentence names its thing; `said_at`: when it was
+    said; `as_of`: the shard's time, 0 before its first tick.
+    """
+
+    shard: Int4
+    seq: int
+    place: Int4
+    namespace: str
+    topic: Uuid
+    op: str
+    memory: Uuid
+    start: int
+    finish: int
+    name_start: int
+    name_finish: int
+    section: str
+    said_at: int
+    replaces: Uuid | None
+    replaces_start: int
+    replaces_finish: int
+    as_of: int
+
+
 class Conflict(Struct, frozen=True):
     """A memory says otherwise than one that was there before it (`core.text.conflict`). Both stay until members have
     voted."""

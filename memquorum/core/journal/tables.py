@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import (
     Living,
     Memory,
     OutcomeRow,
+    PatchRow,
     Protection,
     Provenance,
     QuoteRow,
@@ -151,6 +152,7 @@ TABLES: dict[Kind, Table] = {
         Table("dropped", Dropped, ("memory_id",), ends=True),
         Table("provenance", Provenance, ("namespace", "parent", "child"), ("seq", "parent"), "seq"),
         Table("quote", QuoteRow, ("summary", "place"), ("seq", "place"), "seq"),
+        Table("patch", PatchRow, ("shard", "seq", "place"), ("seq", "place"), "seq"),
         Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),
         # A head is a signature beside the chain; a rebuild has none.

@@ -7,8 +7,9 @@
    also keeps the key of what is sealed already, and an order to erase that names what is held is not carried out;
 4. `restore`: what the members agreed to forget rests sealed for its grace time, and may be brought back by their
    vote; or others are to be forgotten. `uses`: late uses, which ask too; `turns`: which open requests come first;
-5. `table`: all of these kinds, and how intake lets them into the accepted stream;
-6. `configuration`: how one configuration follows from another, by an order about members or the policy.
+5. `patch`: the consolidator says which sentences come into which roll-up, and which go; it alone may;
+6. `table`: all of these kinds, and how intake lets them into the accepted stream;
+7. `configuration`: how one configuration follows from another, by an order about members or the policy.
 
 An order is no matter of opinion. The commit worker carries it out and journals that, and what the members vote on
 afterwards (`core.vote`) is whether it was genuine and where it stands. A request changes nothing by itself: it is

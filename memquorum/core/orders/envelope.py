@@ -106,6 +106,8 @@ class OrderKind(Generic[Order]):
     """The journal's effects that answer it, each with the record of its detail."""
     named: Callable[[Order], tuple[str, ...]] = lambda _: ()
     """The memories that it names by their ids; none where it is for the store to find them."""
+    within: Callable[[Order], tuple[bytes, ...]] = lambda _: ()
+    """The digests of what it says that applies once by itself, in whatever order it comes."""
     guards: bool = False
     """Whether carrying it out asks what is protected of the memories, and how much of the namespace is."""
     alone: bool = False

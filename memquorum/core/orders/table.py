@@ -12,15 +12,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from memquorum.core.avro import Codec
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders.envelope import BadOrder, OrderKind
+from memquorum.core.orders.envelope import BadOrder, OrderKind, order_digest
 from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
-from memquorum.core.records import OrderAccepted
+from memquorum.core.records import OrderAccepted, Signed
 
-ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST)})
+ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType(
+    {kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST, PATCH)}
+)
 """Every kind by its name."""
 BY_TOPIC: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.topic: kind for kind in ORDERS.values()})
 DETAILS: tuple[Any, ...] = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))
@@ -46,6 +49,16 @@ def unfit(codec: Codec, genesis: Genesis, record: OrderAccepted) -> str | None:
     if (record.event_id, record.namespace, record.memory_ids) != (order.order_id, order.namespace, kind.named(order)):
         return f"{kind.told} that is not {record.event_id[:40]!r} in {record.namespace!r}"
     return None
+
+
+def digests(codec: Codec, kind: OrderKind[Any], data: bytes) -> frozenset[bytes]:
+    """What tells whether an order, and what it says that applies once by itself, was answered. `data`: the Signed."""
+    own = order_digest(codec, data)
+    try:
+        said = codec.decode_as(kind.body, codec.decode_as(Signed, data).body)
+    except DecodeError:
+        return frozenset({own})
+    return frozenset({own, *kind.within(said)})
 
 
 def answered_by(detail: object) -> OrderKind[Any] | None:

@@ -5,8 +5,8 @@ milliseconds since the epoch, scores are integers in millionths (`_ppm`), identi
 stands in the schema's `doc`.
 
 By subject: `episodes`, `intake` (uses and the clock), `queries`, `erasure`, `protection`, `restoring`, `orders`
-(any of them on its way), `configuration`, `consolidation`, `nomination`, `votes` (what members sign), `journal`,
-`rewards` and `rehearsals`.
+(any of them on its way), `configuration`, `consolidation`, `rollups`, `nomination`, `votes` (what members sign),
+`journal`, `rewards` and `rehearsals`.
 Everybody imports them from here.
 """
 
@@ -39,6 +39,7 @@ from memquorum.core.records.queries import QueryAsked, QueryRecorded
 from memquorum.core.records.rehearsals import RehearsalMade, Rehearsed
 from memquorum.core.records.restoring import Restored, RestoreOrdered, RestoreRequested
 from memquorum.core.records.rewards import RewardGiven
+from memquorum.core.records.rollups import Patch, Patched, RollupPatched
 from memquorum.core.records.votes import (
     BallotCast,
     Checkpoint,
@@ -83,6 +84,8 @@ __all__ = [
     "NominationProposed",
     "OrderAccepted",
     "OrderFound",
+    "Patch",
+    "Patched",
     "PrePrepare",
     "Prepare",
     "Prepared",
@@ -100,6 +103,7 @@ __all__ = [
     "Restored",
     "Result",
     "RewardGiven",
+    "RollupPatched",
     "SessionClosed",
     "SessionEnded",
     "Signed",

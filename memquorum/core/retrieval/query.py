@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from memquorum.core import facets, ids, jsontext, names
 from memquorum.core.api.answers import Hit
 from memquorum.core.api.requests import Filtered, SearchRequest
+from memquorum.core.intake import NEWEST_MS, OLDEST_MS
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -25,6 +26,7 @@ K_DEFAULT = 10
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """The id of an order that was read, and is still to be named by whoever signs it."""
 NAMES_MAX = 100
+_TIME_DIGITS = 15
 # As programs write numbers: a small one with an exponent.
 _NUMBER = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 # Those of what is alive; others hold no text.
@@ -244,6 +246,21 @@ def read_event_id(value: str) -> str:
 def read_agent(value: str | None) -> str | None:
     """The agent that a query string names, None where it names none. Raises BadRequest."""
     return None if value is None else read_name("agent", value)
+
+
+def read_persona(value: str | None) -> str | None:
+    """The subject or the agent that a query string names, None where it names none. Raises BadRequest."""
+    return None if value is None else read_name("persona", value)
+
+
+def read_as_of(value: str | None) -> int | None:
+    """The time that a query string names, in milliseconds; None where it names none. Raises BadRequest."""
+    if value is None:
+        return None
+    found = int(value) if value.isascii() and value.isdecimal() and len(value) <= _TIME_DIGITS else -1
+    if not OLDEST_MS <= found < NEWEST_MS:
+        raise BadRequest("out_of_range", "as_of", "must be milliseconds since the epoch, between 2000 and 2200")
+    return found
 
 
 def read_memory_id(value: str) -> str:

@@ -24,6 +24,7 @@ from memquorum.core.records import (
     JournalEntry,
     Lapsed,
     NominationProposed,
+    Patched,
     PrePrepare,
     Proposal,
     Protected,
@@ -89,6 +90,8 @@ class Tail:
         if isinstance(detail, RestoreRequested):
             what = "to be voted on" if entry.effect == "requested" else "there is nothing to vote on"
             return f"{entry.effect:<11} request {entry.event_id} {where}: {what}"
+        if isinstance(detail, Patched):
+            return f"patched     roll-ups {where}: {many(len(detail.applied), 'sentence')}"
         if isinstance(detail, Withheld):
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
             return f"withheld    order {entry.event_id} {where}: {told}; after the release it has to be ordered again"

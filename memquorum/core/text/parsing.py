@@ -15,6 +15,7 @@ from memquorum.core.text import claiming, wording
 
 CLOCK = "o'clock"
 
+_AROUND = ".,:'’/-"
 _SHORT = frozenset({"it's", "that's", "what's", "let's"})
 _TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?(?:'s\b)?|\w[\w'’./_-]*\w|\w|:")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
@@ -39,13 +40,27 @@ class Value(Struct, frozen=True):
 
 def tokens_of(clause: str) -> tuple[list[str], list[str]]:
     """The words of a clause as they are written, and in small letters."""
-    tokens = [token.strip(".,:'’/-") if token != ":" else ":" for token in _TOKEN.findall(clause.replace("’", "'"))]
+    tokens = [token.strip(_AROUND) if token != ":" else ":" for token in _TOKEN.findall(clause.replace("’", "'"))]
     tokens = [
         token.removesuffix("'s") if "'" in token and token.casefold() not in _SHORT else token
         for token in tokens
         if token
     ]
     return tokens, [token.casefold() for token in tokens]
+
+
+def placed(clause: str) -> list[tuple[str, int, int]]:
+    """The words of a clause as `tokens_of` writes them, each with its first character and the one behind its last."""
+    found: list[tuple[str, int, int]] = []
+    for match in _TOKEN.finditer(clause.replace("’", "'")):
+        written = match[0]
+        token = written if written == ":" else written.strip(_AROUND)
+        if "'" in token and token.casefold() not in _SHORT:
+            token = token.removesuffix("'s")
+        if token:
+            start = match.start() + (0 if written == ":" else len(written) - len(written.lstrip(_AROUND)))
+            found.append((token, start, start + len(token)))
+    return found
 
 
 @lru_cache(8_192)

@@ -16,7 +16,7 @@ from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records import Quote, Summary
-from tests.builders import erasures, protections
+from tests.builders import erasures, protections, rollups
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
 from tests.support.watch import Worker, await_seq, database
@@ -51,8 +51,10 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         a = memory_id(mine, "a")
         summary = Summary("extractive/1", "s1", 600_000, b"c" * 32, (Quote(a, 0, 23, "facts", TICK),))
         flow.episodes(SHARD, ["summary"], at=TICK + 2, agent="consolidator", derives_from=(a,), summary=summary)
+        patches = rollups.wanted(GENESIS, rollups.patch(a), namespace=mine)
+        flow.accepted(SHARD, rollups.accepted(codec, GENESIS, patches))
         flow.flush()
-        await_seq(databases, SHARD, 11, worker)
+        await_seq(databases, SHARD, 12, worker)
     return flow
 
 

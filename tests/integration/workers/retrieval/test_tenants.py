@@ -28,18 +28,22 @@ from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight
 from memquorum.core.api.answers import Explained, Shown
 from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.rows import Keys as MemoryKeys
+from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.builders import erasures, protections, votes
-from tests.builders.published import GENESIS
+from tests.builders import erasures, protections, rollups, votes
+from tests.builders import genesis as cluster
+from tests.builders.published import POLICY
 from tests.builders.shard import NAMESPACE as HERS
 from tests.builders.shard import Shard
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 
+GENESIS = cluster.make(policy=POLICY, agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
 THEIRS = next(name for name in (f"mill-{i}" for i in range(99)) if ids.shard_of(name, GENESIS.shards) == 0)
 TENANTS = (HERS, THEIRS)
 NAMES = ("kept", "forgotten", "promoted")
@@ -55,7 +59,7 @@ OWN = {
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("protection", "living", "let_go", "reward", "quote"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("protection", "living", "let_go", "reward", "quote", "patch"), "namespace = %(namespace)s"),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
@@ -118,6 +122,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         erase(shard, codec, namespace, ids.memory_id(namespace, own))
         said = {"cluster": GENESIS.cluster, "namespace": namespace, "order_id": ids.memory_id("pins", namespace)}
         shard.protect(protections.accepted(codec, "pin", memory("kept", namespace), **said))
+        patches = rollups.wanted(GENESIS, rollups.patch(memory("kept", namespace)), namespace=namespace)
+        shard.protect(rollups.accepted(codec, GENESIS, patches))
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()

@@ -7,6 +7,7 @@ import pytest
 from memquorum.core.orders.envelope import BadOrder, Body
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import Policy
+from tests.builders import rollups
 from tests.builders.erasures import ordered
 from tests.builders.genesis import make
 from tests.builders.protections import wanted
@@ -17,6 +18,7 @@ MEMORY = "0b1f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"
 BAD = {
     "erase": ordered(GENESIS, order_id="7"),
     "protect": wanted("pin", MEMORY, cluster=GENESIS.cluster, order_id="7"),
+    "patch": rollups.wanted(GENESIS, rollups.patch(MEMORY), order_id="7"),
     "restore": restore(GENESIS, MEMORY, order_id="7"),
 }
 

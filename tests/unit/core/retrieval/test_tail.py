@@ -9,17 +9,19 @@ from memquorum.client import Invalid
 from memquorum.client.tail import seconds_back
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit import ordering
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change, GoalDue
+from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import erasures, protections, rehearsals, votes
+from tests.builders import erasures, protections, rehearsals, rollups, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, anew, memory_id
 
-GENESIS = cluster.make(**rehearsals.entitled())
+GENESIS = cluster.make(**rehearsals.entitled(), agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
 A, B = memory_id("a"), memory_id("b")
 ELSEWHERE = "attic-1"  # of the same shard
 
@@ -64,6 +66,7 @@ def shard(codec: Codec) -> Shard:
     made.episode("e")
     made.summary("sum", [memory_id("e")])
     rehearse(made, memory_id("e"), "groundless")
+    made.protect(rollups.accepted(codec, GENESIS, rollups.wanted(GENESIS, rollups.patch(memory_id("e")))))
     return made
 
 
@@ -113,6 +116,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-04-03 14:13:20  0/25    drafted     {memory_id('sum')}  by consolidator in greenhouse: 23 characters, "
         "salience 0.6, a summary of 1 memory that waits for its vote",
         f"1970-04-03 14:13:20  0/26    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
+        "1970-04-03 14:13:20  0/27    patched     roll-ups in greenhouse: 1 sentence",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -68,7 +68,7 @@ ASKED_IN_THE_ADDRESS = [(endpoint, one) for endpoint in ENDPOINTS for one in end
 def test_a_bad_parameter_is_refused_before_anything_is_asked(
     service: Served, client: TestClient, endpoint: Endpoint, parameter: Parameter, value: str
 ) -> None:
-    if parameter.name in ("purpose", "jurisdictions", "namespace", "agent"):
+    if parameter.name in ("purpose", "jurisdictions", "namespace", "agent", "persona"):
         value = f"{value} "  # names; a blank is in none
     service.reads = cast(Any, None)  # whatever asks it, fails
     sent = {"json": {"namespace": "greenhouse"} | (sample(endpoint) or {})} if endpoint.body else {}

@@ -1,0 +1,66 @@
+"""How rows become the sentences that can be read, and the log of patches that roll-ups are the fold of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from msgspec.structs import replace
+
+from memquorum.core.consolidation.rendering import read_back
+from memquorum.core.consolidation.rollups import sentences
+from memquorum.core.records import Patch, Quote
+from memquorum.ports import Logged, Span, Uttered
+
+SAID_MOST = 2_000
+"""So many of a namespace's latest episodes are looked at, and as many summaries."""
+CHARACTERS_MOST = 16_384
+"""Of a longer episode no sentence comes into a roll-up."""
+LOG_MOST = 50_000
+"""So many patches of a namespace are read; beyond it roll-ups do not change any more."""
+_PATCH = 15
+"""So many columns of a row of the log are the patch and its place."""
+
+Quoted = Mapping[Span, tuple[str, Uttered]]
+"""What summaries quote: the sentence by its place, with the summary."""
+
+
+def readable(episodes: Iterable[Sequence[Any]], quotes: Quoted) -> list[Uttered]:
+    """The sentences of episodes, and those that only summaries say. `episodes`: rows of `rollup_said`."""
+    found = [
+        one
+        for memory_id, text, at, agent, subject in episodes
+        for one in sentences(memory_id, text, at=at, agent=agent, subject=subject)
+    ]
+    there = {one.span for one in found}
+    return found + [one for span, (_, one) in quotes.items() if span not in there]
+
+
+def quoted(rows: Iterable[Sequence[Any]]) -> Quoted:
+    """What verbatim summaries quote. `rows`: of `rollup_quotes`."""
+    found: dict[Span, tuple[str, Uttered]] = {}
+    for summary, each in groupby(rows, itemgetter(0)):
+        of = list(each)
+        quotes = [Quote(*row[2:7]) for row in of]
+        for quote, text, row in zip(quotes, read_back(of[0][1], quotes), of, strict=False):
+            one = Uttered(quote.memory_id, quote.start, quote.end, text, quote.at, row[-2], row[-1])
+            found.setdefault(one.span, (summary, one))
+    return found
+
+
+def logged(rows: Iterable[Sequence[Any]], quotes: Quoted) -> list[Logged]:
+    """The log. `rows`: of `rollup_log`."""
+    return list(_logged(rows, quotes))
+
+
+def _logged(rows: Iterable[Sequence[Any]], quotes: Quoted) -> Iterator[Logged]:
+    for row in rows:
+        seq, place, as_of, *patch = row[:_PATCH]
+        agent, subject, withheld, text = row[_PATCH:]
+        one = Logged(seq, place, as_of, Patch(*patch), agent, subject, text, withheld=withheld)
+        if one.text is None and one.span in quotes:
+            via, said = quotes[one.span]
+            one = replace(one, text=said.text, via=via)
+        yield one

@@ -1,0 +1,89 @@
+"""What a reader is shown of roll-ups: their state at a time, as far as it can be read and nothing keeps it back."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from memquorum.core.api.answers import Rollup, RollupPatch, Rollups, RollupSentence, RollupTopic
+from memquorum.core.consolidation.rollups import called, standing
+from memquorum.core.text.topics import key
+from memquorum.ports import Logged
+
+
+def listed(
+    namespace: str, log: Sequence[Logged], *, as_of: int | None = None, persona: str | None = None, most: int
+) -> Rollups:
+    """The roll-ups of a namespace at a time, `most` of them at most; those that nobody can name any more are left out.
+
+    `log`: in the order of the journal.
+    """
+    names = called(log)
+    of: defaultdict[str, list[Logged]] = defaultdict(list)
+    said: dict[str, str] = {}
+    for topic, there in standing(log, as_of).items():
+        if topic in names:
+            # Two may bear one name, where nobody could name the first for a while.
+            called_so = key(names[topic])
+            said[called_so] = names[topic]
+            of[called_so] += _seen(there.values(), persona)
+    found = [_in_short(said[one], there) for one, there in of.items() if any(each.text is not None for each in there)]
+    found.sort(key=lambda one: (-one.sentences, one.topic))
+    spans = {one.span: one for there in of.values() for one in there if one.text is not None}
+    whose = Counter(name for one in spans.values() for name in {one.agent, one.subject})
+    personas = dict(sorted(whose.items(), key=lambda one: (-one[1], one[0]))[:most])
+    return Rollups(namespace, tuple(found[:most]), personas, as_of, persona, more=len(found) > most)
+
+
+def shown(
+    namespace: str,
+    topic: str,
+    log: Sequence[Logged],
+    *,
+    as_of: int | None = None,
+    persona: str | None = None,
+    history: bool = False,
+    most: int,
+) -> Rollup | None:
+    """What is said of one thing at a time, the latest `most` sentences of it; None where nothing is called so."""
+    names, wanted = called(log), key(topic)
+    mine = {one for one, name in names.items() if key(name) == wanted}
+    state = standing(log, as_of)
+    there = [one for each in mine & state.keys() for one in _seen(state[each].values(), persona)]
+    if not there:
+        return None
+    readable = sorted((one for one in there if one.text is not None), key=lambda one: (one.patch.at, one.span))
+    told = [one for one in log if one.patch.topic in mine and (as_of is None or one.as_of <= as_of)] if history else []
+    return Rollup(
+        namespace,
+        names[max(mine & state.keys(), key=lambda one: (len(state[one]), one))],
+        tuple(map(_sentence, readable[-most:])),
+        unreadable=len(there) - len(readable),
+        as_of=as_of,
+        persona=persona,
+        history=tuple(map(_patch, _seen(told, persona))),
+        more=max(0, len(readable) - most),
+    )
+
+
+def _seen(log: Iterable[Logged], persona: str | None) -> list[Logged]:
+    """What no gate keeps back, about somebody or by them."""
+    return [one for one in log if not one.withheld and persona in (None, one.agent, one.subject)]
+
+
+def _in_short(name: str, there: Sequence[Logged]) -> RollupTopic:
+    times = [one.patch.at for one in there if one.text is not None]
+    return RollupTopic(name, len(times), len(there) - len(times), min(times), max(times))
+
+
+def _sentence(one: Logged) -> RollupSentence:
+    of = one.patch
+    return RollupSentence(
+        one.text or "", of.memory_id, of.start, of.end, of.section, of.at, one.agent, one.subject, one.as_of,
+        one.via or of.memory_id,
+    )  # fmt: skip
+
+
+def _patch(one: Logged) -> RollupPatch:
+    of = one.patch
+    return RollupPatch(one.seq, one.as_of, of.op, of.memory_id, of.start, of.end, one.text, of.replaces)

@@ -1,0 +1,196 @@
+"""Keeps the roll-ups of namespaces up to date: what was stored is gone through at a tick, and becomes patches.
+
+It reads the journal, so by the stream's clock: a namespace is due a while after the first thing that was stored there
+since it was gone through last. Order: read what can be read and the log, make the patches, publish them signed, flush,
+and only then commit the place of the first thing that is not gone through. A crash in between makes the same patches
+again, and each applies once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from confluent_kafka import KafkaException, Message, TopicPartition
+from msgspec import Struct
+
+from memquorum import topics
+from memquorum.core import ids
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consolidation.rollups import LEAST, MOST, patches
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
+from memquorum.core.orders.patch import PATCH, PATCHES_MOST, SIGNER, ordered
+from memquorum.core.records import JournalAppended, JournalEntry, Patch, Signed
+from memquorum.ports import Rollups, StoreUnavailable
+from memquorum.telemetry.bundle import Telemetry
+from workers.kafka import loop
+from workers.kafka.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.rollups")
+_SOURCE = "memquorum/consolidator"
+GROUP = "memquorum-rollups"
+EVERY_MS = 5 * 60_000
+"""So long after something was stored, by the stream's clock, its namespace is gone through."""
+_WAIT_S = 0.2
+_READ_MOST = 500
+_BACK_OFF_S = 1.0
+# What is not gone through is read again after a restart: so far a partition may be read on while nothing of it is done.
+_COMMIT_EVERY = 5_000
+
+
+class _Due(Struct):
+    """What of a namespace is not gone through: where it begins in the journal's topic, and since when."""
+
+    offset: int
+    since: int
+
+
+class RollupLoop:
+    """One process of the group. `run` is all of it."""
+
+    def __init__(
+        self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, rollups: Rollups, stop: loop.Stop,
+        least: int = LEAST, every_ms: int = EVERY_MS, stamps: Reader | None = None, telemetry: Telemetry | None = None,
+        instance: str | None = None,
+    ) -> None:  # fmt: skip
+        """`seed`: of the consolidator; `least`: of a thing of which fewer sentences speak there is no roll-up;
+        `every_ms`: how long what was stored waits, by the stream's clock."""
+        self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
+        self._rollups, self._least, self._every_ms = rollups, least, every_ms
+        self._shown = (telemetry or Telemetry()).stage("rollups")
+        self._strangers = Strangers(_LOG, stamps)
+        self._due: dict[int, dict[str, _Due]] = {}
+        self._read_to: dict[int, int] = {}
+        self._committed: dict[int, int] = {}
+        settings = {"group.instance.id": f"rollups-{instance}"} if instance else {}
+        self._consumer = loop.consumer(bootstrap, GROUP, **settings)
+        self._producer = loop.producer(bootstrap)
+
+    def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Works until it is told to stop. `ready` is called once it reads."""
+
+        def assigned(_: object, partitions: Sequence[TopicPartition]) -> None:
+            for one in partitions:
+                self._forget(one.partition)
+            ready()
+
+        def revoked(_: object, partitions: Sequence[TopicPartition]) -> None:
+            for one in partitions:
+                self._forget(one.partition)
+
+        self._consumer.subscribe([topics.JOURNAL], on_assign=assigned, on_revoke=revoked)
+        try:
+            while not self._stop:
+                self._shown.health.turn()
+                for message in loop.records(self._consumer, _READ_MOST, _WAIT_S):
+                    if self._stop or not self._take(message):
+                        return
+        finally:
+            self._consumer.close()
+            self._producer.flush(5)
+            self._rollups.close()
+
+    def _forget(self, shard: int) -> None:
+        """Whoever takes the shard over begins where it was committed last."""
+        self._due.pop(shard, None)
+        self._read_to.pop(shard, None)
+        self._committed.pop(shard, None)
+
+    def _take(self, message: Message) -> bool:
+        """Takes an entry of the journal; False where it was told to stop before it was done."""
+        (_, shard), offset = loop.place(message), loop.offset(message)
+        entry = self._entry(message)
+        done = True
+        if entry is not None and entry.effect == "stored" and entry.namespace is not None:
+            self._due.setdefault(shard, {}).setdefault(entry.namespace, _Due(offset, entry.as_of))
+        elif entry is not None and entry.effect == "ticked":
+            done = self._tick(shard, entry.as_of, loop.traceparent(message))
+        self._read_to[shard] = offset + 1
+        self._commit(shard, always=entry is not None and entry.effect == "ticked")
+        return done
+
+    def _entry(self, message: Message) -> JournalEntry | None:
+        """The entry; None, told of, where a stranger wrote the record or it is none."""
+        if self._strangers.wrote(message):
+            return None
+        try:
+            link = self._codec.decode_as(JournalAppended, message.value() or b"")
+            entry = self._codec.decode_as(JournalEntry, link.entry)
+        except DecodeError as error:
+            _LOG.error("%s/%d/%d left out: %s", *loop.place(message), loop.offset(message), error)
+            return None
+        return entry if entry.shard == message.partition() else None
+
+    def _tick(self, shard: int, as_of: int, parent: str | None) -> bool:
+        """Goes through the namespaces that are due; False where it was told to stop."""
+        due = self._due.get(shard, {})
+        for namespace in sorted(name for name, one in due.items() if one.since + self._every_ms <= as_of):
+            count = self._roll_up(namespace, parent)
+            if count is None:
+                return False
+            # The journal was read no further, so nothing came in between. Where there was too much, more comes then.
+            if count < MOST:
+                due.pop(namespace, None)
+        return True
+
+    def _roll_up(self, namespace: str, parent: str | None) -> int | None:
+        """Publishes what is to change in a namespace, and says how much; None where it was told to stop before."""
+        while not self._stop:
+            try:
+                found = patches(namespace, self._rollups.said(namespace), self._rollups.log(namespace), self._least)
+            except StoreUnavailable as error:
+                _LOG.warning("roll-ups of %s: tried again in %g s: %s", namespace, _BACK_OFF_S, error)
+                self._shown.health.wait("store", str(error))
+                self._idle(_BACK_OFF_S)
+                continue
+            self._shown.health.go("store")
+            for at in range(0, len(found), PATCHES_MOST):
+                self._publish(namespace, found[at : at + PATCHES_MOST], parent)
+            if found:
+                _LOG.info("roll-ups of %s: %d patches", namespace, len(found))
+            return len(found) if self._flushed() else None
+        return None
+
+    def _publish(self, namespace: str, found: Sequence[Patch], parent: str | None) -> None:
+        order = ordered(self._genesis.cluster, namespace, found)
+        data = PATCH.make(self._codec, self._genesis, SIGNER, self._seed, order)
+        self._producer.produce(
+            topics.PATCHES, data, key=namespace.encode(), partition=ids.shard_of(namespace, self._genesis.shards),
+            headers=loop.headers(Signed.__name__, _SOURCE, order.order_id, parent),
+        )  # fmt: skip
+        self._shown.sent(topics.PATCHES)
+
+    def _idle(self, seconds: float) -> None:
+        """Waits, and keeps its place in the group meanwhile."""
+        assigned = self._consumer.assignment()
+        self._consumer.pause(assigned)
+        for _ in range(max(1, round(seconds / _WAIT_S))):
+            if self._stop:
+                break
+            self._shown.health.turn()
+            loop.records(self._consumer, 1, _WAIT_S)
+        self._consumer.resume(assigned)
+
+    def _flushed(self) -> bool:
+        while not self._stop:
+            self._shown.health.turn()
+            if self._producer.flush(_WAIT_S) == 0:
+                return True
+        return self._producer.flush(5) == 0
+
+    def _commit(self, shard: int, *, always: bool) -> None:
+        """Commits the place of the first thing that is not gone through."""
+        read_to = self._read_to[shard]
+        offset = min((one.offset for one in self._due.get(shard, {}).values()), default=read_to)
+        before = self._committed.get(shard, -1)
+        if offset <= before or not (always or offset - before >= _COMMIT_EVERY):
+            return
+        try:
+            self._consumer.commit(offsets=[TopicPartition(topics.JOURNAL, shard, offset)], asynchronous=True)
+        except KafkaException as error:
+            # The group has given the partition to another, who makes the same patches: each applies once.
+            _LOG.warning("%s/%d: not committed: %s", topics.JOURNAL, shard, error.args[0].str())
+            return
+        self._committed[shard] = offset
+        self._shown.at(topics.JOURNAL, shard, read_to)

@@ -1,0 +1,51 @@
+"""What is said of one thing across sessions: roll-ups, now or as of a time. To look at them is no use of a memory.
+
+A sentence is shown to who might read its memory: one that is too sensitive, for other purposes or under another law is
+answered as one that is not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memquorum.core.access import READ, Caller
+from memquorum.core.retrieval import query
+from memquorum.core.retrieval import rollups as found_in
+from memquorum.ports import Logged
+from workers.retrieval.answers import Told, unknown
+from workers.retrieval.service import Service
+
+
+async def rollups(service: Service, request: Request, caller: Caller) -> Response:
+    """What things there are roll-ups of, each with how much is said of it."""
+    namespace, log = await _log(service, request, caller)
+    asked, most = request.query_params, service.bounds.listed_most
+    as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))
+    return Told(await asyncio.to_thread(found_in.listed, namespace, log, as_of=as_of, persona=persona, most=most))
+
+
+async def rollup(service: Service, request: Request, caller: Caller) -> Response:
+    """What is said of one thing across sessions, word for word, now or as of a time."""
+    topic = query.read_name("topic", request.path_params["topic"])
+    namespace, log = await _log(service, request, caller)
+    asked, most = request.query_params, service.bounds.listed_most
+    found = await asyncio.to_thread(
+        found_in.shown, namespace, topic, log,
+        as_of=query.read_as_of(asked.get("as_of")),
+        persona=query.read_persona(asked.get("persona")),
+        history=query.read_flag("history", asked.get("history")),
+        most=most,
+    )  # fmt: skip
+    if found is None:
+        return unknown("topic", f"no roll-up of that name in {namespace!r}")
+    return Told(found)
+
+
+async def _log(service: Service, request: Request, caller: Caller) -> tuple[str, list[Logged]]:
+    """The namespace, and its log as the reader may see it."""
+    namespace = query.read_namespace(request.path_params["namespace"])
+    gates = query.read_gates_of(request.query_params)
+    return namespace, await service.reads.rollup_log(caller.at(namespace, READ), namespace, gates)
