@@ -197,6 +197,9 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             {"memory_id": i, "namespace": rows.memories[i].namespace, "encoder": rows.memories[i].encoder}
             for i in alive
         ],
+        "sentence": [
+            {"memory_id": i, "namespace": m.namespace, "encoder": m.encoder} for i, m in held if m.made_by is not None
+        ],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],
         "conflict": [asdict(p) for c in shard.changes for p in sorted(c.of(Conflict), key=lambda p: p.older)],
