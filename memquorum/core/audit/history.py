@@ -269,9 +269,6 @@ class History:
     def _judge_requested(self, entry: JournalEntry, detail: RestoreRequested) -> None:
         self.restores.judge(entry, detail, self.memories, self.state.as_of)
 
-    def _judge_patched(self, entry: JournalEntry, detail: Patched) -> None:
-        patches.judge(self._rules, entry, detail, self.rows(entry, detail))
-
     def _judge_place(self, entry: JournalEntry) -> None:
         if entry.namespace is None or entry.memory_id is None:
             raise _effect("a namespace and a memory", "none")
@@ -417,6 +414,10 @@ class History:
         self._findings.add(kind, entry.seq, f"effect {entry.effect!r}", expected, found)
 
 
+def _judge_patched(history: History, entry: JournalEntry, detail: Patched) -> None:
+    patches.judge(history._rules, entry, detail, history.rows(entry, detail))
+
+
 _OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
 _Judge = Callable[[History, JournalEntry, Any], None]
 _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
@@ -424,7 +425,7 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         ERASURE.name: History._judge_erased,
         PROTECTION.name: History._judge_protected,
         REQUEST.name: History._judge_requested,
-        PATCH.name: History._judge_patched,
+        PATCH.name: _judge_patched,
     }
 )
 """Of each kind of order: whether it was one, and is answered as it has to be."""
