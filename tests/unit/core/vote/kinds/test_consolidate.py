@@ -81,6 +81,14 @@ def test_nor_has_one_of_another_batch_or_of_a_summary() -> None:
     assert not votes(summary(), (*SOURCES[:2], replace(SOURCES[2], sourced=False))), "of what was not accepted so"
 
 
+@pytest.mark.parametrize("change", [{"at": NOW + 99}, {"section": "follow-ups"}, {"end": 20}], ids=str)
+def test_nor_has_one_whose_sentences_are_dated_filed_or_cut_otherwise(change: dict[str, Any]) -> None:
+    said = summary().summary
+    assert said is not None
+    quotes = (*said.quotes[:-1], replace(said.quotes[-1], **change))
+    assert not votes(summary(summary=replace(said, quotes=quotes), text=render(quotes, TEXTS)))
+
+
 def test_a_summary_is_not_superseded_for_one_of_its_sentences() -> None:
     said = "Tomas measured 4.1 bar at the inlet of pump 7."
     corrects = replace(SOURCES[2], memory_id="new", created=NOW + 9, text=said, supersedes=("m2", "s"))
