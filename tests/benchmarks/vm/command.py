@@ -19,7 +19,7 @@ from tests.benchmarks.kept import Outcome, Row
 from tests.benchmarks.parts import parts
 from tests.benchmarks.right import votes
 from tests.benchmarks.right.frame import Material, Measure
-from tests.benchmarks.vm import claims, page, rehearsed
+from tests.benchmarks.vm import beside, claims, lasting, page, rehearsed
 from tests.benchmarks.vm.fleet import AGENTS, Said, vote
 from tests.simulation import scale
 
@@ -131,9 +131,11 @@ ROWS: Mapping[str, Measure] = {
     "VM-7": hits,
     **claims.ROWS,
     "VM-9": speed,
+    "VM-10": lasting.knowledge,
     "VM-11": alike,
     "P41": lively,
     "P42": rehearsed.old_share,
+    "T16": beside.readers,
     "OP-26": small,
 }
 ONLY = tuple(ROWS)

@@ -29,10 +29,9 @@ def old_share(material: Material) -> Row:
     row.at_least("long-term memories, at least", _LEAST)
     row.at_least("the same of a full one cut after any seven", _LEAST)
     row.note(
-        "what `infra rehearse --dry-run` draws of 10 to 1,000 short-term memories of unlike salience and 1 to 200 "
+        "what a rehearsal draws of 10 to 1,000 short-term memories of unlike salience and 1 to 200 "
         "long-term ones. Where there is no long-term memory nothing old can be crowded out, and none is drawn. SPEC "
-        "B's 28.6 is 20 of 70, rounded up. No process rehearses by itself yet, so what it does to memories (VM-10) is "
-        "not measured"
+        "B's 28.6 is 20 of 70, rounded up"
     )
     return row
 

@@ -177,6 +177,11 @@ _REFUSED = [
         "SELECT FROM event", "SELECT shard FROM living", "UPDATE living SET alive = 0",
         "UPDATE cursor SET next_offset = 0", "CREATE TABLE mine ()",
     )),
+    *(("rehearsal", "memquorum_rehearser", statement) for statement in (
+        "SELECT FROM content", "SELECT FROM embedding", "SELECT FROM journal", "SELECT FROM event",
+        "SELECT commitment FROM memory", "SELECT subject FROM memory", "UPDATE strength SET salience_ppm = 1000000",
+        "SELECT FROM ballot", "CREATE TABLE mine ()",
+    )),
     ("audit", "memquorum_reader", "DELETE FROM content"),
     ("commit", "memquorum_writer", "DELETE FROM journal"),
     ("commit", "memquorum_writer", "UPDATE decision SET view = 1"),

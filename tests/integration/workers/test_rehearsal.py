@@ -95,19 +95,19 @@ def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(
     used = remember("anna", "The boiler in hall 3 runs at 74 degrees.")
     idle = remember("anna", "Lena sends the pressure log to the insurer.")
     denied = remember("anna", "Valve 3 opens at 4 bar.")
-    denial = remember("ben", "Valve 3 opens at 6 bar.")
-    until(lambda: rows(line, "SELECT 1 FROM conflict WHERE newer = %(n)s AND older = %(o)s", n=denial, o=denied))
+    before = {one: strength(line, one)[0] for one in (used, idle, denied)}
     with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="plant", agent="ben") as memory:
         # Else members would vote on which of the two is to stay.
         memory.pin(denied)
         until(lambda: rows(line, "SELECT 1 FROM protection WHERE memory_id = %(i)s", i=denied))
+        denial = remember("ben", "Valve 3 opens at 6 bar.")
+        before[denial] = strength(line, denial)[0]
+        assert rows(line, "SELECT 1 FROM conflict WHERE newer = %(n)s AND older = %(o)s", n=denial, o=denied)
         memory.use(used)
-        until(lambda: rows(line, "SELECT 1 FROM strength WHERE memory_id = %(i)s AND accesses = 1", i=used))
-        before = {one: strength(line, one)[0] for one in (used, idle, denied, denial)}
-        at = Clock.turn(line)
+        # Time stands still: each is rehearsed once.
         until(lambda: strength(line, used)[3] and strength(line, denied)[3])
-        assert strength(line, used) == (min(1_000_000, before[used] * 11 // 10), 1, 0, at)
-        assert strength(line, denied) == (before[denied] * 85 // 100, 0, 1, at)
+        assert strength(line, used) == (min(1_000_000, before[used] * 11 // 10), 1, 0, START)
+        assert strength(line, denied) == (before[denied] * 85 // 100, 0, 1, START)
         assert strength(line, idle) == (before[idle], 0, 0, 0)
         assert strength(line, denial) == (before[denial], 0, 0, 0), "what is newer is served first"
         assert f"another memory says otherwise: {denial}" in str(memory.explain(denied))
