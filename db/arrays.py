@@ -24,3 +24,8 @@ def halfvec(vector: NDArray[np.float32]) -> str:
     number by number takes as long as the whole statement."""
     numbers = vector.astype(np.float16).tolist()
     return "[" + ",".join(["%.5g"] * len(numbers)) % tuple(numbers) + "]"
+
+
+def vector(sent: bytes) -> NDArray[np.float32]:
+    """A halfvec as `halfvec_send` writes it: two numbers of two bytes, then float16s, big-endian."""
+    return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)

@@ -17,7 +17,7 @@ from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Noted, Waiting
+from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Merged, Noted, Waiting
 from memquorum.core.text.tokens import TOKEN_BYTES
 from memquorum.core.tiers import SUPERSEDED
 
@@ -102,12 +102,14 @@ def load(
 
 
 def _content_and_summaries(connection: psycopg.Connection, memory_id: str) -> dict[str, Any]:
-    """How long its content is, and the summaries that tell what a memory told."""
+    """How long its content is, the summaries that tell what a memory told, and which of them became one."""
     length = connection.execute(QUERIES["explain_length"], {"id": memory_id}).fetchone()
+    merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
         "tokens": -(-length[0] // TOKEN_BYTES) if length else None,
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
+        "merged": tuple(Merged(*row) for row in merged),
         "told_by": next((Anew(own, tier) for own, tier, renews in found if not renews), None),
     }
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from msgspec.structs import asdict
-from numpy.typing import NDArray
 
+from db.arrays import vector
 from db.columns import REMEMBERED, SHARES, SHOWN
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import excerpt
@@ -57,28 +56,23 @@ def filters_of(filters: Filters) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(filters).items()}
 
 
-def _vector(sent: bytes) -> NDArray[np.float32]:
-    """A halfvec as `halfvec_send` writes it: two numbers of two bytes, then float16s, big-endian."""
-    return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)
-
-
 def candidate(row: tuple[Any, ...]) -> Candidate:
     """Makes a candidate of a row of `candidates`."""
     hit, (encoder, sent, near, words, after, _) = hit_of(row), row[OWN:]
     whole = row[REMEMBERED.index("text")] if hit.excerpt else None
-    return Candidate(hit, encoder, _vector(sent), near, words, tuple(after), whole)
+    return Candidate(hit, encoder, vector(sent), near, words, tuple(after), whole)
 
 
 def neighbour(row: tuple[Any, ...]) -> Neighbour:
     """Makes a neighbour of a row of `around`."""
     hit, (encoder, sent, anchor, way, apart) = hit_of(row), row[OWN:]
-    return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
+    return Neighbour(Candidate(hit, encoder, vector(sent), False, None, ()), anchor, way, apart)
 
 
 def trace(row: tuple[Any, ...]) -> Trace:
     """Makes a trace of a row of `traces`."""
     hit, (encoder, sent, _, place) = hit_of(row), row[OWN:]
-    return Trace(Candidate(hit, encoder, _vector(sent), False, None, ()), place)
+    return Trace(Candidate(hit, encoder, vector(sent), False, None, ()), place)
 
 
 def _share(ppm: int | None) -> float | None:

@@ -19,6 +19,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
+from memquorum.core.consolidation.alike import cosine_ppm
 from memquorum.core.journal import anew, links
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.protections import counted, protects
@@ -60,9 +61,10 @@ from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry,
 from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, grade
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES, SUMS_UP
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
+    NEAREST,
     Candidate,
     Counted,
     DueMemory,
@@ -74,6 +76,8 @@ from memquorum.ports import (
     Logged,
     Neighbour,
     OrderVote,
+    Peer,
+    Peers,
     ShardStatus,
     Unattested,
     Uttered,
@@ -333,7 +337,7 @@ def _made_of(store: InMemoryStore, memory_ids: Collection[str]) -> dict[str, lis
     found: dict[str, list[str]] = {}
     for made in store.provenance.values():
         child = store.memories.get(made.child)
-        if made.child in memory_ids and child is not None and child.made_by is not None:
+        if made.child in memory_ids and child is not None and child.made_by is not None and not made.merged:
             found.setdefault(made.child, []).append(made.parent)
     return found
 
@@ -452,11 +456,7 @@ class InMemorySchedule:
         """Summaries that wait for their vote, with what they were made of; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
         protected = {memory for memory, _ in self._store.protected}
-        disputed = {
-            memory_id
-            for one in self._store.rows[Conflict].values() if one.newer in alive and one.older in alive
-            for memory_id in (one.newer, one.older)
-        }  # fmt: skip
+        disputed = self._disputed(alive)
         state = self._store.states[shard]
         drafts = [
             m for m in self._store.memories.values()
@@ -520,6 +520,39 @@ class InMemorySchedule:
                 found.append(ErasedSummary(own, *named, latest, memories[own].renews))
         return found
 
+    def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """Summaries that lie near others, and those; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        held = {memory for memory, _ in self._store.protected} | self._disputed(alive)
+        free = [
+            self._store.memories[i] for i, s in sorted(alive.items())
+            if s.tier == SHORT_TERM and self._store.memories[i].made_by is not None and i not in held
+            and self._rested(s, MERGES)
+        ]  # fmt: skip
+        looked = [m for m in free if after is None or m.id > after][:limit]
+        named: set[str] = set()
+        for one in looked:
+            beside = [(self._cosine_ppm(one, m), m.id) for m in free if m.id != one.id and _beside(m) == _beside(one)]
+            near = sorted((-cosine, i) for cosine, i in beside if cosine >= least_ppm)[:NEAREST]
+            named.update(i for _, i in near)
+            named.update([one.id] if near else [])
+        found = tuple(self._peer(alive[i]) for i in sorted(named))
+        return Peers(found, looked[-1].id if looked and len(looked) == limit else None)
+
+    def _disputed(self, alive: Collection[str]) -> set[str]:
+        """What says otherwise than what is alive, or the other way round."""
+        rows = self._store.rows[Conflict].values()
+        return {i for one in rows if one.newer in alive and one.older in alive for i in (one.newer, one.older)}
+
+    def _cosine_ppm(self, one: Memory, other: Memory) -> int:
+        a, b = (self._store.contents[m.id].vector.astype(np.float16).astype(np.float32) for m in (one, other))
+        return cosine_ppm(a, b)
+
+    def _peer(self, s: Strength) -> Peer:
+        m, clear = self._store.memories[s.memory_id], self._store.contents[s.memory_id]
+        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
+        return Peer(self._candidate(s), clear.text, clear.vector.astype(np.float16).astype(np.float32), marks)
+
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
     ) -> list[IdleSession]:
@@ -573,6 +606,11 @@ class InMemorySchedule:
             s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early, s.replays,
             s.fades,
         )  # fmt: skip
+
+
+def _beside(m: Memory) -> tuple[str, str, str, str | None]:
+    """What two summaries have in common that may be one."""
+    return m.namespace, m.encoder, m.subject, m.source
 
 
 def _place(one: IdleSession) -> tuple[int, str, str, str]:

@@ -315,7 +315,7 @@ WHERE d.memory_id = n.memory_id
 
 -- :name provenance_copy
 -- What episodes were made of, and which memories they repeated.
-COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent) FROM STDIN (FORMAT BINARY)
+COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent, merged) FROM STDIN (FORMAT BINARY)
 
 -- :name quote_copy
 -- The sentences of summaries.
@@ -371,11 +371,16 @@ LIMIT %(limit)s
 COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
 
 -- :name supports
--- Of memories that were found, which are summaries of which. Not whether they are alive: one of them may have been found
--- just before the other came in its place.
-SELECT DISTINCT q.summary::text, q.source::text
-FROM quote q
-WHERE q.summary = ANY(%(ids)s::uuid[]) AND q.source = ANY(%(ids)s::uuid[])
+-- Of memories that were found, which are summaries of which; what was merged into one it tells too. Not whether they are
+-- alive: one of them may have been found just before the other came in its place.
+WITH RECURSIVE tells (summary, source) AS (
+    SELECT q.summary, q.source FROM quote q WHERE q.source = ANY(%(ids)s::uuid[])
+    UNION
+    SELECT p.child, p.parent FROM provenance p WHERE p.parent = ANY(%(ids)s::uuid[]) AND p.merged
+    UNION
+    SELECT p.child, t.source FROM tells t JOIN provenance p ON p.parent = t.summary AND p.merged
+)
+SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[]) AND summary <> source
 
 -- :name conflicts
 -- Of memories, those that say otherwise and are alive, with the newer one first; and whether one agent or source said
@@ -595,7 +600,7 @@ JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = a.id AND p.echo
 SELECT s.id::text, p.parent::text, m.id::text, m.tier, m.sealed_until, m.made_by, m.renews::text, m.told_by::text, h.as_of
 FROM memory s
 JOIN shard h ON h.shard = s.shard
-LEFT JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id
+LEFT JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id AND NOT p.merged
 JOIN memory m ON m.id IN (s.id, p.parent)
 WHERE s.id = ANY(%(ids)s::uuid[]) AND s.namespace = %(namespace)s AND s.made_by IS NOT NULL AND s.tier <> 'gone'
   AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
@@ -911,6 +916,74 @@ WHERE c.shard = %(shard)s
 ORDER BY c.seq DESC, o.tier, c.older
 LIMIT %(limit)s
 
+-- :name explain_merged
+-- Of a memory, and of the summaries that quote it, which became one with which, and into what that was merged in turn;
+-- by which entry of the journal, whether what went rests still, and where what stayed stands.
+WITH RECURSIVE stands (id) AS (
+    SELECT %(id)s::uuid
+    UNION
+    SELECT q.summary FROM quote q JOIN memory m ON m.id = q.summary AND m.tier <> 'draft' WHERE q.source = %(id)s::uuid
+    UNION
+    SELECT p.child FROM stands s JOIN provenance p ON p.parent = s.id AND p.merged
+), merged AS (
+    SELECT p.parent, p.child, p.seq FROM stands s JOIN provenance p ON p.parent = s.id AND p.merged
+    UNION
+    SELECT p.parent, p.child, p.seq FROM provenance p WHERE p.child = %(id)s::uuid AND p.merged
+)
+SELECT x.parent::text, x.child::text, x.seq, g.tier NOT IN ('short-term', 'long-term'), k.tier
+FROM merged x
+JOIN memory g ON g.id = x.parent
+JOIN memory k ON k.id = x.child
+ORDER BY x.seq, x.parent
+
+-- :name schedule_alike
+-- Summaries that lie near another, with those: of so many, by their ids, the nearest of each. Neither rests, is
+-- protected, or says otherwise than what is alive. Beside each, how many were looked at, and the last of these.
+WITH free AS MATERIALIZED (
+    SELECT s.memory_id AS id, m.namespace, m.encoder, m.subject, m.source, e.vector
+    FROM memory m
+    JOIN strength s ON s.memory_id = m.id
+    JOIN embedding e ON e.memory_id = m.id
+    WHERE m.shard = %(shard)s AND m.made_by IS NOT NULL AND m.tier = 'short-term'
+      AND coalesce((s.rest ->> %(kind)s)::bigint, 0) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
+      AND NOT EXISTS (
+        SELECT FROM conflict c
+        JOIN strength o ON o.memory_id = c.older
+        JOIN strength n ON n.memory_id = c.newer
+        WHERE c.older = m.id OR c.newer = m.id)
+), probe AS MATERIALIZED (
+    SELECT * FROM free WHERE %(after)s::uuid IS NULL OR id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
+), near AS MATERIALIZED (
+    SELECT p.id AS probe, n.id
+    FROM probe p
+    CROSS JOIN LATERAL (
+        SELECT f.id, f.vector <=> p.vector AS distance
+        FROM free f
+        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.subject = p.subject
+          AND f.source IS NOT DISTINCT FROM p.source AND f.id <> p.id
+          AND f.vector <=> p.vector <= 1 - %(least)s::float8
+        ORDER BY distance, f.id
+        LIMIT %(nearest)s
+    ) n
+), named AS (
+    SELECT probe AS id FROM near
+    UNION
+    SELECT id FROM near
+)
+SELECT w.probes, w.last::text, x.*
+FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
+LEFT JOIN (
+    SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
+        c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key
+    FROM named
+    JOIN memory m ON m.id = named.id
+    JOIN strength s ON s.memory_id = m.id
+    JOIN content c ON c.memory_id = m.id
+    JOIN embedding e ON e.memory_id = m.id
+) x ON true
+ORDER BY x.id
+
 -- :name schedule_drafted
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
 -- these are in short-term memory, none rests, is protected, or says otherwise than what is alive. What rests sealed because
@@ -1100,11 +1173,11 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
         ORDER BY o.memory_id
         LIMIT 1
     ),
-    (SELECT count(*) FROM provenance p WHERE p.child = s.memory_id AND NOT p.echo),
+    (SELECT count(*) FROM provenance p WHERE p.child = s.memory_id AND NOT p.echo AND NOT p.merged),
     (
         SELECT count(*) FROM provenance p
         JOIN strength o ON o.memory_id = p.parent
-        WHERE p.child = s.memory_id AND NOT p.echo
+        WHERE p.child = s.memory_id AND NOT p.echo AND NOT p.merged
     ),
     EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id),
     m.seq
@@ -2025,7 +2098,7 @@ ORDER BY dropped.memory_id
 
 -- :name audit_provenance
 -- What episodes were made of, in the order of the journal.
-SELECT shard, seq, namespace, child::text, parent::text, echo, follows, agent
+SELECT shard, seq, namespace, child::text, parent::text, echo, follows, agent, merged
 FROM provenance
 WHERE shard = %(shard)s
 ORDER BY seq, parent

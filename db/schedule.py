@@ -8,20 +8,25 @@ from typing import Any
 from msgspec.structs import asdict
 from psycopg.types.json import Json
 
+from db.arrays import vector
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
-from memquorum.core.policy import EpochPolicy
-from memquorum.core.tiers import DRAFT
-from memquorum.core.vote.kinds import CONTESTS, LETS_GO, RAISES, SUMS_UP
+from memquorum.core.merging import Marks
+from memquorum.core.policy import PPM, EpochPolicy
+from memquorum.core.tiers import DRAFT, SHORT_TERM
+from memquorum.core.vote.kinds import CONTESTS, LETS_GO, MERGES, RAISES, SUMS_UP
 from memquorum.ports import (
+    NEAREST,
     Candidate,
     DueMemory,
     ErasedSummary,
     Fading,
     Grade,
     IdleSession,
+    Peer,
+    Peers,
     ShardStatus,
     StoreUnavailable,
 )
@@ -100,6 +105,17 @@ class PostgresSchedule:
             rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()
         return [_pair(row) for row in rows]
 
+    def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """Summaries that lie near others, and those; see the port."""
+        parameters = {
+            "shard": shard, "least": least_ppm / PPM, "limit": limit, "after": after, "nearest": NEAREST,
+            "kind": MERGES[SHORT_TERM],
+        }  # fmt: skip
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["schedule_alike"], parameters).fetchall()
+        (looked, last), *_ = ((row[0], row[1]) for row in rows)
+        return Peers(tuple(_peer(row[2:]) for row in rows if row[2] is not None), last if looked == limit else None)
+
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
     ) -> list[IdleSession]:
@@ -139,3 +155,10 @@ class PostgresSchedule:
 def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:
     width = len(Candidate.__struct_fields__)
     return Candidate(*row[:width]), Candidate(*row[width:])
+
+
+def _peer(row: Sequence[Any]) -> Peer:
+    """A summary, of its row."""
+    width = len(Candidate.__struct_fields__)
+    text, sent, *marks = row[width:]
+    return Peer(Candidate(*row[:width]), text, vector(sent), Marks(*marks))

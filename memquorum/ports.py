@@ -224,6 +224,26 @@ class Fading(Struct, frozen=True):
     rate: int
 
 
+class Peer(Struct, frozen=True, eq=False):
+    """A summary that is alive and may become one with others: what it says, how it lies, and what holds for its use."""
+
+    candidate: Candidate
+    text: str
+    vector: Vector
+    marks: Marks
+
+
+NEAREST = 8
+"""So many of those that lie near a summary are looked at."""
+
+
+class Peers(Struct, frozen=True):
+    """Some summaries that lie near others, and those. `after`: the id behind which the rest begin; None at the end."""
+
+    found: tuple[Peer, ...] = ()
+    after: str | None = None
+
+
 class ShardStatus(Struct, frozen=True):
     """Where a shard stands, as the journal knows it."""
 
@@ -289,6 +309,13 @@ class Schedule(Protocol):
 
         One in the place of an erased summary may be made of what rests sealed because of that, as long as its key is
         there; it rests itself, as `rests` says, once it was kept."""
+        ...
+
+    def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """Summaries in short-term memory with a cosine of at least so many millionths to another of their namespace,
+        subject, source and encoder: looks at so many, by their ids, those behind one, where it is given; and at all
+        others for the `NEAREST` of each. All in the order of their ids. Left out is what rests, is protected, or
+        says otherwise than what is alive."""
         ...
 
     def idle_sessions(

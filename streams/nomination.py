@@ -35,6 +35,7 @@ from memquorum.ports import Candidate, Orders, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
+from streams.alike import Alike
 from streams.caps import NONE, Candidates, Caps
 from streams.configurations import Configurations, NextOrder
 from streams.orders import OpenOrders
@@ -71,6 +72,7 @@ class Nomination:
         self._open = OpenOrders(codec, genesis, stored)
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(schedule, self._shown)
+        self._alike = Alike(schedule)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """Makes at most one nomination per shard. Raises ValueError for a record that is no answer to a tick of its
@@ -110,6 +112,7 @@ class Nomination:
         """Another process may have nominated meanwhile: what was sent from here says nothing any more."""
         for shard in partitions:
             self._sent.pop(shard, None)
+        self._alike.forget(partitions)
 
     def _read(self, arrival: Arrival) -> DecayCrossed:
         tick = self._codec.decode_as(DecayCrossed, arrival.value)
@@ -179,6 +182,7 @@ class Nomination:
             promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
             drafted=() if why == nomination.CONTRADICTION else self._drafted(tick.shard, policy),
+            alike=() if why == nomination.CONTRADICTION else self._alike.groups(tick.shard, tick.as_of, policy),
             rooms=found.rooms,
             policy=policy,
         )

@@ -92,6 +92,19 @@ def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     )  # fmt: skip
 
 
+def interchangeable(one: Marked, other: Marked) -> bool:
+    """Whether either of two memories may be served for the other: about the same, from the same source, in the same
+    slot, and neither bound by what the other is not."""
+    if (one.subject, one.source, one.key) != (other.subject, other.source, other.key):
+        return False
+    if one.sensitivity_ppm != other.sensitivity_ppm or (one.purposes is None) != (other.purposes is None):
+        return False
+    mine, theirs = (
+        (set(names(m.jurisdictions)), None if m.purposes is None else set(names(m.purposes))) for m in (one, other)
+    )
+    return mine == theirs
+
+
 def merges(newcomer: Marks, memory: Marked) -> bool:
     """Whether a newcomer that says the same becomes one with the memory."""
     if newcomer.supersedes is not None or newcomer.summary is not None:

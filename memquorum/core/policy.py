@@ -147,6 +147,10 @@ class ConsolidatePolicy(Struct, frozen=True):
     alpha: Fraction = Fraction(2, 3)
     # A summary that was not voted for goes for good after so long.
     wait_ms: int = 7 * 24 * 3600 * 1000
+    # So often, by the stream's clock, summaries that say the same are put to the vote to be one: each pair at least so
+    # near to each other.
+    merge_every_ms: int = 24 * 3600 * 1000
+    merge_alike_ppm: int = 970_000
     # Namespaces, by blanks, in which a summary lies over its sources and nothing is sealed; `team-*` as elsewhere.
     strict: str = ""
 
@@ -359,6 +363,8 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "consolidate.wait_ms": _SPAN,
         "consolidate.share_ppm": (1, PPM),
         "consolidate.covered_ppm": _SHARE,
+        "consolidate.merge_every_ms": (1, MAX_SPAN_MS),
+        "consolidate.merge_alike_ppm": _SHARE,
         "triage.every_ms": (1, MAX_SPAN_MS),
         "triage.rate_ppm": _RATE,
         "triage.slow_rate_ppm": _RATE,

@@ -207,6 +207,10 @@ class Shard:
         told = Restored(summary, born.salience_ppm, 0, 0, born.accepted_offset, born.scored_offset)
         return self.decide([one], vote, recalled=[told])
 
+    def merge(self, kept: str, *gone: str, vote: votes.Vote = votes.everybody) -> Change:
+        """The vote to let one summary stand for others."""
+        return self.decide([Proposal((kept, *gone), NAMESPACE, "merge", "alike", 0, 0, 0)], vote)
+
     def protect(self, record: OrderAccepted) -> Change:
         return self._absorb(ordering.apply_order(self.rules, self.rows, self._place(record), record))
 

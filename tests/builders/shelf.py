@@ -18,6 +18,8 @@ from memquorum.ports import (
     Grade,
     IdleSession,
     OrderVote,
+    Peer,
+    Peers,
     ShardStatus,
     StoreUnavailable,
 )
@@ -46,6 +48,7 @@ class Shelf:
     summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     fallen: list[DueMemory] = field(default_factory=list)
     """What `fading` answers, whatever the grades; the lowest decay score first."""
+    near: list[Peer] = field(default_factory=list)
 
     def due(
         self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
@@ -79,6 +82,11 @@ class Shelf:
 
     def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
         return self.summed_up[:limit]
+
+    def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        self._note("alike", shard, least_ppm, limit, after)
+        behind = [one for one in self.near if after is None or one.candidate.memory_id > after]
+        return Peers(tuple(behind[:limit]), behind[limit - 1].candidate.memory_id if len(behind) > limit else None)
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None

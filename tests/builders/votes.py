@@ -33,6 +33,7 @@ from memquorum.core.vote.columns import Ballot, packed, places_of
 from memquorum.core.vote.kinds import KINDS, LETS_GO, PROMOTE, RESTORE
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms
+from memquorum.core.vote.kinds.merge import MERGE
 from tests.builders.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
@@ -140,6 +141,8 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
         terms = (PPM, PPM, PPM, 0)
     elif kind is CONSOLIDATE:
         terms = (PPM, 600_000)
+    elif kind is MERGE:
+        terms = (PPM, 990_000)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
     else:

@@ -27,7 +27,9 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Signed
 from memquorum.core.vote.columns import BadBallot, places_of, read
 from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, ERASE, FORGET, KINDS, PROMOTE, RESTORE, SUPERSEDE
+from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Opinion
+from memquorum.core.vote.kinds.merge import MERGE
 from tests.builders import votes
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
@@ -45,7 +47,10 @@ from tests.simulation.story import Story
 AS_OF = 1_000_000_000
 NOMINATOR = "service:nomination"
 _BY_ORDER = (CONFIGURE.name, ERASE.name)
-_DROPS = ((FORGET.name,), (FORGET.name, DEMOTE.name), (SUPERSEDE.name, FORGET.name), (PROMOTE.name, PROMOTE.name))
+_DROPS = (
+    (FORGET.name,), (FORGET.name, DEMOTE.name), (SUPERSEDE.name, FORGET.name), (PROMOTE.name, PROMOTE.name),
+    (CONSOLIDATE.name, FORGET.name), (MERGE.name, CONSOLIDATE.name),
+)  # fmt: skip
 """What an epoch proposes. Two that would be promoted contradict each other."""
 INTERVAL = 2  # decisions between two checkpoints
 _AGAIN = 10_000 * MS  # the nomination service says again what was not decided
@@ -294,6 +299,7 @@ class World:
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000)}
+        for_it |= {CONSOLIDATE: (PPM, 600_000), MERGE: (PPM, 990_000)}
         fades = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(AS_OF)
         return Opinion(yes, kind.score(terms, policy), terms)

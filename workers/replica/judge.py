@@ -353,4 +353,5 @@ def _facts(
         known.accepted,
         unpacked(known.marks.summary),
         known.commitment,
+        known.marks,
     )

@@ -369,7 +369,7 @@ class Seat:
         taken = [o for o in decided_now if KINDS[o.kind].seals]
         forgotten = [i for o in taken for i in KINDS[o.kind].taken(o.memory_ids)]
         # What an epoch supersedes may be asked back at any time; so what it forgets is known as long, without a key.
-        kept = any(KINDS[o.kind].spares and not KINDS[o.kind].revives for o in taken)
+        kept = any(KINDS[o.kind].supersedes for o in taken)
         self._view.decided(
             self.shard,
             seq=decided.seq,

@@ -88,6 +88,8 @@ CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier IN ('seale
 -- Summaries that wait for their vote.
 CREATE INDEX memory_draft ON memory (shard) WHERE tier = 'draft';
 CREATE INDEX memory_renews ON memory (renews) WHERE renews IS NOT NULL;
+-- Summaries that are alive: those that say the same become one.
+CREATE INDEX memory_summary ON memory (shard) WHERE made_by IS NOT NULL AND tier = 'short-term';
 -- What was said before and after a memory in its session.
 CREATE INDEX memory_session ON memory (namespace, session, created, id) WHERE tier IN ('short-term', 'long-term');
 -- Of which sessions a summary may be made.
@@ -430,9 +432,11 @@ CREATE TABLE provenance (
     echo      boolean NOT NULL,
     follows   boolean NOT NULL, -- goes where the parent goes; what says the same and is a memory of its own does not
     agent     text    NOT NULL, -- who said the child
+    merged    boolean NOT NULL, -- both are summaries, and the parent became one with the child by a vote
     PRIMARY KEY (namespace, parent, child)
 );
 CREATE INDEX provenance_child ON provenance (child);
+CREATE INDEX provenance_merged ON provenance (parent) WHERE merged;
 
 -- Memories that say otherwise than older ones. What became of either does not change that it was so.
 CREATE TABLE conflict (

@@ -25,6 +25,8 @@ class Restores:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._resting: dict[str, tuple[int, int, int, int]] = {}
+        # By memory that is alive, of its accesses and repetitions those that it took over from others.
+        self._inherited: dict[str, tuple[int, int]] = {}
         # Offsets: accepted, scored, and of the record that made the embedding anew, or -1.
         self._lies: dict[str, tuple[int, int, int]] = {}
 
@@ -66,14 +68,31 @@ class Restores:
                 self._resting[memory.id] = detail.salience_ppm, 0, 0, 0
         if change.reencoded is not None and change.reencoded in self._lies:
             self._lies[change.reencoded] = (*self._lies[change.reencoded][:2], change.entry.source_offset)
+        if isinstance(detail, Decided):
+            self._inherit(change, detail, strengths)
         for memory in change.of(Memory):
             lost = strengths.get(memory.id)
             if memory.tier in (SEALED, SUPERSEDED) and lost is not None:
-                self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced, lost.replays)
+                # What it had taken over stays with what said it, or with what took this over in turn.
+                accesses, reinforced = self._inherited.pop(memory.id, (0, 0))
+                self._resting[memory.id] = (
+                    lost.salience_ppm, lost.accesses - accesses, lost.reinforced - reinforced, lost.replays
+                )  # fmt: skip
             elif memory.tier not in (SEALED, SUPERSEDED, DRAFT):
                 self._resting.pop(memory.id, None)
             if memory.tier == GONE:
                 self._lies.pop(memory.id, None)
+
+    def _inherit(self, change: Change, detail: Decided, strengths: Mapping[str, Strength]) -> None:
+        """A decision gives no use of its own: what a memory has more after it, it took over."""
+        told = {one.memory_id: (one.accesses, one.reinforced) for one in detail.restored}
+        for after in change.of(Strength):
+            before = strengths.get(after.memory_id)
+            had = told.get(after.memory_id, (0, 0)) if before is None else (before.accesses, before.reinforced)
+            more = after.accesses - had[0], after.reinforced - had[1]
+            if any(more):
+                known = self._inherited.get(after.memory_id, (0, 0))
+                self._inherited[after.memory_id] = known[0] + more[0], known[1] + more[1]
 
 
 def _same(where: str, expected: tuple[int, ...] | None, found: tuple[int, ...]) -> None:

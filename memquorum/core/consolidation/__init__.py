@@ -7,7 +7,8 @@
    may;
 4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does, and what of
    their worth it covers;
-5. `rollups`: what is said of one thing across sessions, revised by patches.
+5. `rollups`: what is said of one thing across sessions, revised by patches;
+6. `alike`: which summaries say the same, and may become one.
 
 All of it is pure and the same on every machine: members check what a consolidator has made by the same rules.
 """

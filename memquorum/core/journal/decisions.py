@@ -20,12 +20,22 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import resting, restores
 from memquorum.core.journal.protections import pins, protects
-from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, OutcomeRow, Rows, ShardState, Strength
+from memquorum.core.journal.rows import (
+    Change,
+    DecisionRow,
+    LetGo,
+    Memory,
+    OutcomeRow,
+    Provenance,
+    Rows,
+    ShardState,
+    Strength,
+)
 from memquorum.core.policy import Policy
-from memquorum.core.records import Decided, Proposal, Result
+from memquorum.core.records import Decided, JournalEntry, Proposal, Result
 from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import UNREADABLE, MemoryState, Rests
+from memquorum.core.vote.kinds.kind import UNREADABLE, Kind, MemoryState, Rests
 from memquorum.core.vote.nomination import CONTRADICTION
 from memquorum.core.vote.tally import KEPT, Outcome
 
@@ -107,7 +117,7 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     memories = [rows.memories.get(memory_id) for memory_id in proposal.memory_ids]
     if not all(memory is not None and memory.namespace == proposal.namespace for memory in memories):
         return UNKNOWN
-    found = _found(rows, proposal.memory_ids, recalled)
+    found = _found(rows, kind, proposal.memory_ids, recalled)
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
     if absent or not outcome.decided:
         return absent[0] if absent else None
@@ -118,12 +128,12 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     return next((why for one in risked if (why := kind.void(one, nominated_at)) is not None), None)
 
 
-def _found(rows: Rows, memory_ids: Sequence[str], recalled: Collection[str]) -> list[MemoryState]:
+def _found(rows: Rows, kind: Kind, memory_ids: Sequence[str], recalled: Collection[str]) -> list[MemoryState]:
     renews = rows.memories[memory_ids[0]].renews
-    return [_find(rows, rows.memories[memory_id], renews, opened=memory_id in recalled) for memory_id in memory_ids]
+    return [_find(rows, kind, rows.memories[i], renews, opened=i in recalled) for i in memory_ids]
 
 
-def _find(rows: Rows, memory: Memory, renews: str | None, *, opened: bool) -> MemoryState:
+def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, *, opened: bool) -> MemoryState:
     strength = rows.strengths.get(memory.id)
     return MemoryState(
         tier=memory.tier,
@@ -136,6 +146,7 @@ def _find(rows: Rows, memory: Memory, renews: str | None, *, opened: bool) -> Me
         namespace=memory.namespace,
         memory_id=memory.id,
         stub=memory.tier == SEALED and renews is not None and memory.told_by == renews,
+        apart=strength is not None and strength.rest.get(kind.name, 0) >= resting.FOR_GOOD,
     )
 
 
@@ -169,6 +180,7 @@ def do_decided(
     return change.plus(
         *done.memories,
         *done.strengths,
+        *done.merged,
         decision,
         *decision.outcomes,
         *_let_go(change, detail, checked),
@@ -187,6 +199,7 @@ class _Done:
     memories: list[Memory] = field(default_factory=list)
     strengths: list[Strength] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    merged: list[Provenance] = field(default_factory=list)
 
 
 def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy) -> _Done:
@@ -204,7 +217,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             done.strengths += [resting.refused(one, kind, detail.epoch, policy, outcome.reason) for one in kept]
         if kind.effect is None or not passed(result):
             continue
-        found = _found(rows, result.memory_ids, restored)
+        found = _found(rows, kind, result.memory_ids, restored)
         fates = kind.effect(found, outcome.confidence_ppm, entry.as_of, policy)
         for memory_id, fate in zip(result.memory_ids, fates, strict=True):
             if fate is None:
@@ -212,8 +225,12 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             memory, strength, alive = rows.memories[memory_id], rows.strengths.get(memory_id), fate.tier in ALIVE
             if not alive:
                 done.removed += [memory_id] if strength is not None else []
+                if kind.merges:
+                    done.merged.append(_merged(entry, rows.memories[result.memory_ids[0]], memory))
             elif strength is not None:
-                done.strengths.append(replace(strength, tier=fate.tier))
+                moved = replace(strength, tier=fate.tier)
+                others = (rows.strengths[i] for i in result.memory_ids if i != memory_id)
+                done.strengths.append(restores.joined(moved, others) if kind.inherits else moved)
             else:
                 told, at = restored[memory_id], nomination.accepted_offset
                 alive_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at)
@@ -234,6 +251,14 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
                 )
             )
     return done
+
+
+def _merged(entry: JournalEntry, kept: Memory, gone: Memory) -> Provenance:
+    """What one summary is from now on for another: it says what that said, and goes where that goes."""
+    return Provenance(
+        entry.shard, entry.seq, kept.namespace, kept.id, gone.id,
+        echo=False, follows=True, agent=kept.agent, merged=True,
+    )  # fmt: skip
 
 
 def passed(result: Result) -> bool:

@@ -10,8 +10,8 @@ from memquorum.core.journal.resting import FOR_GOOD
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restore import RESTORE
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
-from memquorum.core.tiers import ALIVE, SUPERSEDED
-from memquorum.core.vote.kinds import CONTESTS
+from memquorum.core.tiers import ALIVE, SEALED, SUPERSEDED
+from memquorum.core.vote.kinds import CONTESTS, MERGES
 from memquorum.core.vote.kinds import RESTORE as RESTORES
 from memquorum.core.vote.kinds.kind import MemoryState
 
@@ -25,6 +25,18 @@ def inherited(strength: Strength, others: Iterable[Strength]) -> Strength:
         accesses=strength.accesses + sum(one.accesses for one in others),
         reinforced=strength.reinforced + sum(one.reinforced for one in others),
         replays=max((strength.replays, *(one.replays for one in others))),
+    )
+
+
+def joined(strength: Strength, others: Iterable[Strength]) -> Strength:
+    """The strength of a summary that others have become one with: used as often as all of them, and as lately."""
+    every = (strength, *others)
+    return replace(
+        strength,
+        last_access=max(one.last_access for one in every),
+        touched=max(one.touched for one in every),
+        accesses=sum(one.accesses for one in every),
+        reinforced=sum(one.reinforced for one in every),
     )
 
 
@@ -69,6 +81,13 @@ def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, n
         reinforced=told.reinforced,
         replays=told.replays,
         fades=memory.fades,
-        # What members brought back is not superseded once more by what they had let take its place.
-        rest=dict.fromkeys(CONTESTS.values(), FOR_GOOD) if memory.tier == SUPERSEDED else {},
+        rest=_apart(memory),
     )
+
+
+def _apart(memory: Memory) -> Mapping[str, int]:
+    """What is not done once more to what members brought back: it is not superseded by what they had let take its
+    place, and a summary not merged."""
+    if memory.tier == SUPERSEDED:
+        return dict.fromkeys(CONTESTS.values(), FOR_GOOD)
+    return dict.fromkeys(MERGES.values(), FOR_GOOD) if memory.made_by is not None and memory.tier == SEALED else {}

@@ -147,7 +147,8 @@ class Event(Struct, frozen=True):
 
 class Provenance(Struct, frozen=True):
     """An episode was made of a memory, or (`echo`) said it again; `child` is the episode's own memory id, `agent` who
-    said it. `follows`: it goes where the parent goes. Not so what only says it again and is a memory of its own."""
+    said it. `follows`: it goes where the parent goes. Not so what only says it again and is a memory of its own.
+    `merged`: both are summaries, and the parent became one with the child by a vote."""
 
     shard: Int4
     seq: int
@@ -157,6 +158,7 @@ class Provenance(Struct, frozen=True):
     echo: bool
     follows: bool
     agent: str
+    merged: bool = False
 
 
 class QuoteRow(Struct, frozen=True):

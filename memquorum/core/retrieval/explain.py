@@ -86,6 +86,17 @@ class Filled(Struct, frozen=True):
     journal_seq: int
 
 
+class Merged(Struct, frozen=True):
+    """A summary became one with another by a vote. `rests`: whether it has not come back since; `tier`: where the one
+    that stayed stands now."""
+
+    gone: str
+    kept: str
+    journal_seq: int
+    rests: bool
+    tier: str
+
+
 class DecisionFacts(Struct, frozen=True):
     """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
 
@@ -126,6 +137,8 @@ class Facts(Struct, frozen=True):
     conflicts: tuple[Contradiction, ...] = ()
     filled: tuple[Filled, ...] = ()
     """What took its place in its slot."""
+    merged: tuple[Merged, ...] = ()
+    """Of a summary, and of what it was made of, which became one with which, in the order of the journal."""
     last_epoch_at: int = 0
     """When the shard last voted in its own rhythm."""
     tokens: int | None = None
@@ -327,6 +340,8 @@ class Account(Struct, frozen=True):
     """How often it gave way to another memory, the first time first."""
     rehearsals: tuple[Rehearsal, ...] = ()
     """The latest ones, in their order."""
+    merged: tuple[Merged, ...] = ()
+    """Of it, and of the summaries that quote it, which became one with which, the first first."""
     replays: int = 0
     """How often a rehearsal found that it holds and is used; `doubts`: how often in a row the last ones found that it
     does not; `rehearsed_at`: when the last one was, None if none was."""
@@ -404,6 +419,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         conflicts=facts.conflicts,
         superseded=_superseded(facts.filled, votes),
         rehearsals=tuple(_rehearsal(codec, n, n.detail) for n in facts.notes if isinstance(n.detail, Rehearsed)),
+        merged=facts.merged,
         replays=alive.replays if alive else 0,
         doubts=alive.doubts if alive else 0,
         rehearsed_at=(alive.rehearsed or None) if alive else None,
@@ -453,7 +469,7 @@ def _superseded(filled: Iterable[Filled], votes: Sequence[Vote]) -> tuple[Supers
     gave += [
         (one.journal_seq, one.spared[0], one.as_of, one.epoch)
         for one in passed
-        if one.spared and not KINDS[one.kind].revives
+        if one.spared and KINDS[one.kind].supersedes
     ]
     found = []
     for seq, by, at, epoch in sorted(gave):

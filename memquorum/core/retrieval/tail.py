@@ -36,7 +36,7 @@ from memquorum.core.records import (
     Stored,
     Withheld,
 )
-from memquorum.core.retrieval.telling import WHY, moment
+from memquorum.core.retrieval.telling import moment, why
 from memquorum.core.text.escaping import escaped
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import KINDS
@@ -146,7 +146,7 @@ class Tail:
             proposal = proposals.get(result.memory_ids)
             where = f" in {proposal.namespace}, proposed as {proposal.reason}" if proposal else ""
             named = ", ".join(result.memory_ids)
-            yield f"  {result.outcome:<9} {named}{where}: {WHY.get(result.reason, result.reason)}"
+            yield f"  {result.outcome:<9} {named}{where}: {why(KINDS[result.kind], result.reason)}"
 
     def _proposals(self, decided: Decided) -> tuple[Proposal, ...]:
         """What was proposed; nothing where the certificate cannot be read, which is for `verify` to say."""

@@ -17,7 +17,7 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
-from memquorum.core.retrieval.explain import Account, Birth, Superseded, Vote
+from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED, SUPERSEDED
@@ -41,8 +41,13 @@ WHY = {
     "contradicted": "members with half of all weight found it contradicted",
     CAP: "its namespace had lost as much as may go by then",
     UNKNOWN: "its shard does not know it",
-} | {code: told for kind in KINDS.values() for code, told in kind.words.why.items()}
-"""Why a proposal ended so, by the codes of reasons."""
+} | {code: told for kind in reversed(list(KINDS.values())) for code, told in kind.words.why.items()}
+"""Why a proposal ended so, by the codes of reasons, whatever its kind."""
+
+
+def why(kind: Kind, code: str) -> str:
+    """Why a proposal of this kind ended so."""
+    return kind.words.why.get(code) or WHY.get(code, code)
 
 
 def lines(account: Account, genesis: Genesis, winner: str | None = None) -> list[str]:
@@ -85,7 +90,7 @@ def _headline(account: Account) -> str:
     outcome = account.born.outcome if account.born else ""
     if account.erased is not None:
         return "erased, its key destroyed: what is sealed stays sealed"
-    if account.tier == SEALED and (by := account.told_by) is not None:
+    if account.tier == SEALED and (by := _stands_for(account)) is not None:
         if by.tier == GONE:
             return (
                 f"sealed, since {by.memory_id} said what was to be kept of it, which was erased; its key still exists"
@@ -99,6 +104,15 @@ def _headline(account: Account) -> str:
         "superseded": "superseded: another memory took its place; never served, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
+
+
+def _stands_for(account: Account) -> Anew | None:
+    """The summary that says what is to be kept of a memory, or the one that this became one with since."""
+    stands, into = account.told_by, {one.gone: one for one in account.merged if one.rests}
+    while stands is not None and stands.memory_id in into:
+        one = into.pop(stands.memory_id)
+        stands = Anew(one.kept, one.tier)
+    return stands
 
 
 def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
@@ -257,9 +271,7 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
     if before:
         yield f"  Proposed so in {_epochs(before)} too, with the same outcome for the same reason."
     if kind.takes > 1:
-        newer, *older = vote.memory_ids
-        first = "summary" if kind.revives else "newer one"
-        yield f"  The {first} is {newer}; the vote was whether it takes the place of {', '.join(older)}."
+        yield f"  {_whether(kind, *vote.memory_ids)}."
     by = genesis.of(vote.config) or genesis
     if by.policy_version:
         yield f"  Judged by policy {by.policy_version}."
@@ -268,9 +280,9 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
         f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
         f"{share(vote.weight_ppm)} of {share(vote.total_ppm)}, {share(vote.needed_ppm)} is needed."
     )
-    yield f"  {vote.tallied.capitalize()}: {WHY.get(vote.tallied_because, vote.tallied_because)}."
+    yield f"  {vote.tallied.capitalize()}: {why(kind, vote.tallied_because)}."
     if vote.outcome != vote.tallied:
-        yield f"  {vote.outcome.capitalize()}: {WHY.get(vote.reason, vote.reason)}."
+        yield f"  {vote.outcome.capitalize()}: {why(kind, vote.reason)}."
     if vote.confidence_ppm is not None and vote.outcome == kind.outcome:
         yield (
             f"  Its confidence from then on: {share(vote.confidence_ppm)}, the {_nth(vote.quorum)} best score of those "
@@ -283,6 +295,14 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
             f"ballots of {_members(proof.ballots)}; committed by {_members(proof.commits)}. All signatures hold."
         )
         yield f"  Proposal {proof.digest[:16]}…; entry {vote.journal_seq} of the journal."
+
+
+def _whether(kind: Kind, first: str, *others: str) -> str:
+    """What a vote on several memories was about."""
+    if kind.merges:
+        return f"The one that would stay is {first}; the vote was whether {', '.join(others)} says the same"
+    called = "summary" if kind.revives else "newer one"
+    return f"The {called} is {first}; the vote was whether it takes the place of {', '.join(others)}"
 
 
 def _of_others(vote: Vote, kind: Kind) -> str:
@@ -373,8 +393,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
         yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
         yield f"  {moment(by.accepted_at)}: {_kept(account, by.kind)} while that stands."
-    for gave in account.superseded:
-        yield from _gave_way(gave)
+    yield from _places(account)
     if account.erased is not None:
         one = account.erased
         what = f"of {one.selector} {one.value!r}" if one.value else "of everything"
@@ -408,6 +427,14 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  {asked.order_id}: nobody has voted on that yet."
 
 
+def _places(account: Account) -> Iterator[str]:
+    """Tells of what took its place, and of summaries that became one."""
+    for gave in account.superseded:
+        yield from _gave_way(gave)
+    for one in account.merged:
+        yield from _became_one(one, account)
+
+
 def _gave_way(gave: Superseded) -> Iterator[str]:
     how = f"by the vote of epoch {gave.epoch}" if gave.epoch is not None else "when that filled its slot"
     back = (
@@ -416,6 +443,14 @@ def _gave_way(gave: Superseded) -> Iterator[str]:
         else f"; it came back at {moment(gave.back_at)}, by the vote of epoch {gave.back_epoch}"
     )
     yield f"  {gave.by} took its place at {moment(gave.at)}, {how}{back}."
+
+
+def _became_one(one: Merged, account: Account) -> Iterator[str]:
+    """Tells of a merging on both sides, and for what the summary that went was made of."""
+    back = "" if one.rests else "; it came back since"
+    who = {account.memory_id: "This"}.get(one.gone, one.gone)
+    into = "this" if one.kept == account.memory_id else one.kept
+    yield f"  {who} was merged into {into}, which says the same: entry {one.journal_seq} of the journal{back}."
 
 
 def _kept(account: Account, kind: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from memquorum.core import merging
 from memquorum.core.policy import PPM
 from memquorum.core.records import Summary
 from memquorum.core.text import conflict
@@ -65,6 +66,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """What makes it a summary of others."""
     commitment: bytes = b""
     """The keyed commitment to its content, as it was accepted."""
+    marks: merging.Marks | None = None
+    """Whom it is about, from where, in which slot, and what binds its use."""
     rank_ppm: int | None = None
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
 

@@ -21,7 +21,7 @@ from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, SUMS_UP
+from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, MERGES, SUMS_UP
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
@@ -38,6 +38,8 @@ SUMMED_UP = "summed up"
 """Why memories are nominated of which there is a summary."""
 DOUBTED = "doubted"
 """Why a memory is nominated that the last rehearsal found not to hold (`core.rehearsal`)."""
+ALIKE = "alike"
+"""Why summaries are nominated that say the same."""
 ASKED = "asked"
 """Why a memory is nominated that somebody wants to be forgotten."""
 
@@ -123,6 +125,7 @@ def build(
     doubted: Sequence[Candidate] = (),
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
+    alike: Sequence[tuple[Candidate, ...]] = (),
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
@@ -132,13 +135,15 @@ def build(
     short-term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`:
     what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
     first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `contested`: memories, each with
-    those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `rooms`: how many
-    memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the candidate as
-    it is now. A memory is proposed once: rather where others contradict it than with its summary, rather with that than
-    to be let go, rather to be let go than to be promoted.
+    those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `alike`:
+    summaries that say the same, first the one that stays. `rooms`: how many memories each of their namespaces may lose
+    now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather
+    where others contradict it than with its summary, or with those that say the same, rather with these than to be let
+    go, rather to be let go than to be promoted.
     """
     disputed = _disputed(contested, asked)
-    disputed += _summed_up(drafted, asked, disputed)
+    disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
+    disputed += _together(alike, MERGES, ALIKE, asked, disputed)
     told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
     due, evicted = ([c for c in some if c.memory_id not in told] for some in ([*crossed, *expired], evicted))
     falling = _falling(asked, due, evicted, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
@@ -289,18 +294,22 @@ def _disputed(contested: Sequence[tuple[Candidate, ...]], asked: Sequence[Candid
     return found
 
 
-def _summed_up(
-    drafted: Sequence[tuple[Candidate, ...]], asked: Sequence[Candidate], disputed: Sequence[Proposal]
+def _together(
+    some: Sequence[tuple[Candidate, ...]],
+    kinds: Mapping[str, str],
+    reason: str,
+    asked: Sequence[Candidate],
+    others: Sequence[Proposal],
 ) -> list[Proposal]:
-    """Each summary with all that it was made of, unless something else is voted on of that."""
-    taken = {one.memory_id for one in asked} | {i for proposal in disputed for i in proposal.memory_ids}
+    """Each summary with all that belongs to it, unless something else is voted on of that. `kinds`: by its tier."""
+    taken = {one.memory_id for one in asked} | {i for proposal in others for i in proposal.memory_ids}
     found = list[Proposal]()
-    for named in drafted:
-        ids, kind = tuple(one.memory_id for one in named), KINDS[SUMS_UP[named[0].tier]]
+    for named in some:
+        ids, kind = tuple(one.memory_id for one in named), KINDS[kinds[named[0].tier]]
         if len(named) < 2 or len(named) > kind.takes or not taken.isdisjoint(ids):
             continue
         taken |= set(ids)
-        proposal = _proposal(named[0], kind, SUMMED_UP)
+        proposal = _proposal(named[0], kind, reason)
         used = max(one.last_access for one in named[1:])
         found.append(replace(proposal, memory_ids=ids, last_access=used))
     return found

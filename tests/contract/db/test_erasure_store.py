@@ -211,3 +211,26 @@ def test_what_is_protected_is_counted_and_a_goal_is_due_as_a_whole(world: World,
     assert (set(rows.answered), dict(rows.guarded)) == ({first.digest}, {NAMESPACE: Guarded(1, 3)})
     assert world.store.answered(0, [first.digest, b"another"]) == {first.digest}
     assert world.store.answered(1, [first.digest]) == set()
+
+
+def test_who_erases_a_source_of_a_merged_summary_takes_the_one_that_stays(world: World, codec: Codec) -> None:
+    """Of what stays a summary is made anew where its own sources are left; what was merged into it is none of them."""
+    shard = world.shard(codec, GENESIS)
+    shard.tick(1_000)
+    made = {"few": "ab", "one": "cde", "two": "fgh"}
+    for name, sources in made.items():
+        for source in sources:
+            shard.episode(source, session="s1")
+        shard.summary(name, [memory_id(source) for source in sources])
+        shard.consolidate(memory_id(name), [memory_id(source) for source in sources])
+    few, one, two = map(memory_id, made)
+    world.flush(shard)
+    assert {i.memory_id for i in world.store.named(NAMESPACE, "memory", memory_id("f"))} == {memory_id("f"), two}
+    shard.merge(one, two)
+    shard.merge(few, one)
+    world.flush(shard)
+    found = {i.memory_id: i.was for i in world.store.named(NAMESPACE, "memory", memory_id("f"))}
+    assert found == {memory_id("f"): "sealed", two: "sealed", one: "sealed", few: "short-term"}
+    assert {i.memory_id for i in world.store.named(NAMESPACE, "memory", memory_id("a"))} == {memory_id("a"), few}
+    fates = {i.memory_id: i.summary for i in world.store.named(NAMESPACE, "memory", memory_id("f"))}
+    assert fates == {memory_id("f"): None, two: "few", one: "anew", few: "few"}

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 from msgspec.structs import replace
 
 from db.inmemory import InMemoryStore
+from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
+from memquorum.core.consolidation.alike import cliques, cosine_ppm
 from memquorum.core.decay import span_ms
+from memquorum.core.merging import Marks
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import ErasedEpisode, Proposal
 from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, expiring, falling
-from memquorum.ports import Candidate, DueMemory, ErasedSummary, Grade, IdleSession, ShardStatus
+from memquorum.ports import NEAREST, Candidate, DueMemory, ErasedSummary, Grade, IdleSession, Peers, ShardStatus
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.erasures import accepted as erasure
 from tests.builders.erasures import entitled, ordered, signed
@@ -431,3 +435,105 @@ def test_what_rehearsals_doubt_is_told_the_least_salient_first(world: World, cod
     world.flush(shard)
     assert [c.memory_id for c in world.schedule.doubted(0, 10)] == [C]  # one is protected, and one rests
     assert world.schedule.doubted(1, 10) == []
+
+
+def summed_up(world: World, shard: Shard, **texts: tuple[str, float, dict[str, Any]]) -> dict[str, str]:
+    """Summaries by their names, each of a memory of its own: its text, its vector's angle, what else is said of it."""
+    ids: dict[str, str] = {}
+    for name, (text, degrees, said) in texts.items():
+        ids[name] = memory_id(name)
+        shard.episode(f"of {name}", 1_000)
+        shard.summary(name, [memory_id(f"of {name}")], 1_000, **said)
+        shard.consolidate(ids[name], [memory_id(f"of {name}")])
+        angle = np.radians(degrees)
+        vector = np.array([np.cos(angle), np.sin(angle)], np.float32)
+        world.flush(shard, {memory_id(f"of {name}"): Clear("x", vector), ids[name]: Clear(text, vector)})
+    return ids
+
+
+def near(world: World, *asked: Any, least: int = 970_000) -> list[str]:
+    return [one.candidate.memory_id for one in world.schedule.alike(0, least, *(asked or (10,))).found]
+
+
+def test_alike_are_summaries_that_lie_near_each_other(world: World, shard: Shard) -> None:
+    ids = summed_up(
+        world, shard,
+        one=("Pump 7 runs.", 0, {}), two=("Pump 8 runs.", 5, {}), far=("The valve leaks.", 60, {}),
+        ben=("Pump 7 runs.", 0, {"subject": "ben"}), book=("Pump 7 runs.", 0, {"source": "manual"}),
+    )  # fmt: skip
+    shard.episode("said", 1_000)
+    world.flush(shard, {memory_id("said"): Clear("Pump 7 runs.", np.array([1, 0], np.float32))})
+    pair = sorted([ids["one"], ids["two"]])
+    assert near(world) == pair, "no episode, none of another subject or source, none that is far"
+    assert near(world, least=998_000) == [] and near(world, least=400_000) == sorted([*pair, ids["far"]])
+    assert world.schedule.alike(1, 0, 10).found == ()
+    first = next(p for p in world.schedule.alike(0, 970_000, 10).found if p.candidate.memory_id == ids["two"])
+    assert first.text == "Pump 8 runs." and first.marks == Marks("consolidator")
+    assert first.candidate == Candidate(ids["two"], NAMESPACE, "short-term", 1_000, 1_000, 600_000, False)
+    assert cosine_ppm(first.vector, np.array([1, 0], np.float32)) == pytest.approx(996_195, abs=100)
+
+
+def test_alike_goes_on_where_it_was(world: World, shard: Shard) -> None:
+    ids = summed_up(world, shard, **{f"s{at}": ("Pump 7 runs.", at, {}) for at in range(5)})
+    every = sorted(ids.values())
+    seen, after = list[str](), None
+    for _ in range(3):
+        found = world.schedule.alike(0, 970_000, 2, after)
+        assert [one.candidate.memory_id for one in found.found] == every, "what is near is told of wherever it stands"
+        seen, after = [*seen, after or ""], found.after
+    assert after is None and seen[1:] == [every[1], every[3]]
+    assert world.schedule.alike(0, 970_000, 5).after == every[4]
+    assert world.schedule.alike(0, 970_000, 5, every[4]) == Peers()
+
+
+def test_of_many_that_are_near_the_nearest_are_told(world: World, shard: Shard) -> None:
+    ids = summed_up(world, shard, **{f"s{at}": ("Pump 7 runs.", at / 2, {}) for at in range(NEAREST + 3)})
+    first = min(ids, key=lambda name: ids[name])
+    before = max((i for i in ids.values() if i < ids[first]), default=None)
+    nearest = sorted(ids, key=lambda name: (abs(int(name[1:]) - int(first[1:])), ids[name]))[: NEAREST + 1]
+    assert near(world, 1, before) == sorted(ids[name] for name in nearest)
+
+
+def test_what_rests_or_is_protected_or_disputed_is_not_merged(world: World, shard: Shard, codec: Codec) -> None:
+    ids = summed_up(world, shard, **{name: ("Pump 7 runs.", 0, {}) for name in ("a1", "b1", "c1", "d1", "e1")})
+    assert near(world) == sorted(ids.values())
+    shard.protect(protection(codec, "pin", ids["a1"], cluster=GENESIS.cluster))
+    shard.episode("otherwise", contradicts=(ids["b1"],))
+    shard.tick(LATE)
+    shard.decide([votes.proposal(ids["c1"], "promote")])
+    world.flush(shard)
+    assert near(world) == sorted([ids["d1"], ids["e1"]])
+    shard.merge(ids["d1"], ids["e1"], vote=votes.nobody)
+    world.flush(shard)
+    assert near(world) == []
+
+
+def test_siblings_of_one_session_become_one_summary(world: World, shard: Shard) -> None:
+    """Made twice of overlapping parts, a session has one summary, or two that do not share a source."""
+    for at, name in enumerate("abcd"):
+        shard.episode(name, 1_000 + at)
+    first, second = memory_id("first"), memory_id("second")
+    shard.summary("first", [A, B, C], at=1_002)
+    shard.summary("second", [A, B, C, D], at=1_003)
+    shard.tick(100_000)
+    world.flush(shard)
+    assert {draft.memory_id for draft, _ in world.schedule.drafted(0, 10)} == {first, second}
+    assert world.schedule.status(0).alive == 4
+    shard.consolidate(first, [A, B, C])
+    world.flush(shard)
+    assert world.schedule.drafted(0, 10) == [], "its sources are gone: nothing is summed up twice"
+    assert world.schedule.status(0).alive == 2
+
+
+def test_the_number_of_summaries_falls_by_merging(world: World, shard: Shard) -> None:
+    summed_up(world, shard, **{f"s{at}": ("Pump 7 runs.", at, {}) for at in range(6)})
+    policy, alive = POLICY.consolidate, [world.schedule.status(0).alive]
+    for at in range(3):
+        shard.tick(LATE + at)
+        world.flush(shard)
+        found = world.schedule.alike(0, policy.merge_alike_ppm, 10).found
+        for group in cliques(found, policy.merge_alike_ppm, 3, LATE + at):
+            shard.merge(*(one.candidate.memory_id for one in group))
+            world.flush(shard)
+        alive.append(world.schedule.status(0).alive)
+    assert alive == [6, 2, 1, 1]

@@ -1,7 +1,7 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
-`forget`, `demote`, `promote`, `supersede` and `consolidate` are proposed by the nomination stage, `restore` by a
-request, what is `ordered` by an order: to erase, and of another configuration.
+`forget`, `demote`, `promote`, `supersede`, `consolidate` and `merge` are proposed by the nomination stage, `restore` by
+a request, what is `ordered` by an order: to erase, and of another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -18,6 +18,7 @@ from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.demote import DEMOTE
 from memquorum.core.vote.kinds.forget import FORGET
 from memquorum.core.vote.kinds.kind import Kind, Offered
+from memquorum.core.vote.kinds.merge import MERGE
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.restore import RESTORE
@@ -31,6 +32,7 @@ __all__ = [
     "FORGET",
     "KINDS",
     "LETS_GO",
+    "MERGES",
     "OVERRULE",
     "PROMOTE",
     "RAISES",
@@ -40,7 +42,21 @@ __all__ = [
 ]
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
-    {kind.name: kind for kind in (FORGET, PROMOTE, DEMOTE, SUPERSEDE, OVERRULE, CONSOLIDATE, CONFIGURE, ERASE, RESTORE)}
+    {
+        kind.name: kind
+        for kind in (
+            FORGET,
+            PROMOTE,
+            DEMOTE,
+            SUPERSEDE,
+            OVERRULE,
+            CONSOLIDATE,
+            MERGE,
+            CONFIGURE,
+            ERASE,
+            RESTORE,
+        )
+    }
 )
 """Every kind by its name. Their order is that of a ballot's columns, and of the proposals of an epoch."""
 
@@ -60,3 +76,7 @@ SUMS_UP: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.DRAFTED for tier in kind.tiers
 }
 """By tier, the kind that lets a summary there take the place of what it was made of."""
+MERGES: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.ALIKE for tier in kind.tiers
+}
+"""By tier, the kind that lets summaries there that say the same become one."""

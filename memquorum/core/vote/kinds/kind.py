@@ -73,6 +73,8 @@ class MemoryState:
     stub: bool = False
     """Whether it rests sealed because of a summary that was erased, in whose place the proposal's first memory was
     made."""
+    apart: bool = False
+    """Whether members brought it back from what the kind had done to it: the kind does that once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class Offered(Enum):
     """Those that say otherwise than each other."""
     DRAFTED = "drafted"
     """A summary and the memories that it was made of."""
+    ALIKE = "alike"
+    """Summaries that say the same."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -221,7 +225,9 @@ class Kind:
     """Whether it brings memories back that rest sealed: who carries it out has to open them. Of a kind that spares some
     these alone come back."""
     inherits: bool = False
-    """Whether what comes back takes over times and accesses of the proposal's others."""
+    """Whether what comes back, or stays, takes over times and accesses of the proposal's others."""
+    merges: bool = False
+    """Whether what stays says the same as what goes: who erases what went erases what stayed for it."""
     attests: bool = False
     """Whether it says of an erasure that it was ordered."""
     configures: bool = False
@@ -237,6 +243,11 @@ class Kind:
         wrong = _contradiction(self)
         if wrong is not None:
             raise ValueError(f"the kind {self.name!r} cannot be: {wrong}")
+
+    @property
+    def supersedes(self) -> bool:
+        """Whether its first memory takes the place of others that say otherwise."""
+        return self.seals and self.spares > 0 and not self.revives and not self.merges
 
     def taken(self, memory_ids: Sequence[str]) -> Sequence[str]:
         """Those of a proposal's memories that it is against or for, and not only for the sake of others."""
@@ -258,6 +269,7 @@ def _contradiction(kind: Kind) -> str | None:
         "a ballot has a width for each term": len(kind.terms) != len(kind.widths),
         "what changes memories needs an effect": (kind.seals or kind.revives) and kind.effect is None,
         "it takes memories from the living, or brings them back": kind.seals and kind.revives and not kind.spares,
+        "what is merged goes, and something stays": kind.merges and not (kind.seals and kind.spares),
         "caps count what is taken from the living": kind.capped and not kind.seals,
         "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
         "it attests, or it configures": kind.attests and kind.configures,

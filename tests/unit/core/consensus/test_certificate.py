@@ -137,8 +137,8 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
         "is not of shard 0",
     ),
     "an unknown kind": (
-        lambda: with_nomination(proposals=(replace(PROPOSALS[0], kind="merge"),)),
-        "unknown kind 'merge'",
+        lambda: with_nomination(proposals=(replace(PROPOSALS[0], kind="invent"),)),
+        "unknown kind 'invent'",
     ),
     "a kind that needs an order": (
         lambda: with_nomination(proposals=(replace(PROPOSALS[0], kind="erase"),)),

@@ -18,6 +18,7 @@ from memquorum.core.records import Proposal
 from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, OVERRULE, PROMOTE, RESTORE, SUPERSEDE
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
+from memquorum.core.vote.kinds.merge import MERGE
 from memquorum.ports import Candidate
 from tests.builders import votes
 from tests.builders.policies import by_the_paper
@@ -58,20 +59,20 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return (draw(st.sampled_from([0, PPM])),)
     if kind.weighs_scores:
         return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM]), ppm, ppm))
-    if kind is CONSOLIDATE:
+    if kind in (CONSOLIDATE, MERGE):
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm))
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
     assert set(KINDS) == {
-        "forget", "promote", "demote", "supersede", "overrule", "consolidate", "configure",
+        "forget", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "configure",
         "erase", "restore",
     }  # fmt: skip
     assert all(kind.name == name for name, kind in KINDS.items())
     assert {name for name, kind in KINDS.items() if kind.effect is None} == {"configure", "erase"}
     with pytest.raises(TypeError):
-        KINDS["merge"] = FORGET  # type: ignore[index]
+        KINDS["invent"] = FORGET  # type: ignore[index]
     with pytest.raises(AttributeError):
         FORGET.outcome = "none"  # type: ignore[misc]
 
@@ -190,6 +191,8 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (OVERRULE, (PPM, 5, 0, 0), "corrects 5 is neither 0 nor 1000000"),
         (SUPERSEDE, (PPM, PPM, PPM + 1, 0), "challenger 1000001 lies outside"),
         (SUPERSEDE, (PPM, PPM, 0, -1), "incumbent -1 lies outside"),
+        (MERGE, (1, PPM), "same 1 is neither 0 nor 1000000"),
+        (MERGE, (PPM, PPM + 1), "cosine 1000001 lies outside"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
         (PROMOTE, (0, -1, 0, 0), "grounded -1 lies outside"),
         (PROMOTE, (0, 0, PPM + 1, 0), "consistency 1000001 lies outside"),
@@ -257,6 +260,7 @@ def test_the_validity_gate_weighs_the_qth_highest_consistency() -> None:
         {"seals": True, "effect": None},
         {"seals": True, "revives": True, "spares": 0, "effect": FORGET.effect},
         {"capped": True, "seals": False},
+        {"merges": True, "seals": False},
         {"attests": True, "ordered": False},
         {"configures": True, "effect": FORGET.effect},
         {"attests": True, "configures": True, "ordered": True, "effect": None},

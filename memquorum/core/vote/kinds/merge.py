@@ -1,0 +1,148 @@
+"""The vote to let summaries that say the same become one (SPEC C, daily merge). A proposal names the one that stays
+first, then those that go.
+
+A member judges from what it read itself: whether all are summaries, none has a higher score than the one that stays,
+and every pair says the same: numbers, names, negations and words agree, they are about the same, from the same source,
+and bound alike. Its score is the lowest cosine of any pair; 0 where one of these does not hold. So nothing is merged
+through a bridge, and no episode ever.
+
+Voted for, the one that stays takes over the latest use and the sum of uses, and the others rest sealed for the grace
+time, within which another vote can restore them; what was restored is not merged again. In a namespace of strict
+determinism nothing is sealed, so nothing is merged either: a summary lies over its sources there, and so would a
+summary over summaries, of which there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from memquorum.core.access import covers
+from memquorum.core.consolidation.alike import lowest_ppm, rank, same
+from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.tiers import SEALED, SHORT_TERM
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
+from memquorum.core.vote.kinds.kind import (
+    Columns,
+    Fate,
+    Kind,
+    MemoryState,
+    Offered,
+    Rests,
+    Terms,
+    Together,
+    Words,
+    outside,
+    within,
+)
+
+TAKES = 8
+"""So many summaries become one at most in a vote."""
+_APART, _MOVED = "brought back", "moved since"
+
+
+def _judge(
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    if covers(policy.consolidate.strict.split(), context.namespace):
+        return [None] * len(facts)
+    return [_terms(together, as_of) for together in facts]
+
+
+def _terms(summaries: Together, as_of: int) -> Terms | None:
+    if len(summaries) < 2 or not all(one.summary is not None and one.agent == CONSOLIDATOR for one in summaries):
+        return None  # what an agent said stays its own, however often it was said
+    if not all(one.sourced and one.text is not None for one in summaries):
+        return None
+    places = [_rank(one, as_of) for one in summaries]
+    if places[0] != min(places) or len({one.memory_id for one in summaries}) < len(summaries):
+        return None
+    return PPM * same(summaries), lowest_ppm(summaries)
+
+
+def _rank(one: MemoryFacts, as_of: int) -> tuple[int, int, str]:
+    return rank(one.salience_ppm, one.created, one.memory_id, as_of)
+
+
+def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    if terms[0] not in (0, PPM):
+        return f"same {terms[0]} is neither 0 nor {PPM}"
+    return outside(MERGE.terms, terms)
+
+
+def _sound(terms: Columns, _: int, __: Policy) -> bool:
+    return bool(((terms[0] == 0) | (terms[0] == PPM)).all()) and within(terms)
+
+
+def _score(terms: Any, _: Policy) -> Any:
+    says_same, cosine = terms
+    return cosine * (says_same // PPM)
+
+
+def _absent(found: MemoryState, _: int) -> str | None:
+    if not found.alive:
+        return GONE_ALREADY
+    if found.apart:
+        return _APART
+    return None if found.tier == SHORT_TERM else _MOVED
+
+
+def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate | None]:
+    if covers(policy.consolidate.strict.split(), found[0].namespace):
+        return [None for _ in found]
+    until, kept = as_of + policy.forget.grace_ms, found[0].memory_id
+    going = Fate(SEALED, sealed_until=until, asks=False, told_by=kept)
+    return [Fate(SHORT_TERM), *(going for _ in found[1:])]
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["same"]:
+        return "does not know all of them, or finds that they do not say the same: all stay"
+    least = share(policy.consolidate.merge_alike_ppm)
+    told = f"they say the same; the lowest cosine of two is {share(terms['cosine'])}"
+    return f"{told}, {'≥' if yes else '<'} {least}: {'merge' if yes else 'all stay'}"
+
+
+MERGE = Kind(
+    name="merge",
+    terms=("same", "cosine"),
+    widths=(4, 4),
+    due=lambda candidate, as_of, policy: None,
+    judge=_judge,
+    fade=None,
+    abstain=lambda as_of: (0, 0),
+    check=_check,
+    sound=_sound,
+    score=_score,
+    yes=lambda score, policy: (score > 0) & (score >= policy.consolidate.merge_alike_ppm),
+    needed=lambda policy: policy.consolidate.alpha,
+    gate=None,
+    outcome="merged",
+    words=Words(
+        aim="let one summary stand for those that say the same",
+        proposed={"alike": "because they say the same"},
+        why={
+            PROTECTED: "one that was to go was protected",
+            _APART: "members had brought one of them back, which was merged before",
+            _MOVED: "one of them was not in short-term memory any more",
+            GONE_ALREADY: "one of them was gone already",
+        },
+        opinion=_in_words,
+    ),
+    reads=True,
+    offered=Offered.ALIKE,
+    takes=TAKES,
+    spares=1,
+    tiers=frozenset({SHORT_TERM}),
+    share=Fraction(1, 16),
+    absent=_absent,
+    void=lambda found, _: PROTECTED if found.protected else None,
+    effect=_effect,
+    rests=Rests.THROUGH_USE,
+    seals=True,
+    inherits=True,
+    merges=True,
+)

@@ -1,0 +1,64 @@
+"""Which summaries say the same: what a shard may merge, asked for once in as long as the policy says (SPEC C: daily).
+
+A round looks at every summary of the shard, so many at an epoch; the next begins when as much of the stream's time has
+passed since this one began as the policy says. Where a round stands lives in process memory: after a restart it begins
+anew, which finds nothing that the last one has not found, but what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from memquorum.core.access import covers
+from memquorum.core.consolidation.alike import cliques
+from memquorum.core.policy import Policy
+from memquorum.core.tiers import SHORT_TERM
+from memquorum.core.vote.kinds import KINDS, MERGES
+from memquorum.ports import Candidate, Schedule
+
+# Summaries looked at in an epoch.
+_MOST = 128
+
+
+class _Round(Struct, frozen=True):
+    """`began`, `asked`: the stream's time when the round began, and when it was asked last, from behind the id `since`.
+    `after`: where it goes on; None once it is through."""
+
+    began: int
+    asked: int
+    since: str | None
+    after: str | None
+
+
+class Alike:
+    """Asks the schedule for summaries that lie near others, and finds the groups that may become one."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self._rounds: dict[int, _Round] = {}
+
+    def groups(self, shard: int, as_of: int, policy: Policy) -> list[tuple[Candidate, ...]]:
+        """The groups of this epoch, each with the one that stays first; none where the round is through. Asked again
+        for the same time, it answers the same. Raises StoreUnavailable."""
+        known, every = self._rounds.get(shard), policy.consolidate.merge_every_ms
+        if known is not None and known.asked == as_of:
+            began, since = known.began, known.since
+        elif known is None or not known.began <= as_of < known.began + every:
+            began, since = as_of, None
+        elif known.after is not None:
+            began, since = known.began, known.after
+        else:
+            return []
+        least, strict = policy.consolidate.merge_alike_ppm, policy.consolidate.strict.split()
+        found = self._schedule.alike(shard, least, _MOST, since)
+        self._rounds[shard] = _Round(began, as_of, since, found.after)
+        peers = [one for one in found.found if not covers(strict, one.candidate.namespace)]
+        most = KINDS[MERGES[SHORT_TERM]].takes
+        return [tuple(one.candidate for one in group) for group in cliques(peers, least, most, as_of)]
+
+    def forget(self, shards: Iterable[int]) -> None:
+        """Begins anew with these shards: another process may have gone on with them."""
+        for shard in shards:
+            self._rounds.pop(shard, None)
