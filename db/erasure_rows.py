@@ -79,8 +79,16 @@ def found(
     taken = _taken(connection, namespace, roots, selector)
     remain = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)}).fetchall()
     summaries = _summaries(connection, namespace, taken)
+    sent: dict[str, list[str]] = dict(
+        connection.execute(QUERIES["erasure_recipients"], {"namespace": namespace, "ids": list(taken)})
+    )
     return [
-        Named(ErasedEpisode(memory_id, was, commitment, summaries.get(memory_id)), agent, created, taken[memory_id])
+        Named(
+            ErasedEpisode(memory_id, was, commitment, summaries.get(memory_id), tuple(sent.get(memory_id, ()))),
+            agent,
+            created,
+            taken[memory_id],
+        )
         for memory_id, was, commitment, agent, created in remain
     ]
 

@@ -17,7 +17,7 @@ from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Merged, Noted, Waiting
+from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Merged, Noted, Sent, Waiting
 from memquorum.core.text.tokens import TOKEN_BYTES
 from memquorum.core.tiers import SUPERSEDED
 
@@ -107,6 +107,7 @@ def _content_and_summaries(connection: psycopg.Connection, memory_id: str) -> di
     merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
+        "sent": tuple(Sent(*row) for row in connection.execute(QUERIES["explain_disclosed"], {"id": memory_id})),
         "tokens": -(-length[0] // TOKEN_BYTES) if length else None,
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
         "merged": tuple(Merged(*row) for row in merged),

@@ -27,6 +27,7 @@ from memquorum.core.journal.rows import (
     Answered,
     Conflict,
     DecisionRow,
+    Disclosure,
     Dropped,
     ErasedRow,
     ErasureRow,
@@ -247,8 +248,15 @@ class InMemoryStore:
         memories, made_of = self.memories, _made_of(self, taken)
         as_of = max((self.states[memories[one].shard].as_of for one in made_of), default=0)
         summaries = anew.fates(taken, set(roots), memories, made_of, self.erased, as_of=as_of)
+        sent = _recipients(self.rows[Disclosure].values())
         return [
-            ErasedEpisode(one, was, memories[one].commitment if one in memories else None, summaries.get(one))
+            ErasedEpisode(
+                one,
+                was,
+                memories[one].commitment if one in memories else None,
+                summaries.get(one),
+                sent.get(one, ()),
+            )
             for one, was in found
             if was is not None
         ]
@@ -330,6 +338,14 @@ class InMemoryStore:
         known = self._cursors.setdefault(shard, {})
         moved = net.cursors | {topic: offset for (k, topic), offset in cursors.items() if k == shard}
         known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
+
+
+def _recipients(rows: Iterable[Disclosure]) -> dict[str, tuple[str, ...]]:
+    """Names to whom the text of each memory was sent, in the order of their names."""
+    sent: dict[str, set[str]] = {}
+    for one in rows:
+        sent.setdefault(one.memory_id, set()).add(one.recipient)
+    return {memory_id: tuple(sorted(names)) for memory_id, names in sent.items()}
 
 
 def _made_of(store: InMemoryStore, memory_ids: Collection[str]) -> dict[str, list[str]]:

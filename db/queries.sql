@@ -418,6 +418,21 @@ SELECT shard, next_offset FROM cursor WHERE topic = %(topic)s
 -- What decisions took of namespaces.
 COPY let_go (shard, namespace, epoch, as_of, forgotten, held_back) FROM STDIN (FORMAT BINARY)
 
+-- :name disclosure_copy
+-- What may be sent to whom.
+COPY disclosure (shard, seq, namespace, memory_id, recipient, sent_at) FROM STDIN (FORMAT BINARY)
+
+-- :name session_disclosed
+-- Of those memories the ones that are alive in short-term memory and may be sent to the recipient.
+SELECT DISTINCT d.memory_id::text
+FROM disclosure d
+JOIN strength s ON s.memory_id = d.memory_id AND s.tier = 'short-term'
+WHERE d.memory_id = ANY(%(ids)s::uuid[]) AND d.recipient = %(recipient)s
+
+-- :name explain_disclosed
+-- To whom the text of a memory was sent, and when first.
+SELECT recipient, min(sent_at) FROM disclosure WHERE memory_id = %(id)s::uuid GROUP BY recipient ORDER BY 2, 1
+
 -- :name reward_copy
 -- What agents were given.
 COPY reward (shard, seq, namespace, agent, memory_id, kind, amount_ppm, as_of) FROM STDIN (FORMAT BINARY)
@@ -604,6 +619,13 @@ LEFT JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id AND NOT p
 JOIN memory m ON m.id IN (s.id, p.parent)
 WHERE s.id = ANY(%(ids)s::uuid[]) AND s.namespace = %(namespace)s AND s.made_by IS NOT NULL AND s.tier <> 'gone'
   AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
+
+-- :name erasure_recipients
+-- To whom the text of memories was sent, in the order of their names.
+SELECT memory_id::text, array_agg(DISTINCT recipient COLLATE "C" ORDER BY recipient COLLATE "C")
+FROM disclosure
+WHERE memory_id = ANY(%(ids)s::uuid[]) AND namespace = %(namespace)s
+GROUP BY memory_id
 
 -- :name erasure_said
 -- What memories are about, whose and from where, gone or not.
@@ -2153,6 +2175,13 @@ FROM let_go
 WHERE shard = %(shard)s
 ORDER BY epoch, namespace COLLATE "C"
 
+-- :name audit_disclosure
+-- What was sent to whom, in the order of the journal.
+SELECT shard, seq, namespace, memory_id::text, recipient, sent_at
+FROM disclosure
+WHERE shard = %(shard)s
+ORDER BY seq, disclosure.memory_id
+
 -- :name audit_reward
 -- What agents were given, in the order of the journal.
 SELECT shard, seq, namespace, agent, memory_id::text, kind, amount_ppm, as_of
@@ -2198,6 +2227,7 @@ UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'answered', shard FROM answered WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'disclosure', shard FROM disclosure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'reward', shard FROM reward WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum import topics
@@ -27,6 +29,12 @@ class PostgresSessions:
         with self._link.use() as connection:
             row = connection.execute(QUERIES["session_applied"], {"topic": topics.ACCEPTED, "shard": shard}).fetchone()
         return int(row[0]) if row else 0
+
+    def disclosed(self, recipient: str, memory_ids: Collection[str]) -> frozenset[str]:
+        """Tells whose text may be sent to the recipient; see the port."""
+        wanted = {"recipient": recipient, "ids": list(memory_ids)}
+        with self._link.use() as connection:
+            return frozenset(one for (one,) in connection.execute(QUERIES["session_disclosed"], wanted))
 
     def memories(self, shard: int, namespace: str, agent: str, session: str) -> list[SessionMemory]:
         """What is left of a session; see the port."""

@@ -88,7 +88,8 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
         because = f", because of {one.because}" if one.because else ""
         by = "" if one.agent is None or one.created is None else f", by {one.agent}, {moment(one.created)}"
         summary = "" if one.episode.summary is None else f"; {WORDS[one.episode.summary]}"
-        told.append(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}{summary}")
+        sent = f"; sent to {', '.join(one.episode.recipients)}" if one.episode.recipients else ""
+        told.append(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}{summary}{sent}")
     if len(found) > _LISTED:
         told.append(f"  and {len(found) - _LISTED:,} more")
     if staying:

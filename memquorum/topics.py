@@ -10,6 +10,7 @@ ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
 PATCHES = "memory.rollup.patched.v1"
+DISCLOSURES = "memory.source.disclosed.v1"
 CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
 REFUSED = "memory.intake.refused.v1"
@@ -34,9 +35,9 @@ HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
-OUTSIDE = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES, CLOCK)
+OUTSIDE = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES, DISCLOSURES, CLOCK)
 # Read whoever drives the clock.
-FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES)
+FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES, DISCLOSURES)
 ALL = (
     *OUTSIDE,
     ACCEPTED,

@@ -92,13 +92,16 @@ RECORDS = (
                     "memory.restore.ordered.v1", 2, 17),
     r.OrderFound(b"signed", 1_750_000_000_000, 41),
     r.RestoreRequested(b"signed", 1_750_000_000_000),
+    r.SourcesDisclosed(CLUSTER, OTHER, "greenhouse", (MEMORY,), "llm.example.org", "consolidator", 1_750_000_000_000,
+                       "ticket-9"),
+    r.Disclosed(b"signed", 1_750_000_000_000, "llm.example.org", (MEMORY,)),
     r.ErasureOrdered(CLUSTER, OTHER, "greenhouse", "subject", "planner", "operator", 1_750_000_000_000, "ticket-7"),
     r.ProtectionOrdered(CLUSTER, OTHER, "greenhouse", MEMORY, "pin", "operator", 1_750_000_000_000, "case-3"),
     r.Protected(b"signed", 1_750_000_000_000, True),
     r.Lapsed("goal:sow", 1_750_000_000_000, (MEMORY,)),
     r.Withheld(b"signed", 1_750_000_000_000, (MEMORY,)),
     r.Erased(b"signed", 1_750_000_000_000, 0, 1, 1_750_700_000_000,
-             (r.ErasedEpisode(MEMORY, "short-term", b"c" * 32),)),
+             (r.ErasedEpisode(MEMORY, "short-term", b"c" * 32, None, ("llm.example.org",)),)),
 )  # fmt: skip
 SCHEMAS = ROOT / "schemas"
 CURRENT = {p.stem: json.loads(p.read_text()) for p in sorted((SCHEMAS / "avro").glob("*.avsc"))}

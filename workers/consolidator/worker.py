@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable
 
@@ -22,9 +23,10 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import signatures
-from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed
+from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
+from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Signed, SourcesDisclosed
 from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, Summariser, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
@@ -47,6 +49,10 @@ _BACK_OFF_S = (0.5, 60.0)
 # So many sessions may have failed before no further one is read.
 _PARKED_MAX = 1_000
 _FAILED = "a summary"
+# How long the journal may take to say what may be sent.
+_JOURNALLED_S = 30.0
+# Fixed for ever: what is sent to the same recipient again is said by the same order.
+_DISCLOSURES = uuid.UUID("7c7f0a52-0b1e-5d07-9d1c-646973636c6f")
 
 
 class _Stopped(Exception):
@@ -194,6 +200,7 @@ class Consolidator:
             name, made = self._summariser.name, self._summariser.summarise(part.sources)
         else:
             part = part.keeping()
+            self._disclose(session, model, part)
             name, made = model.name, self._asked(model, part)
             self._parked.hurry(time.monotonic())
         if made is None:
@@ -205,6 +212,34 @@ class Consolidator:
         """Whether a session has failed for so long that the model is not asked any more."""
         late = self._fallback_ms and session.tries and session.since_ms > 0
         return bool(late) and wall_ms() - session.since_ms >= self._fallback_ms
+
+    def _disclose(self, session: Session, model: Model, part: Part) -> None:
+        """Says whose text is sent to whom, and waits until the journal does: an erasure that comes later then knows
+        whom to tell, and of one that came before nothing is sent. Raises SummariserUnavailable."""
+        closed, sent = session.closed, [one.memory_id for one in model.sent(part.sources)]
+        if self._sessions.disclosed(model.recipient, sent) != frozenset(sent):
+            named = uuid.uuid5(_DISCLOSURES, "\0".join((closed.namespace, model.recipient, *sorted(sent))))
+            order = SourcesDisclosed(
+                self._genesis.cluster, str(named), closed.namespace, tuple(sorted(sent)), model.recipient, CONSOLIDATOR,
+                closed.closed_at,
+            )  # fmt: skip
+            self._order(DISCLOSURE.make(self._codec, self._genesis, SIGNER, self._seed, order), order)
+            until = time.monotonic() + _JOURNALLED_S
+            while self._sessions.disclosed(model.recipient, sent) != frozenset(sent):
+                if self._stop:
+                    raise _Stopped
+                if time.monotonic() > until:
+                    raise SummariserUnavailable("the journal does not say what may be sent, or something of it is gone")
+                self._idle(_BEHIND_S)
+
+    def _order(self, value: bytes, order: SourcesDisclosed) -> None:
+        self._producer.produce(
+            topics.DISCLOSURES, value, key=order.namespace.encode(),
+            partition=ids.shard_of(order.namespace, self._genesis.shards),
+            headers=loop.headers(Signed.__name__, _SOURCE, order.order_id),
+        )  # fmt: skip
+        self._flush()
+        self._shown.sent(topics.DISCLOSURES)
 
     def _asked(self, model: Model, part: Part) -> tuple[str, tuple[Quote, ...]] | None:
         """What the model makes, in a thread of its own: meanwhile this one keeps its place in the group."""

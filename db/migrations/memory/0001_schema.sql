@@ -634,6 +634,24 @@ CREATE POLICY tenant ON let_go FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 
+-- Memories whose text was, or was about to be, sent to a recipient to be summed up there; a row for each time.
+CREATE TABLE disclosure (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    memory_id uuid    NOT NULL,
+    recipient text    NOT NULL, -- a host
+    sent_at   bigint  NOT NULL,
+    PRIMARY KEY (shard, seq, memory_id)
+);
+CREATE INDEX disclosure_memory ON disclosure (memory_id);
+ALTER TABLE disclosure OWNER TO memquorum_owner;
+ALTER TABLE disclosure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON disclosure FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY tenant ON disclosure FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+
 -- What agents were given for what they did to the fleet's memory. It grows with the journal, an entry of which it names.
 CREATE TABLE reward (
     shard      integer NOT NULL,

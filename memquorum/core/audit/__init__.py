@@ -3,8 +3,8 @@
 1. `findings`: what can be found wrong;
 2. `chain`: hashes, sequences and signed heads;
 3. `history`: every entry against the entries before it, decisions against their certificates; of orders, each by
-   its own rule: `erasures`, against all that they name, `protections`, `restores` and `patches`; `slots`, against what
-   fills them; `rehearsals`, against who signed them;
+   its own rule: `erasures`, against all that they name, `protections`, `restores` and `patches`; `disclosed`, what
+   left the house; `slots`, against what fills them; `rehearsals`, against who signed them;
 4. `coverage`: the journal against the accepted stream;
 5. `agreed`: journal and streams against what a quorum of members has signed;
 6. `witness`: the store against the journal;

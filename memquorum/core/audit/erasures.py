@@ -20,6 +20,7 @@ from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.rows import (
     Change,
     DecisionRow,
+    Disclosure,
     Dropped,
     ErasedRow,
     ErasureRow,
@@ -37,8 +38,8 @@ from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored, Withheld
 from memquorum.core.tiers import GONE
 
-_Was = tuple[str, bytes | None, str | None]
-"""What an episode was that an order takes, its commitment, and of a summary what becomes of it."""
+_Was = tuple[str, bytes | None, str | None, tuple[str, ...]]
+"""What an episode was that an order takes, its commitment, of a summary what becomes of it, and to whom it was sent."""
 
 
 @dataclass(slots=True)
@@ -75,6 +76,7 @@ class Erasures:
         self._kin: dict[str, Kin] = {}
         # What each summary was made of.
         self._made_of: dict[str, list[str]] = {}
+        self._sent: dict[str, set[str]] = {}
         self._under_way: _UnderWay | None = None
 
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
@@ -107,9 +109,11 @@ class Erasures:
             raise Impossible(Kind.ERASURE_INCOMPLETE, "an order's first entry", f"part {detail.part} of {detail.parts}")
         way.next += 1
         for one in detail.episodes:
-            if way.left.pop(one.memory_id, None) != (one.was, one.commitment, one.summary):
+            if way.left.pop(one.memory_id, None) != (one.was, one.commitment, one.summary, one.recipients):
                 expected = f"only what order {order.order_id} names, as it was"
-                raise Impossible(Kind.EFFECT_UNDECIDED, expected, f"{one.memory_id}, {one.was}, {one.summary}")
+                raise Impossible(
+                    Kind.EFFECT_UNDECIDED, expected, f"{one.memory_id}, {one.was}, {one.summary}, {one.recipients}"
+                )
         if way.next == detail.parts:
             self._under_way = None
             if way.left:
@@ -147,6 +151,8 @@ class Erasures:
             self._kin.setdefault(made.namespace, Kin()).add(made)
             if entry.effect == "drafted":
                 self._made_of.setdefault(made.child, []).append(made.parent)
+        for sent in change.of(Disclosure):
+            self._sent.setdefault(sent.memory_id, set()).add(sent.recipient)
         for one in change.of(ErasureRow):
             known, table = self.orders.get(one.first_seq), TABLES[ErasureRow]
             self.orders[one.first_seq] = one if known is None else table.plus(known, one)
@@ -187,7 +193,8 @@ class Erasures:
         taken = kin.taken(order.selector, roots, known.memories, gone)
         summaries = fates(taken, set(roots), known.memories, self._made_of, gone, as_of=known.as_of)
         found = {own: self._was(order.namespace, own, known) for own in taken}
-        return {own: (*was, summaries.get(own)) for own, was in found.items() if was is not None}
+        sent = {own: tuple(sorted(self._sent.get(own, ()))) for own in taken}
+        return {own: (*was, summaries.get(own), sent[own]) for own, was in found.items() if was is not None}
 
     def _matches(self, order: ErasureOrdered, own: str, known: Known) -> bool:
         memory = known.memories.get(own)

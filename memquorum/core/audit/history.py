@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids
-from memquorum.core.audit import patches, rehearsals
+from memquorum.core.audit import disclosed, patches, rehearsals
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
@@ -35,6 +35,7 @@ from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, LetGo, Memory, Rows, Strength
+from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.patch import PATCH
@@ -426,6 +427,9 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         PROTECTION.name: History._judge_protected,
         REQUEST.name: History._judge_requested,
         PATCH.name: _judge_patched,
+        DISCLOSURE.name: lambda own, entry, detail: disclosed.judge(
+            own._rules, entry, detail, own.memories, own.strengths
+        ),
     }
 )
 """Of each kind of order: whether it was one, and is answered as it has to be."""

@@ -205,6 +205,7 @@ def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
             "memories": len(memories),
             "episodes": len(found.episodes),
             "summaries": _summaries(found),
+            "recipients": recipients(found.episodes),
             "each": [_episode(episode) for episode in found.episodes],
         },
         "residue_until": found.residue_until,
@@ -222,8 +223,15 @@ def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
 
 def _episode(episode: ErasedEpisode) -> dict[str, Any]:
     commitment = None if episode.commitment is None else episode.commitment.hex()
-    told = {"memory_id": episode.memory_id, "was": episode.was, "commitment": commitment}
+    told: dict[str, Any] = {"memory_id": episode.memory_id, "was": episode.was, "commitment": commitment}
+    if episode.recipients:
+        told["sent_to"] = list(episode.recipients)
     return told if episode.summary is None else told | {"summary": episode.summary}
+
+
+def recipients(episodes: Sequence[ErasedEpisode]) -> list[str]:
+    """Names to whom something of what went was sent: who ordered the erasure has to tell them of it."""
+    return sorted({recipient for one in episodes for recipient in one.recipients})
 
 
 def _summaries(found: Proven) -> dict[str, Any]:

@@ -12,15 +12,17 @@ from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
-from memquorum.core.journal import patching, protections, restores
+from memquorum.core.journal import disclosures, patching, protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
+from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
+    Disclosed,
     Erased,
     ErasedEpisode,
     Lapsed,
@@ -118,8 +120,17 @@ def _patches(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> C
     )
 
 
+def _disclosure(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
+    """What is about to be sent: of what is not there any more, nothing is."""
+    _, order = DISCLOSURE.opened(rules.codec, rules.genesis, record.order)
+    effect = REPEATED if order_digest(rules.codec, record.order) in rows.answered else "disclosed"
+    alive = disclosures.alive(order, rows.memories, rows.strengths)
+    detail, namespace = Disclosed(record.order, record.accepted_at, order.recipient, alive), record.namespace
+    return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
+
+
 _JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = MappingProxyType(
-    {PROTECTION.name: _protection, REQUEST.name: _request, PATCH.name: _patches}
+    {PROTECTION.name: _protection, REQUEST.name: _request, PATCH.name: _patches, DISCLOSURE.name: _disclosure}
 )
 
 

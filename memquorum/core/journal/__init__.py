@@ -8,8 +8,8 @@
 4. `workset`: a batch of changes, each seen by the next; `loaded`: a row that was not loaded is no row that is not
    there;
 5. `naming`: what an order to erase takes; `anew`: which summaries among that are made anew of what is left;
-   `tombstones`: what it keeps out afterwards; `withheld`: which orders have
-   to be given again;
+   `tombstones`: what it keeps out afterwards; `disclosures`: what left the house, and to whom;
+   `withheld`: which orders have to be given again;
 6. `recall`: where the entries tell what a sealed memory was;
 7. `replay` and `digest`: the same rows again from the journal and the topics, and their fingerprint.
 """

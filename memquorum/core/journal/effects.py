@@ -27,6 +27,7 @@ from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import (
     conflicts,
     decisions,
+    disclosures,
     erasures,
     links,
     patching,
@@ -59,6 +60,7 @@ from memquorum.core.records import (
     ClockTicked,
     Decided,
     Destroyed,
+    Disclosed,
     Erased,
     ErasureOrdered,
     JournalAppended,
@@ -438,6 +440,10 @@ def _do_requested(_: Rules, __: Rows, change: Change, ___: RestoreRequested) -> 
     return replace(change, state=replace(change.state, asked_at=max(change.entry.as_of, 1)))
 
 
+def _do_disclosed(_: Rules, __: Rows, change: Change, detail: Disclosed) -> Change:
+    return disclosures.noted(change, detail)
+
+
 def _do_protected(rules: Rules, rows: Rows, change: Change, detail: Protected) -> Change:
     return protections.do_protected(rules.codec, rules.genesis, rows, change, detail)
 
@@ -489,6 +495,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "reencoded": Effect((Reencoded,), _do_reencoded),
         "rehearsed": Effect((Rehearsed,), _do_rehearsed),
         "erased": Effect((Erased,), _do_erased),
+        "disclosed": Effect((Disclosed,), _do_disclosed),
         "requested": Effect((RestoreRequested,), _do_requested),
         "declined": Effect((RestoreRequested,), _do_nothing),
         "protected": Effect((Protected,), _do_protected),

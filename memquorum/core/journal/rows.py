@@ -343,6 +343,17 @@ class LetGo(Struct, frozen=True):
     held_back: int
 
 
+class Disclosure(Struct, frozen=True):
+    """A memory whose text was, or was about to be, sent to a recipient to be summed up; `sent_at`: from when on."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    memory_id: Uuid
+    recipient: str
+    sent_at: int
+
+
 class Reward(Struct, frozen=True):
     """What an agent was given for what it did to the fleet's memory (`core.journal.rewards`). `as_of`: the shard's
     time; 0 before its first tick."""

@@ -11,7 +11,14 @@ Everybody imports them from here.
 """
 
 from memquorum.core.records.configuration import ConfigurationOrdered
-from memquorum.core.records.consolidation import Quote, SessionClosed, SessionEnded, Summary
+from memquorum.core.records.consolidation import (
+    Disclosed,
+    Quote,
+    SessionClosed,
+    SessionEnded,
+    SourcesDisclosed,
+    Summary,
+)
 from memquorum.core.records.episodes import (
     EpisodeAccepted,
     EpisodeRecorded,
@@ -67,6 +74,7 @@ __all__ = [
     "DecayCrossed",
     "Decided",
     "Destroyed",
+    "Disclosed",
     "EpisodeAccepted",
     "EpisodeRecorded",
     "EpisodeScored",
@@ -107,6 +115,7 @@ __all__ = [
     "SessionClosed",
     "SessionEnded",
     "Signed",
+    "SourcesDisclosed",
     "Standing",
     "Stored",
     "Summary",

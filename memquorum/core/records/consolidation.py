@@ -58,3 +58,25 @@ class Summary(Struct, frozen=True):
     commitment: bytes
     quotes: tuple[Quote, ...]
     renews: str | None = None
+
+
+class SourcesDisclosed(Struct, frozen=True):
+    """Outside, within a Signed. The text of these memories is about to be sent to a recipient, to be summed up."""
+
+    cluster: bytes
+    order_id: str
+    namespace: str
+    memory_ids: tuple[str, ...]
+    recipient: str
+    ordered_by: str
+    ordered_at: int
+    reference: str | None = None
+
+
+class Disclosed(Struct, frozen=True):
+    """Detail of 'disclosed': whose text may be sent to the recipient from now on: those that were alive."""
+
+    order: bytes
+    accepted_at: int
+    recipient: str
+    memory_ids: tuple[str, ...]

@@ -20,12 +20,13 @@ class ErasureOrdered(Struct, frozen=True):
 
 class ErasedEpisode(Struct, frozen=True):
     """One episode whose key was destroyed. `summary`: of a summary, whether it is made anew of what is left, or why
-    not (`core.journal.anew`)."""
+    not (`core.journal.anew`). `recipients`: to whom its text was sent, in the order of their names."""
 
     memory_id: str
     was: str
     commitment: bytes | None = None
     summary: str | None = None
+    recipients: tuple[str, ...] = ()
 
 
 class Erased(Struct, frozen=True):

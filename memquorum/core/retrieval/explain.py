@@ -61,6 +61,13 @@ class Erasing(Struct, frozen=True):
     summary: str | None = None
 
 
+class Sent(Struct, frozen=True):
+    """A recipient to whom the text of a memory was sent to be summed up, and when first, in milliseconds."""
+
+    recipient: str
+    at: int
+
+
 class Anew(Struct, frozen=True):
     """A summary, and where it stands."""
 
@@ -135,6 +142,7 @@ class Facts(Struct, frozen=True):
     waiting: tuple[Waiting, ...] = ()
     quota: Quota = NOTHING
     conflicts: tuple[Contradiction, ...] = ()
+    sent: tuple[Sent, ...] = ()
     filled: tuple[Filled, ...] = ()
     """What took its place in its slot."""
     merged: tuple[Merged, ...] = ()
@@ -336,6 +344,7 @@ class Account(Struct, frozen=True):
     stopped_until: int | None = None
     holds: Holds | None = None
     conflicts: tuple[Contradiction, ...] = ()
+    sent: tuple[Sent, ...] = ()
     superseded: tuple[Superseded, ...] = ()
     """How often it gave way to another memory, the first time first."""
     rehearsals: tuple[Rehearsal, ...] = ()
@@ -417,6 +426,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
         holds=holds(memory, birth.detail if birth else None) if memory else None,
         conflicts=facts.conflicts,
+        sent=facts.sent,
         superseded=_superseded(facts.filled, votes),
         rehearsals=tuple(_rehearsal(codec, n, n.detail) for n in facts.notes if isinstance(n.detail, Rehearsed)),
         merged=facts.merged,

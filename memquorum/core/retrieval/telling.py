@@ -393,14 +393,15 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
         yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
         yield f"  {moment(by.accepted_at)}: {_kept(account, by.kind)} while that stands."
+    yield from (f"  Its text was sent to {one.recipient} to be summed up, at {moment(one.at)}." for one in account.sent)
     yield from _places(account)
     if account.erased is not None:
-        one = account.erased
-        what = f"of {one.selector} {one.value!r}" if one.value else "of everything"
-        yield f"  Erased by order {one.order_id}, {what}, which {one.ordered_by}"
-        yield f"  gave: at {moment(one.accepted_at)}, entry {one.journal_seq} of the journal. Its key went at once;"
-        yield f"  remains may lie in files until {moment(one.residue_until)}."
-        yield from _anew(account, one.summary)
+        order = account.erased
+        what = f"of {order.selector} {order.value!r}" if order.value else "of everything"
+        yield f"  Erased by order {order.order_id}, {what}, which {order.ordered_by}"
+        yield f"  gave: at {moment(order.accepted_at)}, entry {order.journal_seq} of the journal. Its key went at once;"
+        yield f"  remains may lie in files until {moment(order.residue_until)}."
+        yield from _anew(account, order.summary)
     elif account.tier == "gone":
         yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":

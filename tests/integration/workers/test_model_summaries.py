@@ -18,8 +18,11 @@ from infra.settings import Settings
 from infra.telemetry import announced
 from memquorum import cli
 from memquorum.client import Memory
+from memquorum.client.receipts import lines
 from memquorum.commands import OK
+from memquorum.core.audit.receipts import verify
 from memquorum.core.policy import UNCAPPED
+from memquorum.schema_files import load_codec
 from tests.builders.notes import NOTES
 from tests.support.clock import tick
 from tests.support.scripted_model import Model, scripted_model
@@ -123,6 +126,13 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
         assert sum(float(row.split()[-1]) for row in counted) >= len(scripted.invented)
         explained = str(memory.explain(summary))
         assert f"made by {name}" in explained
+        texts = {i: t for i, t in rows(line, "SELECT m.id::text, m.created FROM memory m WHERE namespace = 'plant'")}
+        asked = json.loads(scripted.requests[-1]["messages"][-1]["content"])["memories"]
+        told = dict(rows(line, "SELECT memory_id::text, recipient FROM disclosure WHERE namespace = 'plant'"))
+        host = name.partition("@")[2]
+        assert len(told) == len(asked) and set(told.values()) == {host} and set(told) <= set(texts)
+        assert {NOTES[(texts[one] - START) // 1_000] for one in told} == {one["text"] for one in asked}
+        assert f"Its text was sent to {host} to be summed up" in str(memory.explain(next(iter(told))))
         assert scripted.keys[-1] == "Bearer sk-secret-4711"
     assert "sk-secret-4711" not in "".join(file.read_text() for file in line.logs_dir.glob("*.log"))
     assert status.show(line, True, False) == OK
@@ -130,6 +140,20 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
     monkeypatch.chdir(line.run_dir.parent)
     monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
     assert cli.main(["verify"]) == OK, capsys.readouterr().out
+
+
+def test_a_receipt_names_to_whom_what_was_erased_had_been_sent(line: Settings, scripted: Model) -> None:
+    name = by(line, scripted)
+    with lived(line, "erased") as memory:
+        until(lambda: consolidated(line, "erased", name))
+        ((sent,), *_) = rows(line, "SELECT memory_id::text FROM disclosure WHERE namespace = 'erased'")
+        order = memory.erase(memory_id=sent, dry_run=False)
+        assert order.order_id is not None
+        receipt = memory.erasure_receipt(order.order_id)
+    host = name.partition("@")[2]
+    assert receipt["erased"]["recipients"] == [host]
+    proven = verify(load_codec(), genesis.read(line), json.dumps(receipt).encode())
+    assert any(f"to {host}, to be summed up there" in told for told in lines(proven, genesis.read(line)))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,8 @@ def test_an_erasure_of_nothing_has_a_receipt_that_says_zero() -> None:
     links_ = entries(())
     receipt = receipts.make(CODEC, GENESIS, proof(entries=links_, head=head(links_[-1], 7)))
     none = {"erased": 0, "anew": 0, "dropped": {}}
-    assert receipt["erased"] == {"at": 2_000_000, "memories": 0, "episodes": 0, "summaries": none, "each": []}
+    told = {"at": 2_000_000, "memories": 0, "episodes": 0, "summaries": none, "recipients": [], "each": []}
+    assert receipt["erased"] == told
 
 
 def test_a_receipt_says_which_summaries_are_made_anew_and_why_others_are_not() -> None:

@@ -7,6 +7,7 @@ import pytest
 from memquorum.core.orders.envelope import BadOrder, Body
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import Policy
+from memquorum.core.records import SourcesDisclosed
 from tests.builders import rollups
 from tests.builders.erasures import ordered
 from tests.builders.genesis import make
@@ -19,6 +20,7 @@ BAD = {
     "erase": ordered(GENESIS, order_id="7"),
     "protect": wanted("pin", MEMORY, cluster=GENESIS.cluster, order_id="7"),
     "patch": rollups.wanted(GENESIS, rollups.patch(MEMORY), order_id="7"),
+    "disclose": SourcesDisclosed(GENESIS.cluster, "7", "greenhouse", (MEMORY,), "llm.example.org", "consolidator", 1),
     "restore": restore(GENESIS, MEMORY, order_id="7"),
 }
 
