@@ -469,7 +469,7 @@ def test_alike_are_summaries_that_lie_near_each_other(world: World, shard: Shard
     assert world.schedule.alike(1, 0, 10).found == ()
     first = next(p for p in world.schedule.alike(0, 970_000, 10).found if p.candidate.memory_id == ids["two"])
     assert first.text == "Pump 8 runs." and first.marks == Marks("consolidator")
-    assert first.candidate == Candidate(ids["two"], NAMESPACE, "short-term", 1_000, 1_000, 600_000, False)
+    assert first.candidate == Candidate(ids["two"], NAMESPACE, "short-term", 1_000, 1_000, 600_000, False, fades=False)
     assert cosine_ppm(first.vector, np.array([1, 0], np.float32)) == pytest.approx(996_195, abs=100)
 
 
@@ -517,11 +517,11 @@ def test_siblings_of_one_session_become_one_summary(world: World, shard: Shard) 
     shard.summary("second", [A, B, C, D], at=1_003)
     shard.tick(100_000)
     world.flush(shard)
-    assert {draft.memory_id for draft, _ in world.schedule.drafted(0, 10)} == {first, second}
+    assert {draft.memory_id for draft, _ in world.schedule.drafted(0, 10, POLICY.epoch)} == {first, second}
     assert world.schedule.status(0).alive == 4
     shard.consolidate(first, [A, B, C])
     world.flush(shard)
-    assert world.schedule.drafted(0, 10) == [], "its sources are gone: nothing is summed up twice"
+    assert world.schedule.drafted(0, 10, POLICY.epoch) == [], "its sources are gone: nothing is summed up twice"
     assert world.schedule.status(0).alive == 2
 
 
