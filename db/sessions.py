@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from db.connection import READER, Link
 from db.queries import QUERIES
@@ -41,25 +42,19 @@ class PostgresSessions:
         parameters = {"shard": shard, "namespace": namespace, "agent": agent, "session": session}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_memories"], parameters).fetchall()
-        return [SessionMemory(*(*row[:-1], self._positive(row[-1]), None, self._stands(row[-1]) or 0)) for row in rows]
+        return [self._memory(row[:-1], row[-1], sealed=False) for row in rows]
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """What an erased summary may be made anew of; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_left"], {"shard": shard, "summary": summary}).fetchall()
-        found = []
-        for *row, entry, sealed in rows:
-            stands = self._stands(entry)
-            found.append(SessionMemory(*(*row, self._positive(entry), stands if sealed else None, stands or 0)))
-        return found
+        return [self._memory(row[:-2], row[-2], sealed=row[-1]) for row in rows]
 
-    def _stands(self, entry: bytes | None) -> int | None:
-        """Where the episode stands in the accepted stream."""
-        return None if entry is None else self._codec.decode_as(JournalEntry, entry).source_offset
-
-    def _positive(self, entry: bytes | None) -> bool:
-        """Whether the episode carried a reward that says so."""
-        if entry is None:
-            return False
-        stored = self._codec.decode_as(Stored, self._codec.decode_as(JournalEntry, entry).detail)
-        return (stored.reward_ppm or 0) >= POSITIVE_PPM
+    def _memory(self, row: Sequence[Any], entry: bytes | None, *, sealed: bool) -> SessionMemory:
+        """A memory of its row, and of the entry that it came in with."""
+        found = None if entry is None else self._codec.decode_as(JournalEntry, entry)
+        stored = None if found is None else self._codec.decode_as(Stored, found.detail)
+        stands = None if found is None else found.source_offset
+        positive = stored is not None and (stored.reward_ppm or 0) >= POSITIVE_PPM
+        rank_ppm = None if stored is None else stored.rank_ppm
+        return SessionMemory(*(*row, positive, stands if sealed else None, stands or 0, rank_ppm))

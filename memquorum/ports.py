@@ -345,7 +345,7 @@ class SessionMemory(Struct, frozen=True):
     keyed one to its content; `references`: how often it was read or said again; `positive`: whether it had a good
     outcome; what holds for its use as the store keeps it (`core.facets.Kept`). `lies`: of what rests sealed, the offset
     in the accepted stream at which its content lies; the text is empty then, until somebody has opened it. `accepted`:
-    at which offset there its episode stands."""
+    at which offset there its episode stands. `rank_ppm`: how its worth ranked when it was stored."""
 
     memory_id: str
     text: str
@@ -360,6 +360,7 @@ class SessionMemory(Struct, frozen=True):
     positive: bool = False
     lies: int | None = None
     accepted: int = 0
+    rank_ppm: int | None = None
 
 
 class IdleSession(Struct, frozen=True):
@@ -483,8 +484,8 @@ class Rehearsals(Protocol):
 
 class Source(Struct, frozen=True):
     """A memory that a summary is made of. `at`: when it was said, in milliseconds; `importance_ppm`: what it weighs in
-    its session; `whole`: whether all of it is to be kept, word for word; what holds for its use (`core.facets.Kept`).
-    """
+    its session; `whole`: whether all of it is to be kept, word for word; what holds for its use (`core.facets.Kept`);
+    `rank_ppm`: how its worth ranks (`core.worth`), where that is known."""
 
     memory_id: str
     text: str
@@ -495,6 +496,7 @@ class Source(Struct, frozen=True):
     sensitivity_ppm: int = 0
     purposes: str | None = None
     jurisdictions: str = ""
+    rank_ppm: int | None = None
 
 
 class SummariserUnavailable(RuntimeError):

@@ -141,9 +141,12 @@ class ConsolidatePolicy(Struct, frozen=True):
     # A session without activity for so long is over.
     idle_ms: int = 15 * 60 * 1000
     # A summary has at most this share of the tokens that it was made of.
-    share_ppm: int = 350_000
+    share_ppm: int = 500_000
     # A member is for it where the summary covers at least this share of the worth of what it replaces.
     covered_ppm: int = 250_000
+    # A source whose worth ranks lower may be lost by it: a vote would forget it in any case, once it has decayed, as
+    # theta/omega_relevance is 2/3. Of any other it covers twice that share, or leaves it alone.
+    lost_rank_ppm: int = 667_000
     alpha: Fraction = Fraction(2, 3)
     # A summary that was not voted for goes for good after so long.
     wait_ms: int = 7 * 24 * 3600 * 1000
@@ -365,6 +368,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "consolidate.covered_ppm": _SHARE,
         "consolidate.merge_every_ms": (1, MAX_SPAN_MS),
         "consolidate.merge_alike_ppm": _SHARE,
+        "consolidate.lost_rank_ppm": (0, PPM + 1),
         "triage.every_ms": (1, MAX_SPAN_MS),
         "triage.rate_ppm": _RATE,
         "triage.slow_rate_ppm": _RATE,

@@ -140,7 +140,7 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
     elif kind.weighs_scores:
         terms = (PPM, PPM, PPM, 0)
     elif kind is CONSOLIDATE:
-        terms = (PPM, 600_000)
+        terms = (PPM, 600_000, PPM)
     elif kind is MERGE:
         terms = (PPM, 990_000)
     elif kind is PROMOTE:

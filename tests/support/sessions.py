@@ -13,7 +13,7 @@ import psycopg
 from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum.client import Memory
-from memquorum.core.policy import UNCAPPED
+from memquorum.core.policy import PPM, UNCAPPED
 from tests.support.clock import tick
 from tests.support.waiting import until
 
@@ -26,6 +26,9 @@ NOTES = (
     "It is still unclear who pays for the second gasket set, 480 euros.",
     "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
 )
+
+# Each of the notes is worth keeping, and most of them are to go.
+LOSES = {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000}
 
 
 @dataclass
@@ -91,7 +94,7 @@ class Plant:
 def plant(folder: Path) -> Iterator[Plant]:
     """The whole fleet with a driven clock, at START; what may go within a day is not capped."""
     configured = replace(settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True)
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": {"strict": "strict-*"}})
+    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield Plant(running)

@@ -11,13 +11,16 @@ from msgspec.structs import replace
 from memquorum.core import ids
 from memquorum.core.consolidation.extractive import LEAST, important
 from memquorum.core.consolidation.importance import importance_ppm
+from memquorum.core.consolidation.losing import replaceable
 from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.policy import PPM, ConsolidatePolicy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Summary
 from memquorum.ports import SessionMemory, Source
 
 MOST = 16
 """So many memories are summed up in one summary at most: of a long session each part has one of its own."""
 ROLE = "summary"
+_EDGE_PPM = 50_000
 EXTRACTIVE = "extractive/1"
 """Who makes a summary of sentences as they were said, as provenance has it."""
 
@@ -38,8 +41,9 @@ class Part(Struct, frozen=True):
         return replace(self, sources=tuple(replace(one, whole=one.memory_id in most) for one in self.sources))
 
 
-def parts(closed: SessionClosed, memories: Sequence[SessionMemory]) -> list[Part]:
-    """A session in parts of about the same length, in the order in which it was lived, none of too few memories.
+def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> list[Part]:
+    """A session in parts of about the same length, in the order in which it was lived: of each what a summary may take
+    the place of (`core.consolidation.losing`), none of too few memories.
 
     `memories`: the session's, the oldest first; what was accepted after its end is another one's.
     """
@@ -49,7 +53,19 @@ def parts(closed: SessionClosed, memories: Sequence[SessionMemory]) -> list[Part
     sources = [replace(one, whole=one.memory_id in whole) for one in sources]
     count, found = len(memories), -(-len(memories) // MOST)
     places = (slice(at * count // found, (at + 1) * count // found) for at in range(found))
-    return [Part(tuple(memories[at]), tuple(sources[at])) for at in places if at.stop - at.start >= LEAST]
+    given = (Part(tuple(memories[at]), tuple(sources[at])) for at in places)
+    # What an erased summary was made of rests sealed: what is not in the new one is nowhere.
+    made = given if closed.summary is not None else (_replaceable(one, policy) for one in given)
+    return [one for one in made if len(one.memories) >= LEAST]
+
+
+def _replaceable(part: Part, policy: ConsolidatePolicy) -> Part:
+    """The part without what a summary of it would have to leave a memory of its own."""
+    # Members rank a memory's worth among what they have heard by then: at the edge they may see it otherwise.
+    lost_rank_ppm = policy.lost_rank_ppm - (_EDGE_PPM if policy.lost_rank_ppm <= PPM else 0)
+    kept = replaceable(part.sources, share_ppm=policy.share_ppm, lost_rank_ppm=lost_rank_ppm)
+    ids = {one.memory_id for one in kept}
+    return Part(tuple(one for one in part.memories if one.memory_id in ids), kept)
 
 
 def summary(
@@ -88,7 +104,7 @@ def _source(one: SessionMemory, as_of: int) -> Source:
     )
     return Source(
         one.memory_id, one.text, one.created, weight, one.agent, sensitivity_ppm=one.sensitivity_ppm,
-        purposes=one.purposes, jurisdictions=one.jurisdictions,
+        purposes=one.purposes, jurisdictions=one.jurisdictions, rank_ppm=one.rank_ppm,
     )  # fmt: skip
 
 

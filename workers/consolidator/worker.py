@@ -173,7 +173,10 @@ class Consolidator:
             try:
                 self._there(closed)
                 memories = self._memories(closed)
-                made = [self._publish_part(session, part) for part in making.parts(closed, memories)]
+                made = [
+                    self._publish_part(session, part)
+                    for part in making.parts(closed, memories, self._genesis.policy.consolidate)
+                ]
             except (StoreUnavailable, *UNREADABLE) as error:
                 _LOG.warning("session %s of %s waits %g s: %s", closed.session, closed.namespace, pause, error)
                 self._shown.health.wait("what is summed up", str(error))

@@ -194,7 +194,7 @@ class Judge:
                 for memory_id, k in known.items()
                 if k.namespace == namespace
             }
-            if not kind.reads:
+            if kind.ranks or not kind.reads:
                 facts = {i: replace(one, rank_ppm=self._rank(asked, known[i])) for i, one in facts.items()}
             terms = judged(
                 kind,

@@ -5,8 +5,8 @@
 3. `leaving`: whose text may be sent to a model; `stated`: what numbers, times, names and negations a text says;
    `paraphrase`: whether a sentence that a model wrote may stand for its sources; `composing`: a summary of those that
    may;
-4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does, and what of
-   their worth it covers;
+4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does; `losing`:
+   what of their worth it covers, and which of them it may take the place of;
 5. `rollups`: what is said of one thing across sessions, revised by patches;
 6. `alike`: which summaries say the same, and may become one.
 

@@ -23,7 +23,7 @@ from memquorum.core.text.tokens import tokens
 from memquorum.core.worth import Told
 from memquorum.ports import Source
 
-SHARE_PPM = 350_000
+SHARE_PPM = 500_000
 LEAST = 3
 """Of fewer memories no summary is made: it would say what they say."""
 ALIKE = 0.9

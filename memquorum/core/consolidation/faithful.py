@@ -1,19 +1,15 @@
-"""Tells whether a summary says what its sources say, and how much of their worth (SPEC C), by rules that all share."""
+"""Tells whether a summary says what its sources say (SPEC C), by rules that all share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from memquorum.core.consolidation.extractive import LEAST as WHOLE
-from memquorum.core.consolidation.extractive import Weights
 from memquorum.core.consolidation.paraphrase import refused
 from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
-from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
-from memquorum.core.text.content import content
-from memquorum.ports import Source
 
 
 def faithful(
@@ -61,21 +57,3 @@ def _whole(quotes: Sequence[Quote], texts: Mapping[str, str]) -> int:
     """How many sources stand there word for word, from beginning to end."""
     quoted = {(one.memory_id, one.start, one.end) for one in quotes}
     return sum(all((one, *span) in quoted for span in spans(text)) for one, text in texts.items())
-
-
-def covered_ppm(quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str] = ()) -> int:
-    """The share of its sources' worth that a summary covers: of each, what those of its words are worth that are in
-    the sentences, verbatim or `written` by a model."""
-    texts = {one.memory_id: one.text for one in sources}
-    quoted = (texts[one.memory_id][one.start : one.end] for one in quotes if one.sentence is None)
-    said = frozenset[str]().union(*(content(text).stems for text in (*quoted, *written)))
-    weights = Weights(sources)
-    whole = covered = 0
-    for one in sources:
-        of_it = content(one.text)
-        kept = type(of_it)(
-            tuple(stem for stem in of_it.stated if stem in said), tuple(stem for stem in of_it.asked if stem in said)
-        )
-        whole += weights.of(of_it)
-        covered += weights.of(kept)
-    return covered * PPM // whole if whole else PPM

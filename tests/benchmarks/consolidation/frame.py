@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache, cached_property
 from pathlib import Path
 
-from memquorum.core.policy import Policy
+from msgspec.structs import replace
+
+from memquorum.core.policy import PPM, Policy
 from memquorum.ports import Summariser
 from tests.benchmarks.consolidation.made import Consolidated, consolidate
 from tests.benchmarks.consolidation.orders import ORDERS, Plain
@@ -40,8 +42,12 @@ class Material(frame.Material):
         return found
 
     def _left(self, name: str, rule: str = SHIPPED, share_ppm: int | None = None) -> list[Consolidated]:
-        share = share_ppm or self.policy.consolidate.share_ppm
-        return [consolidate(one, summariser(rule, share), self.policy) for one in self.stored(name)]
+        share, policy = share_ppm or self.policy.consolidate.share_ppm, self.policy
+        if rule != SHIPPED or share_ppm is not None:
+            # What a rule keeps of so many tokens is asked, whatever may be lost by it.
+            lose = replace(policy.consolidate, share_ppm=share, lost_rank_ppm=PPM + 1)
+            policy = replace(policy, consolidate=lose)
+        return [consolidate(one, summariser(rule, share), policy) for one in self.stored(name)]
 
 
 def summariser(rule: str, share_ppm: int) -> Summariser:

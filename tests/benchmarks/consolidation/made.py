@@ -19,7 +19,7 @@ from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import CONSOLIDATE
 from memquorum.ports import SessionMemory, Summariser
 from tests.benchmarks.consolidation.sessions import Stored
-from tests.builders.summaries import summaries
+from workers.consolidator import making
 
 AGREED, TOO_LITTLE, UNFAITHFUL = "consolidated", "covers too little", "not faithful"
 _DIRECTION = np.ones(2, np.float32)
@@ -101,7 +101,9 @@ def consolidate(stored: Stored, summariser: Summariser, policy: Policy) -> Conso
         at = memories[-1].created + policy.consolidate.idle_ms
         closed = SessionClosed("", 0, stored.talk.name, memories[0].agent, name, at, "idle", len(stored.talk.texts))
         began = time.perf_counter()
-        made = summaries(summariser, closed, memories)
+        parts = making.parts(closed, memories, policy.consolidate)
+        said = ((part, summariser.summarise(part.sources)) for part in parts)
+        made = [making.summary(closed, part, summariser.name, *one) for part, one in said if one is not None]
         took.append(time.perf_counter() - began)
         by_id = {one.memory_id: one for one in memories}
         for record in made:
@@ -124,7 +126,7 @@ def vote(record: EpisodeRecorded, sources: Sequence[SessionMemory], policy: Poli
     facts = (
         MemoryFacts(
             one.memory_id, space, one.agent, one.created, one.created, 0, _DIRECTION,
-            text=one.text, commitment=one.commitment,
+            text=one.text, commitment=one.commitment, rank_ppm=one.rank_ppm,
         )
         for one in sources
     )  # fmt: skip

@@ -102,12 +102,14 @@ SETS: Mapping[str, Callable[[Path], Iterator[Talk]]] = {
 @dataclass(frozen=True)
 class Stored:
     """What the product has of a namespace before it consolidates. `memories`: the turns that are memories of their own;
-    `repeated`: of each, how often it was said again; `disputed`: those that contradict another one."""
+    `repeated`: of each, how often it was said again; `disputed`: those that contradict another one. `ranks`: how
+    the worth of each turn ranked when it was said."""
 
     talk: Talk
     memories: tuple[int, ...]
     repeated: Mapping[int, int]
     disputed: frozenset[int]
+    ranks: Mapping[int, int]
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -125,7 +127,14 @@ class Stored:
         text = self.talk.texts[at]
         bound = ids.sha256(self.ids[at].encode(), text.encode())
         return SessionMemory(
-            self.ids[at], text, self.talk.times[at], AGENT, AGENT, bound, references=self.repeated.get(at, 0)
+            self.ids[at],
+            text,
+            self.talk.times[at],
+            AGENT,
+            AGENT,
+            bound,
+            references=self.repeated.get(at, 0),
+            rank_ppm=self.ranks[at],
         )
 
 
@@ -134,11 +143,12 @@ def store(talk: Talk, vectors: NDArray[np.float32], policy: Policy) -> Stored:
     around = Surroundings(policy.salience, vectors.shape[1])
     counts, ranks = Counts(), Ranks()
     memories: list[int] = []
-    repeated, disputed = Counter[int](), set[int]()
+    repeated, disputed, ranked = Counter[int](), set[int](), dict[int, int]()
     for at, ((speaker, text), vector) in enumerate(zip(talk.spoken, vectors, strict=True)):
         said = content(text)
         worth = worth_ppm(said, counts.tell(said))
         signals = Signals(rank_ppm=ranks.rank_ppm(worth))
+        ranked[at] = signals.rank_ppm or 0
         judged = around.judge(EncodedEpisode(str(at), speaker, text, vector, signals, Marks(speaker)))
         counts.take(said.stems)
         ranks.add(worth)
@@ -147,4 +157,4 @@ def store(talk: Talk, vectors: NDArray[np.float32], policy: Policy) -> Stored:
             disputed.update(map(int, (*judged.contradicts, *([at] if judged.contradicts else []))))
         elif judged.outcome == REINFORCED and judged.reinforces is not None:
             repeated[int(judged.reinforces)] += 1
-    return Stored(talk, tuple(memories), repeated, frozenset(disputed))
+    return Stored(talk, tuple(memories), repeated, frozenset(disputed), ranked)

@@ -51,7 +51,7 @@ def line(tmp_path: Path) -> Iterator[Settings]:
     """A whole installation, whose files are of this test alone."""
     configured = replace(settings.load({}, tmp_path / "line"), clock="driven", encoder="hashing", throwaway=True)
     configured = replace(configured, outside_keep_ms=1000)
-    genesis.create(configured)
+    genesis.create(configured, policy={"consolidate": {"lost_rank_ppm": 1_000_001, "share_ppm": 350_000}})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running

@@ -16,7 +16,7 @@ from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Memory
 from memquorum.commands import OK
-from memquorum.core.policy import UNCAPPED
+from memquorum.core.policy import PPM, UNCAPPED
 from tests.support.clock import tick
 from tests.support.waiting import until
 
@@ -30,6 +30,9 @@ NOTES = (
     "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
 )
 
+# Each of the notes is worth keeping, and most of them are to go.
+LOSES = {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000}
+
 
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
@@ -37,7 +40,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     configured = replace(
         settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
     )
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": {"strict": "strict-*"}})
+    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running

@@ -27,9 +27,9 @@ from memquorum.core.consolidation.extractive import SHARE_PPM
 from memquorum.core.identity import signatures
 from memquorum.core.records import Decided, EpisodeRecorded, JournalEntry, SessionClosed
 from memquorum.schema_files import load_codec
-from tests.builders.summaries import summaries
 from tests.support.sessions import NOTES, Plant, plant
 from tests.support.waiting import until
+from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
 from workers.kafka import loop
 
@@ -80,8 +80,11 @@ def drafted(fleet: Plant, namespace: str, session: str = "shift-1", agent: str =
     with closing(PostgresSessions(fleet.line.memory_dsn, CODEC)) as sessions:
         memories = sessions.memories(shard, namespace, agent, session)
     closed = SessionClosed("e", shard, namespace, agent, session, fleet.now, "ended", 2**62)
-    (made,) = summaries(Extractive(SHARE_PPM), closed, memories)
-    return made
+    (part,) = making.parts(closed, memories, genesis.read(fleet.line).policy.consolidate)
+    summariser = Extractive(SHARE_PPM)
+    said = summariser.summarise(part.sources)
+    assert said is not None
+    return making.summary(closed, part, summariser.name, *said)
 
 
 def publish(fleet: Plant, record: EpisodeRecorded) -> str:

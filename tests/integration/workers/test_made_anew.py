@@ -19,7 +19,7 @@ from memquorum import cli
 from memquorum.client import Invalid, Memory
 from memquorum.commands import OK
 from memquorum.core.audit import receipts
-from memquorum.core.policy import UNCAPPED
+from memquorum.core.policy import PPM, UNCAPPED
 from memquorum.schema_files import load_codec
 from tests.support.clock import tick
 from tests.support.waiting import until
@@ -41,7 +41,13 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     configured = replace(
         settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
     )
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": {"strict": "strict-*"}})
+    genesis.create(
+        configured,
+        policy={
+            "caps": UNCAPPED,
+            "consolidate": {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000},
+        },
+    )
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running

@@ -21,7 +21,7 @@ from memquorum.client import Memory
 from memquorum.client.receipts import lines
 from memquorum.commands import OK
 from memquorum.core.audit.receipts import verify
-from memquorum.core.policy import UNCAPPED
+from memquorum.core.policy import PPM, UNCAPPED
 from memquorum.schema_files import load_codec
 from tests.builders.notes import NOTES
 from tests.support.clock import tick
@@ -47,7 +47,9 @@ def line(tmp_path_factory: pytest.TempPathFactory, scripted: Model) -> Iterator[
         settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, summariser_url=scripted.url,
         summariser_model="scripted-1", summariser_retries=0, summariser_jurisdictions="DE",
     )  # fmt: skip
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": {"share_ppm": 700_000}})
+    genesis.create(
+        configured, policy={"caps": UNCAPPED, "consolidate": {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}}
+    )
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running

@@ -4,7 +4,8 @@ first, then all of its sources.
 A member judges from what it read itself. The summary is faithful where each of its sentences is a sentence of its
 source, word for word, the text is these sentences and nothing else, and the batch is the one that it commits to; a
 sentence of a model's may say no number, name or negation that its sources do not. What is lost is the worth that the
-summary does not cover: the score is the share that it does, and 0 for what is not faithful.
+summary does not cover: the score is the share that it does, of all its sources together, and half of what it covers of
+the one that it covers least, of those whose worth ranks too high to be lost; 0 for what is not faithful.
 
 Voted for, the summary is in short-term memory, as old and as often used as what it says, and its sources rest sealed
 for the grace time, within which another vote can restore them. In a namespace of strict determinism they stay as they
@@ -20,9 +21,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from memquorum.core import ids
 from memquorum.core.access import covers
-from memquorum.core.consolidation.faithful import covered_ppm, faithful
+from memquorum.core.consolidation.faithful import faithful
+from memquorum.core.consolidation.losing import covered_ppm, least_ppm
 from memquorum.core.consolidation.rendering import written
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import PPM, Policy, share
@@ -53,10 +57,10 @@ _MOVED = "moved since"
 def _judge(
     facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
-    return [_terms(summary, sources) for summary, *sources in facts]
+    return [_terms(summary, sources, policy) for summary, *sources in facts]
 
 
-def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts]) -> Terms | None:
+def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy) -> Terms | None:
     said = summary.summary
     if said is None or summary.agent != CONSOLIDATOR or summary.text is None:
         return None
@@ -70,8 +74,10 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts]) -> Terms | None
     model = written(summary.text, said.quotes, texts)
     if model is None or not faithful(said.quotes, texts, times, model):
         return None
-    given = [Source(one.memory_id, one.text or "", one.created) for one in sources]
-    return PPM, covered_ppm(said.quotes, given, model)
+    given = [Source(one.memory_id, one.text or "", one.created, rank_ppm=one.rank_ppm) for one in sources]
+    # What rests sealed because of an erased summary is lost without the new one.
+    least = PPM if said.renews else least_ppm(said.quotes, given, policy.consolidate.lost_rank_ppm, model)
+    return PPM, covered_ppm(said.quotes, given, model), least
 
 
 def committed(sources: Sequence[MemoryFacts]) -> bytes:
@@ -90,8 +96,8 @@ def _sound(terms: Columns, _: int, __: Policy) -> bool:
 
 
 def _score(terms: Any, _: Policy) -> Any:
-    faithful, covered = terms
-    return covered * (faithful // PPM)
+    faithful, covered, least = terms
+    return np.minimum(covered, least // 2) * (faithful // PPM)
 
 
 def _absent(found: MemoryState, as_of: int) -> str | None:
@@ -132,17 +138,19 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
         return "does not know all of it, or finds that the summary says what its sources do not: nothing changes"
     least = share(policy.consolidate.covered_ppm)
     told = f"every sentence is in its source; it covers {share(terms['covered'])} of what they are worth"
+    if terms["least"] < PPM:
+        told += f", {share(terms['least'])} of the one that it covers least, which has to be twice that"
     return f"{told}, {'≥' if yes else '<'} {least}: {'consolidate' if yes else 'leave it as it is'}"
 
 
 CONSOLIDATE = Kind(
     name="consolidate",
-    terms=("faithful", "covered"),
-    widths=(4, 4),
+    terms=("faithful", "covered", "least"),
+    widths=(4, 4, 4),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,
     fade=None,
-    abstain=lambda as_of: (0, 0),
+    abstain=lambda as_of: (0, 0, 0),
     check=_check,
     sound=_sound,
     score=_score,
@@ -162,6 +170,7 @@ CONSOLIDATE = Kind(
         opinion=_in_words,
     ),
     reads=True,
+    ranks=True,
     offered=Offered.DRAFTED,
     takes=TAKES,
     spares=1,

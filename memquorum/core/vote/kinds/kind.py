@@ -185,6 +185,8 @@ class Kind:
     words: Words
     reads: bool
     """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
+    ranks: bool = False
+    """Whether `judge`, which reads, also asks how each memory's worth ranks: else it is told of what is not read."""
     offered: Offered = Offered.NONE
     takes: int = 1
     """How many memories of one namespace a proposal may name; one at least."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.extractive import choose, important
-from memquorum.core.consolidation.faithful import covered_ppm, faithful
+from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.importance import (
     BASELINE_PPM,
     EPISODE_HALF_LIFE_MS,
@@ -13,6 +13,7 @@ from memquorum.core.consolidation.importance import (
     importance_ppm,
     left_ppm,
 )
+from memquorum.core.consolidation.losing import covered_ppm
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.records import Quote
 from memquorum.core.text.tokens import tokens

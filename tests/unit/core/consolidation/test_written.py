@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from memquorum.core.consolidation.composing import Written, compose, room
 from memquorum.core.consolidation.extractive import important
-from memquorum.core.consolidation.faithful import covered_ppm, faithful
+from memquorum.core.consolidation.faithful import faithful
+from memquorum.core.consolidation.losing import covered_ppm
 from memquorum.core.consolidation.rendering import render, written
 from memquorum.core.records import Quote
 from memquorum.ports import Source

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from memquorum.core.consolidation.extractive import SHARE_PPM
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import EpisodeRecorded, SessionClosed
 from memquorum.ports import SessionMemory
-from tests.builders.summaries import summaries
+from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
 
 NOW = 1_750_000_000_000
@@ -21,13 +21,20 @@ NOTES = (
     "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
 )
 MEMORIES = [
-    SessionMemory(f"m{at}", text, NOW - 60_000 + at, "anna", "anna", bytes([at]) * 32, accepted=10 + at)
+    SessionMemory(
+        f"m{at}", text, NOW - 60_000 + at, "anna", "anna", bytes([at]) * 32, accepted=10 + at, rank_ppm=800_000
+    )
     for at, text in enumerate(NOTES)
 ]
 
+LOSES = replace(Policy().consolidate, lost_rank_ppm=PPM + 1, share_ppm=350_000)
+"""Whatever is worth, it may go."""
+
 
 def made(memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED) -> list[EpisodeRecorded]:
-    return summaries(Extractive(SHARE_PPM), closed, memories)
+    summariser = Extractive(LOSES.share_ppm)
+    parts = ((part, summariser.summarise(part.sources)) for part in making.parts(closed, memories, LOSES))
+    return [making.summary(closed, part, summariser.name, *said) for part, said in parts if said is not None]
 
 
 def test_a_summary_is_as_old_as_what_it_says_and_made_again_it_is_the_same_event() -> None:
@@ -51,6 +58,25 @@ def test_the_three_most_important_are_there_whole() -> None:
     (one,) = made([*tiny, MEMORIES[0], MEMORIES[1], used])
     lines = one.content.split("\n")
     assert NOTES[0] in lines and NOTES[1] in lines and used.text.split(". ")[1] in lines
+
+
+def test_what_is_worth_keeping_and_does_not_fit_stays_a_memory_of_its_own() -> None:
+    chat = [
+        replace(
+            one,
+            memory_id=f"t{at}",
+            text=f"Well, that was nice to hear from all of you again, number {at} it was.",
+            rank_ppm=300_000,
+        )
+        for at, one in enumerate(MEMORIES * 2)
+    ]
+    summariser, policy = Extractive(350_000), replace(LOSES, lost_rank_ppm=667_000)
+    (part,) = making.parts(CLOSED, [*chat, *MEMORIES], policy)
+    kept = {one.memory_id for one in part.memories}
+    said = summariser.summarise(part.sources)
+    assert said is not None and {f"t{at}" for at in range(8)} < kept
+    assert {one.memory_id for one in said[1]} >= kept - {one.memory_id for one in chat}, "what goes is quoted"
+    assert making.parts(CLOSED, MEMORIES, policy) == [], "of facts alone nothing is summed up"
 
 
 def test_a_long_session_leaves_several_each_of_its_own_part() -> None:

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.extractive import important
-from memquorum.core.consolidation.faithful import covered_ppm, faithful
+from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.leaving import Gate
+from memquorum.core.consolidation.losing import covered_ppm
 from memquorum.core.consolidation.rendering import written
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source, SummariserUnavailable

@@ -30,7 +30,7 @@ SAID = (
 SOURCES = tuple(
     MemoryFacts(
         f"m{at}", "plant", "anna", NOW + at, NOW + at, 600_000, np.ones(2, np.float32),
-        text=text, commitment=bytes([at]) * 32,
+        text=text, commitment=bytes([at]) * 32, rank_ppm=100_000,
     )
     for at, text in enumerate(SAID)
 )  # fmt: skip
@@ -105,6 +105,15 @@ def test_a_summary_is_not_promoted() -> None:
     assert judged[1] is None, "its own sources would bear it out"
 
 
+def test_nor_has_one_that_loses_what_is_worth_keeping() -> None:
+    lost = next(one for one in SOURCES if one.memory_id not in {q.memory_id for q in summary().summary.quotes})  # type: ignore[union-attr]
+    for rank_ppm, yes in ((100_000, True), (666_999, True), (667_000, False), (None, False)):
+        told = tuple(replace(one, rank_ppm=rank_ppm) if one is lost else one for one in SOURCES)
+        assert votes(summary(), told) == yes, rank_ppm
+    every = tuple(replace(one, rank_ppm=900_000) for one in SOURCES if one is not lost)
+    assert votes(summary(), (*every, lost)), "those that are quoted may rank as they like"
+
+
 def test_nor_has_one_that_covers_too_little() -> None:
     quotes = summary().summary
     assert quotes is not None
@@ -113,4 +122,4 @@ def test_nor_has_one_that_covers_too_little() -> None:
     (terms,) = CONSOLIDATE.judge([(told, *SOURCES)], MemberContext("plant"), NOW, Policy(), RULES)
     assert terms is not None and 0 < terms[1] < PPM
     assert votes(told) == (terms[1] >= Policy().consolidate.covered_ppm)
-    assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999), Policy()), Policy())
+    assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999, PPM), Policy()), Policy())

@@ -59,7 +59,9 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return (draw(st.sampled_from([0, PPM])),)
     if kind.weighs_scores:
         return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM]), ppm, ppm))
-    if kind in (CONSOLIDATE, MERGE):
+    if kind is CONSOLIDATE:
+        return draw(st.tuples(st.sampled_from([0, PPM]), ppm, ppm))
+    if kind is MERGE:
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm))
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
