@@ -16,7 +16,7 @@ from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.text.tokens import tokens
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
-from tests.benchmarks.consolidation import command, decisions, evidence, shrinking
+from tests.benchmarks.consolidation import command, decisions, evidence, repeated, shrinking
 from tests.benchmarks.consolidation.frame import SHIPPED, Material
 from tests.benchmarks.consolidation.made import AGREED, TOO_LITTLE, Consolidated, consolidate
 from tests.benchmarks.consolidation.orders import ORDERS, Plain
@@ -130,6 +130,13 @@ def test_a_decision_is_left_where_a_sentence_that_bears_it_out_is() -> None:
     assert 2 not in turns and turns <= {0, 1, 3, 4, 5}
     spent = sum(tokens(of.texts[at]) for at in decisions.by_worth(made))
     assert 0 < spent <= sum(map(tokens, made.texts))
+
+
+def test_the_row_of_exact_duplicates(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeated, "OnnxEncoder", HashingEncoder)
+    row = repeated.duplicates(material)
+    assert row.value("duplicates that were known") == 100
+    assert row.value("new texts that the filter let through") < 2
 
 
 def test_a_set_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
