@@ -109,5 +109,7 @@ def _source(one: SessionMemory, as_of: int) -> Source:
 
 
 def _event_id(closed: SessionClosed, by: str, memory_ids: Sequence[str]) -> str:
-    named = "\0".join((closed.namespace, closed.agent, closed.session, by, *memory_ids))
+    # What is made anew may be made of all that the erased one was made of, where that went for what was merged into it.
+    anew = () if closed.summary is None else (closed.summary,)
+    named = "\0".join((closed.namespace, closed.agent, closed.session, by, *memory_ids, *anew))
     return str(uuid.uuid5(_SUMMARIES, named))

@@ -45,6 +45,13 @@ def test_a_summary_is_as_old_as_what_it_says_and_made_again_it_is_the_same_event
     assert again.event_id == one.event_id
 
 
+def test_what_is_made_anew_of_all_that_is_there_is_another_event() -> None:
+    """A summary goes with a source of what was merged into it, and all of its own sources are left."""
+    (one,) = made(MEMORIES)
+    (anew,) = made(MEMORIES, replace(CLOSED, summary="erased"))
+    assert anew.derives_from == one.derives_from and anew.event_id != one.event_id
+
+
 def test_what_was_accepted_after_its_end_belongs_to_the_next_session() -> None:
     late = [replace(one, accepted=one.accepted + 90) for one in MEMORIES]
     (one,) = made([*MEMORIES, *(replace(two, memory_id=f"late-{two.memory_id}") for two in late)])
