@@ -23,6 +23,8 @@ import psycopg
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 
 from infra import topics
@@ -40,6 +42,10 @@ _TEMPLATES = ("memory", "vault")
 
 
 _ahead = Ahead()
+
+# Sessions of tests share the processors: how long one example takes says nothing.
+hypothesis_settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("shared")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
