@@ -19,6 +19,7 @@ from memquorum.core.records import (
     Accessed,
     Decided,
     Destroyed,
+    Disclosed,
     Erased,
     JournalAppended,
     JournalEntry,
@@ -92,6 +93,9 @@ class Tail:
             return f"{entry.effect:<11} request {entry.event_id} {where}: {what}"
         if isinstance(detail, Patched):
             return f"patched     roll-ups {where}: {many(len(detail.applied), 'sentence')}"
+        if isinstance(detail, Disclosed):
+            told = f"{many(len(detail.memory_ids), 'memory')} may be sent to {detail.recipient}"
+            return f"disclosed   texts {where}: {told}"
         if isinstance(detail, Withheld):
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
             return f"withheld    order {entry.event_id} {where}: {told}; after the release it has to be ordered again"

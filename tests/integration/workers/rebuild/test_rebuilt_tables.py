@@ -16,7 +16,7 @@ from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records import Quote, Summary
-from tests.builders import erasures, protections, rollups
+from tests.builders import disclosures, erasures, protections, rollups
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
 from tests.support.watch import Worker, await_seq, database
@@ -53,8 +53,9 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         flow.episodes(SHARD, ["summary"], at=TICK + 2, agent="consolidator", derives_from=(a,), summary=summary)
         patches = rollups.wanted(GENESIS, rollups.patch(a), namespace=mine)
         flow.accepted(SHARD, rollups.accepted(codec, GENESIS, patches))
+        flow.accepted(SHARD, disclosures.accepted(codec, GENESIS, a, namespace=mine))
         flow.flush()
-        await_seq(databases, SHARD, 12, worker)
+        await_seq(databases, SHARD, 13, worker)
     return flow
 
 

@@ -16,7 +16,7 @@ from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import erasures, protections, rehearsals, rollups, votes
+from tests.builders import disclosures, erasures, protections, rehearsals, rollups, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, anew, memory_id
@@ -67,6 +67,7 @@ def shard(codec: Codec) -> Shard:
     made.summary("sum", [memory_id("e")])
     rehearse(made, memory_id("e"), "groundless")
     made.protect(rollups.accepted(codec, GENESIS, rollups.wanted(GENESIS, rollups.patch(memory_id("e")))))
+    made.protect(disclosures.accepted(codec, GENESIS, memory_id("e")))
     return made
 
 
@@ -117,6 +118,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "salience 0.6, a summary of 1 memory that waits for its vote",
         f"1970-04-03 14:13:20  0/26    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
         "1970-04-03 14:13:20  0/27    patched     roll-ups in greenhouse: 1 sentence",
+        "1970-04-03 14:13:20  0/28    disclosed   texts in greenhouse: 1 memory may be sent to llm.example.org",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 
