@@ -299,7 +299,7 @@ class World:
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000)}
-        for_it |= {CONSOLIDATE: (PPM, 600_000), MERGE: (PPM, 990_000)}
+        for_it |= {CONSOLIDATE: (PPM, 600_000, PPM), MERGE: (PPM, 990_000)}
         fades = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(AS_OF)
         return Opinion(yes, kind.score(terms, policy), terms)

@@ -45,6 +45,8 @@ class Flow:
         """Every accepted record with its score, in order: what a reference can be computed from."""
         self._producer: Producer = loop.producer(bootstrap, linger_ms=5, log_level=0)
         self._numbers = itertools.count()
+        self.sentences = False
+        """Whether what is stored has a vector of a sentence too, as a summary has."""
         self._random = np.random.default_rng(5)
 
     def flush(self) -> None:
@@ -112,14 +114,17 @@ class Flow:
         salience: int = 600_000,
         contradicts: tuple[str, ...] = (),
     ) -> None:
-        sealed = None
+        sealed, below = None, None
         if outcome != "below_threshold":
             key = self.vault.open([episode.memory_id])[episode.memory_id]
             vector = self._random.normal(size=384).astype(np.float32)
             sealed = sealing.seal_vector(key, os.urandom(12), vector, episode.memory_id)
+            if self.sentences:
+                below = sealing.seal_sentences(key, os.urandom(12), vector[None, :], episode.memory_id)
         record = EpisodeScored(
             episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
             salience, False, "random", reinforces, 810_000, sealed_embedding=sealed, contradicts=contradicts,
+            sealed_sentences=below,
         )  # fmt: skip
         self._send(topics.SCORED, shard, self.codec.encode(record), episode.event_id)
         at = next(i for i, item in enumerate(reversed(self.log[shard])) if item.offset == offset)

@@ -33,7 +33,7 @@ OUTSIDE = ("template1", "template0", "postgres")
 def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]) -> Flow:
     """A shard of which every table has rows."""
     flow = Flow(installed.bootstrap, codec, GENESIS, PostgresVault(installed.vault_dsn, MASTER))
-    mine = flow.namespace(SHARD)
+    mine, flow.sentences = flow.namespace(SHARD), True
     with Worker(flow.bootstrap, codec, databases) as worker:
         flow.episodes(SHARD, ["a", "b"])
         flow.episodes(SHARD, ["c"], subject="ada", contradicts=(memory_id(mine, "a"),))
