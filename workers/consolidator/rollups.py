@@ -107,6 +107,8 @@ class RollupLoop:
         elif entry is not None and entry.effect == "ticked":
             done = self._tick(shard, entry.as_of, loop.traceparent(message))
         self._read_to[shard] = offset + 1
+        # Where nothing ticks nothing is committed, and yet all is read.
+        self._shown.at(topics.JOURNAL, shard, offset + 1)
         self._commit(shard, always=entry is not None and entry.effect == "ticked")
         return done
 
@@ -193,4 +195,3 @@ class RollupLoop:
             _LOG.warning("%s/%d: not committed: %s", topics.JOURNAL, shard, error.args[0].str())
             return
         self._committed[shard] = offset
-        self._shown.at(topics.JOURNAL, shard, read_to)
