@@ -568,6 +568,7 @@ def test_every_process_can_be_watched(line: Settings) -> None:
         "commit",
         "consolidator",
         "rehearsal",
+        "rollups",
     }
     assert set(told) == stages | {"retrieval"}
     for stage in ("intake", "salience", "decay", "nomination", "commit"):

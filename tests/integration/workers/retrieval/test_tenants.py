@@ -35,7 +35,7 @@ from memquorum.core.records import ErasedEpisode
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.builders import erasures, protections, rollups, votes
+from tests.builders import disclosures, erasures, protections, rollups, votes
 from tests.builders import genesis as cluster
 from tests.builders.published import POLICY
 from tests.builders.shard import NAMESPACE as HERS
@@ -59,7 +59,9 @@ OWN = {
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("protection", "living", "let_go", "reward", "quote", "patch"), "namespace = %(namespace)s"),
+    **dict.fromkeys(
+        ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure"), "namespace = %(namespace)s"
+    ),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
@@ -124,6 +126,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         shard.protect(protections.accepted(codec, "pin", memory("kept", namespace), **said))
         patches = rollups.wanted(GENESIS, rollups.patch(memory("kept", namespace)), namespace=namespace)
         shard.protect(rollups.accepted(codec, GENESIS, patches))
+        shard.protect(disclosures.accepted(codec, GENESIS, memory("kept", namespace), namespace=namespace))
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
