@@ -19,6 +19,7 @@ from memquorum.commands import NOT_FOUND, OK
 from memquorum.core.api.answers import Rollup
 from memquorum.core.policy import UNCAPPED
 from tests.support.clock import tick
+from tests.support.sessions import LOSES
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
@@ -38,7 +39,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     configured = replace(
         settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
     )
-    genesis.create(configured, policy={"caps": UNCAPPED})
+    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running
