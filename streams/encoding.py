@@ -45,11 +45,5 @@ class Encoding:
         return found
 
 
-def together(found: Sequence[Vector | Exception]) -> list[Vector] | Exception:
-    """All vectors, or the first failure."""
-    vectors = [one for one in found if not isinstance(one, Exception)]
-    return vectors if len(vectors) == len(found) else next(one for one in found if isinstance(one, Exception))
-
-
 def _again(found: Vector | Exception) -> bool:
     return isinstance(found, Exception) and not isinstance(found, KillsTheEncoder)

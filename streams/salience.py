@@ -18,10 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 import faust
-import numpy as np
 from msgspec.structs import replace
 
 from memquorum import topics
@@ -46,12 +44,13 @@ from memquorum.core.salience import (
     Vector,
 )
 from memquorum.core.vote.doubting import doubting
+from memquorum.encoders.each import together
 from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Past, Vault
 from memquorum.telemetry.bundle import Stage, Telemetry
 from streams import stage
 from streams.assignments import Assignments, by_shard
 from streams.crashes import Crashes
-from streams.encoding import Encoding, together
+from streams.encoding import Encoding
 from streams.known import Known
 from streams.learned import Learned
 from streams.pictures import Pictures
@@ -227,9 +226,8 @@ class Salience:
             for case, one, of in zip(sound, around, asked, strict=True)
             for text in of
         ]
-        vectors = iter(self._known.vectors(texts))
-        for case, of in zip(sound, asked, strict=True):
-            found = together(list(islice(vectors, len(of))))
+        vectors = together(self._known.vectors(texts), map(len, asked))
+        for case, found in zip(sound, vectors, strict=True):
             if isinstance(found, Exception):
                 self._fail(case, found)
             else:
@@ -248,7 +246,9 @@ class Salience:
                 given = replace(given, rank_ppm=case.weighed.rank_ppm)
                 judgement = self._judge(case, given, case.vector)
                 if judgement.outcome != BELOW_THRESHOLD:
-                    sealed = _sealed(case.key, accepted.memory_id, case.vector, case.sentences)
+                    nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
+                    vectors = (case.vector, *case.sentences)
+                    sealed = sealing.seal_rows(case.key, nonces, vectors, accepted.memory_id)
                 self._worths.take(shard, accepted, case.weighed)
             except Exception as error:
                 case.weighed, given = None, replace(given, rank_ppm=None)
@@ -315,14 +315,6 @@ class Salience:
             event_id=f"scored/{arrival.partition}/{arrival.offset}",
             traceparent=arrival.traceparent,
         )
-
-
-def _sealed(key: bytes, memory_id: str, vector: Vector, below: Sequence[Vector]) -> tuple[bytes, bytes | None]:
-    """A memory's embedding, and those of a summary's sentences."""
-    whole = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector, memory_id)
-    if not below:
-        return whole, None
-    return whole, sealing.seal_sentences(key, os.urandom(sealing.NONCE_BYTES), np.stack(below), memory_id)
 
 
 def _letter(codec: Codec, case: _Case, at: int) -> Output:

@@ -83,6 +83,17 @@ def seal_sentences(key: bytes, nonce: bytes, vectors: NDArray[np.float32], memor
     return seal(key, nonce, vectors.astype("<f2").tobytes(), _purpose("sentences", memory_id))
 
 
+def seal_rows(
+    key: bytes, nonces: tuple[bytes, bytes], vectors: Sequence[NDArray[np.float32]], memory_id: str
+) -> tuple[bytes, bytes | None]:
+    """A memory's embedding, the first of the vectors, and those of a summary's sentences behind it, each sealed under a
+    nonce of its own; None where it has no sentences. `open_rows` opens both."""
+    import numpy as np
+
+    whole = seal_vector(key, nonces[0], vectors[0], memory_id)
+    return whole, seal_sentences(key, nonces[1], np.stack(vectors[1:]), memory_id) if len(vectors) > 1 else None
+
+
 def open_rows(key: bytes, embedding: bytes, sentences: bytes | None, memory_id: str) -> NDArray[np.float32]:
     """A memory's embedding as float32, shape (d,); of a summary with those of its sentences below it, shape (1 + n, d).
 

@@ -12,9 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 
-import numpy as np
 from confluent_kafka import KafkaException, Producer
 
 from db.encodings import Encoded, Encodings
@@ -24,7 +22,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consolidation.rendering import said
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.records import MemoryReencoded
-from memquorum.encoders.each import each
+from memquorum.encoders.each import each, together
 from memquorum.ports import Encoder, Vault, Vector
 from workers.kafka import loop
 from workers.kafka.strangers import stamped
@@ -141,12 +139,8 @@ class _Work:
                 self.failed.add(memory.memory_id)
                 continue
             key = keys[memory.memory_id]
-            sealed = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector[0], memory.memory_id)
-            below = None
-            if len(vector) > 1:
-                nonce = os.urandom(sealing.NONCE_BYTES)
-                below = sealing.seal_sentences(key, nonce, np.stack(vector[1:]), memory.memory_id)
-            self._send(memory, sealed, below)
+            nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
+            self._send(memory, *sealing.seal_rows(key, nonces, vector, memory.memory_id))
             published.append(memory)
         while self._producer.flush(_FLUSH_S) and not self._stop:
             pass
@@ -157,15 +151,13 @@ class _Work:
     def _encode(self, memories: Sequence[Encoded]) -> list[list[Vector] | None]:
         """The vector of each, and of a summary those of its sentences; None where there can be none, which is told."""
         texts = [said(memory.text, summary=memory.summary) for memory in memories]
-        encoded = iter(each(self._encoder, [text for of in texts for text in of]))
+        encoded = together(each(self._encoder, [text for of in texts for text in of]), map(len, texts))
         vectors: list[list[Vector] | None] = []
-        for memory, of in zip(memories, texts, strict=True):
-            found = list(islice(encoded, len(of)))
-            wrong = next((one for one in found if isinstance(one, Exception)), None)
-            if wrong is not None:
+        for memory, found in zip(memories, encoded, strict=True):
+            if isinstance(found, Exception):
                 # The error's words may hold content.
-                log.error("memory %s cannot be encoded: %s", memory.memory_id, type(wrong).__name__)
-            vectors.append(None if wrong is not None else [one for one in found if not isinstance(one, Exception)])
+                log.error("memory %s cannot be encoded: %s", memory.memory_id, type(found).__name__)
+            vectors.append(None if isinstance(found, Exception) else found)
         return vectors
 
     def _send(self, memory: Encoded, sealed: bytes, below: bytes | None) -> None:

@@ -21,21 +21,18 @@ MOST_KEPT = 0.95
 """A summary that has more of its sources' tokens saves nothing."""
 
 
-def covered_ppm(quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str] = ()) -> int:
-    """The share of its sources' worth that a summary covers, all together; `written`: what a model wrote of it."""
+def coverage_ppm(
+    quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str] = (), *, lost_rank_ppm: int | None = None
+) -> tuple[int, int]:
+    """The share of its sources' worth that a summary covers: of all together, and of that one which it covers least, of
+    those that may not be lost; all where each may, as without a rank from which on none may. `written`: what a model
+    wrote of it."""
     shares = _shares(quotes, sources, written)
-    whole = sum(worth for _, worth in shares.values())
-    return sum(kept for kept, _ in shares.values()) * PPM // whole if whole else PPM
-
-
-def least_ppm(
-    quotes: Sequence[Quote], sources: Sequence[Source], lost_rank_ppm: int, written: Sequence[str] = ()
-) -> int:
-    """The share that a summary covers of that source that it covers least, of those that may not be lost; all where
-    each may."""
-    shares = _shares(quotes, sources, written)
-    kept = (shares[one.memory_id] for one in sources if not _may_be_lost(one, lost_rank_ppm))
-    return min((covered * PPM // worth for covered, worth in kept if worth), default=PPM)
+    covered, whole = map(sum, zip(*shares.values(), strict=True)) if shares else (0, 0)
+    kept = () if lost_rank_ppm is None else (one for one in sources if not _may_be_lost(one, lost_rank_ppm))
+    each = (shares[one.memory_id] for one in kept)
+    least = min((said * PPM // worth for said, worth in each if worth), default=PPM)
+    return covered * PPM // whole if whole else PPM, least
 
 
 def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int) -> tuple[Source, ...]:

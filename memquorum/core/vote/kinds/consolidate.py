@@ -26,7 +26,7 @@ import numpy as np
 from memquorum.core import ids
 from memquorum.core.access import covers
 from memquorum.core.consolidation.faithful import faithful
-from memquorum.core.consolidation.losing import covered_ppm, least_ppm
+from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import PPM, Policy, share
@@ -76,8 +76,8 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
         return None
     given = [Source(one.memory_id, one.text or "", one.created, rank_ppm=one.rank_ppm) for one in sources]
     # What rests sealed because of an erased summary is lost without the new one.
-    least = PPM if said.renews else least_ppm(said.quotes, given, policy.consolidate.lost_rank_ppm, model)
-    return PPM, covered_ppm(said.quotes, given, model), least
+    lost_rank_ppm = None if said.renews else policy.consolidate.lost_rank_ppm
+    return PPM, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=lost_rank_ppm)
 
 
 def committed(sources: Sequence[MemoryFacts]) -> bytes:
@@ -86,13 +86,11 @@ def committed(sources: Sequence[MemoryFacts]) -> bytes:
 
 
 def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    if terms[0] not in (0, PPM):
-        return f"faithful {terms[0]} is neither 0 nor {PPM}"
-    return outside(CONSOLIDATE.terms, terms)
+    return outside(CONSOLIDATE.terms, terms, flags=1)
 
 
 def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return bool(((terms[0] == 0) | (terms[0] == PPM)).all()) and within(terms)
+    return within(terms, flags=1)
 
 
 def _score(terms: Any, _: Policy) -> Any:

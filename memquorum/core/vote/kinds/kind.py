@@ -289,14 +289,19 @@ def nth_highest(values: Sequence[int], n: int) -> int:
     return sorted(values, reverse=True)[n - 1] if len(values) >= n else 0
 
 
-def outside(names: Sequence[str], values: Sequence[int]) -> str | None:
-    """Which of the values is no share of one, or None."""
-    for name, value in zip(names, values, strict=True):
+def outside(names: Sequence[str], values: Sequence[int], flags: int = 0) -> str | None:
+    """Which of the values is no share of one, or None. `flags`: so many of the first say whether something holds, and
+    are all or nothing."""
+    for name, value in zip(names[:flags], values[:flags], strict=True):
+        if value not in (0, PPM):
+            return f"{name} {value} is neither 0 nor {PPM}"
+    for name, value in zip(names[flags:], values[flags:], strict=True):
         if not 0 <= value <= PPM:
             return f"{name} {value} lies outside 0..{PPM}"
     return None
 
 
-def within(values: Columns) -> bool:
-    """Whether all values are shares of one."""
-    return bool(((values >= 0) & (values <= PPM)).all())
+def within(values: Columns, flags: int = 0) -> bool:
+    """Whether `outside` finds nothing wrong with any of many opinions' values."""
+    whole, shares = values[:flags], values[flags:]
+    return bool(((whole == 0) | (whole == PPM)).all() and ((shares >= 0) & (shares <= PPM)).all())

@@ -68,13 +68,11 @@ def _rank(one: MemoryFacts, as_of: int) -> tuple[int, int, str]:
 
 
 def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    if terms[0] not in (0, PPM):
-        return f"same {terms[0]} is neither 0 nor {PPM}"
-    return outside(MERGE.terms, terms)
+    return outside(MERGE.terms, terms, flags=1)
 
 
 def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return bool(((terms[0] == 0) | (terms[0] == PPM)).all()) and within(terms)
+    return within(terms, flags=1)
 
 
 def _score(terms: Any, _: Policy) -> Any:

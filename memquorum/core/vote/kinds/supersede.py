@@ -127,14 +127,11 @@ def _score(terms: Any, _: Policy | None) -> Any:
 
 
 def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    for name, value in zip(SUPERSEDE.terms[:2], terms[:2], strict=True):
-        if value not in (0, PPM):
-            return f"{name} {value} is neither 0 nor {PPM}"
-    return outside(SUPERSEDE.terms[2:], terms[2:])
+    return outside(SUPERSEDE.terms, terms, flags=2)
 
 
 def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return bool(((terms[:2] == 0) | (terms[:2] == PPM)).all()) and within(terms[2:])
+    return within(terms, flags=2)
 
 
 def _void(found: MemoryState, _: int) -> str | None:

@@ -13,7 +13,7 @@ from memquorum.core.consolidation.importance import (
     importance_ppm,
     left_ppm,
 )
-from memquorum.core.consolidation.losing import covered_ppm
+from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.records import Quote
 from memquorum.core.text.tokens import tokens
@@ -73,7 +73,7 @@ def test_a_sentence_that_nobody_said_is_found() -> None:
 
 def test_what_it_covers_grows_with_what_it_says() -> None:
     some, more = choose(SOURCES, share_ppm=300_000), choose(SOURCES, share_ppm=800_000)
-    assert 0 < covered_ppm(some, SOURCES) < covered_ppm(more, SOURCES) <= 1_000_000
+    assert 0 < coverage_ppm(some, SOURCES)[0] < coverage_ppm(more, SOURCES)[0] <= 1_000_000
 
 
 def test_the_most_important_are_those_of_importance_then_of_worth() -> None:

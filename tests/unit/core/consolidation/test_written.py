@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.composing import Written, compose, room
 from memquorum.core.consolidation.extractive import important
 from memquorum.core.consolidation.faithful import faithful
-from memquorum.core.consolidation.losing import covered_ppm
+from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import render, written
 from memquorum.core.records import Quote
 from memquorum.ports import Source
@@ -41,7 +41,7 @@ def test_what_may_stand_stands_and_in_the_place_of_the_rest_what_was_said() -> N
     assert all(TEXTS[one] in made.text for one in WHOLE), "what is most important is not there word for word"
     assert NOTES[7] not in lines and NOTES[4] not in lines, "what the model wrote stands there twice"
     assert judged(made.text, made.quotes)
-    assert covered_ppm(made.quotes, SOURCES, written(made.text, made.quotes, TEXTS) or ()) > 500_000
+    assert coverage_ppm(made.quotes, SOURCES, written(made.text, made.quotes, TEXTS) or ())[0] > 500_000
 
 
 def test_a_summary_has_its_share_of_the_tokens_and_no_more() -> None:

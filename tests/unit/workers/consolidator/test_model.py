@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.extractive import important
 from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.leaving import Gate
-from memquorum.core.consolidation.losing import covered_ppm
+from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source, SummariserUnavailable
@@ -66,7 +66,7 @@ def test_what_it_writes_is_a_summary_that_members_find_faithful(tmp_path: Path) 
             texts, times = {one.memory_id: one.text for one in given}, {one.memory_id: one.at for one in given}
             sentences = written(text, quotes, texts)
             assert sentences is not None and faithful(quotes, texts, times, sentences)
-            assert covered_ppm(quotes, given, sentences) > 250_000
+            assert coverage_ppm(quotes, given, sentences)[0] > 250_000
             for one in server.invented:
                 assert one.sentence not in text, one
             assert bool(rejected) >= bool(server.invented)
