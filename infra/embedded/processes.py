@@ -18,6 +18,9 @@ from infra.settings import Mendable
 
 _PR_SET_PDEATHSIG = 1
 _PORT_MIN, _PORT_TRIES, _ATTEMPTS = 10_000, 50, 3
+# Not the chance of `random`, which a test may have seeded: two processes with one seed would ask for the same ports.
+_CHANCE = random.SystemRandom()
+_GIVEN: set[int] = set()
 # Loaded before any fork: the child between fork and exec may run little more than a system call.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -31,12 +34,15 @@ def free_port(wanted: int = 0) -> int:
 
     Never one that the kernel hands to clients: while a server is down, one of its own clients that tries to come back
     could be given the very port that it asks for, and be connected with itself, and the server would find it taken.
-    Another process may take it before its user does.
+    Another process may take it before its user does; this one is given it once, since a server that wants two asks for
+    both before it binds either.
     """
     first = _first_of_clients()
     room = range(_PORT_MIN, first) if first > 2 * _PORT_MIN else range(0, 1)
     tries = [wanted] if wanted else []
-    for port in (*tries, *random.sample(room, min(len(room), _PORT_TRIES)), 0):
+    for port in (*tries, *_CHANCE.sample(room, min(len(room), _PORT_TRIES)), 0):
+        if port in _GIVEN and port != wanted:
+            continue
         with socket.socket() as probe:
             # As servers do, so that a connection of the last run that is still closing keeps nobody out.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -44,7 +50,9 @@ def free_port(wanted: int = 0) -> int:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return int(probe.getsockname()[1])
+            found = int(probe.getsockname()[1])
+            _GIVEN.add(found)
+            return found
     raise EmbeddedError("no TCP port of 127.0.0.1 is free")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,21 +14,42 @@ from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.core.policy import PPM, UNCAPPED
+from tests.builders.notes import NOTES as TWELVE
 from tests.support.clock import tick
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
-NOTES = (
-    "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
-    "We decided to move the pump test to Thursday 14:00 because the valve arrives on Wednesday.",
-    "Lena will send the pressure log to the insurer by Friday.",
-    "It is still unclear who pays for the second gasket set, 480 euros.",
-    "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
-)
+NOTES = TWELVE[:5]
 
 # Each of the notes is worth keeping, and most of them are to go.
-LOSES = {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000}
+LOSES: Mapping[str, Any] = {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000}
+
+
+def configured(folder: Path, **changed: Any) -> Settings:
+    """Settings of an installation whose clock the test drives."""
+    return replace(settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, **changed)
+
+
+@contextmanager
+def driven(told: Settings, consolidate: Mapping[str, Any] = LOSES) -> Iterator[Settings]:
+    """The whole fleet with a driven clock, at START; what may go within a day is not capped."""
+    genesis.create(told, policy={"caps": UNCAPPED, "consolidate": consolidate})
+    with supervisor.started(told) as running:
+        tick(running, START)
+        yield running
+
+
+def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
+    """Asks the store."""
+    with psycopg.connect(line.memory_dsn) as connection:
+        return connection.execute(statement, named).fetchall()
+
+
+def tiers(line: Settings, namespace: str) -> dict[str, int]:
+    """How many memories of each maker are in each tier."""
+    told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
+    return dict(rows(line, told, n=namespace))
 
 
 @dataclass
@@ -68,13 +89,11 @@ class Plant:
 
     def rows(self, statement: str, **named: Any) -> list[tuple[Any, ...]]:
         """Asks the store."""
-        with psycopg.connect(self.line.memory_dsn) as connection:
-            return connection.execute(statement, named).fetchall()
+        return rows(self.line, statement, **named)
 
     def tiers(self, namespace: str) -> dict[str, int]:
         """How many memories of each maker are in each tier."""
-        told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
-        return dict(self.rows(told, n=namespace))
+        return tiers(self.line, namespace)
 
     def summaries(self, namespace: str, tier: str = "short-term") -> list[str]:
         """The ids of the summaries in a tier, the oldest first."""
@@ -92,9 +111,6 @@ class Plant:
 
 @contextmanager
 def plant(folder: Path) -> Iterator[Plant]:
-    """The whole fleet with a driven clock, at START; what may go within a day is not capped."""
-    configured = replace(settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True)
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
-    with supervisor.started(configured) as running:
-        tick(running, START)
+    """The same, with its time."""
+    with driven(configured(folder)) as running:
         yield Plant(running)

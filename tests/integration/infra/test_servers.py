@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import time
 from pathlib import Path
@@ -81,3 +82,10 @@ def test_a_killed_broker_is_back_under_its_address(own_kafka: Kafka, tmp_path: P
 
 def test_no_client_is_ever_given_a_servers_port() -> None:
     assert all(free_port() < _first_of_clients() for _ in range(20))
+
+
+def test_no_port_is_given_twice_whatever_chance_brings() -> None:
+    random.seed(1)
+    first = free_port()
+    random.seed(1)
+    assert free_port() != first and free_port(first) == first

@@ -5,44 +5,25 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
-import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Memory
 from memquorum.commands import OK
-from memquorum.core.policy import PPM, UNCAPPED
 from tests.support.clock import tick
+from tests.support.sessions import NOTES, configured, driven, rows, tiers
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
-NOTES = (
-    "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
-    "We decided to move the pump test to Thursday 14:00 because the valve arrives on Wednesday.",
-    "Lena will send the pressure log to the insurer by Friday.",
-    "It is still unclear who pays for the second gasket set, 480 euros.",
-    "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
-)
-
-# Each of the notes is worth keeping, and most of them are to go.
-LOSES = {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000}
 
 
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with a driven clock, at START."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
-    with supervisor.started(configured) as running:
-        tick(running, START)
+    with driven(configured(tmp_path_factory.mktemp("line"))) as running:
         yield running
 
 
@@ -53,16 +34,6 @@ def lived(line: Settings, namespace: str, session: str = "shift-1") -> Memory:
         receipt = memory.add(note, session=session, occurred_at=START + at * 1_000, wait=True)
         assert receipt.outcome == "stored", note
     return memory
-
-
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
-
-
-def tiers(line: Settings, namespace: str) -> dict[str, int]:
-    told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
-    return dict(rows(line, told, n=namespace))
 
 
 class Clock:

@@ -6,22 +6,20 @@ import json
 import os
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-import psycopg
 import pytest
 
-from infra import commands, genesis, hold, settings, supervisor
+from infra import commands, genesis, hold
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Invalid, Memory
 from memquorum.commands import OK
 from memquorum.core.audit import receipts
-from memquorum.core.policy import PPM, UNCAPPED
 from memquorum.schema_files import load_codec
 from tests.support.clock import tick
+from tests.support.sessions import configured, driven, rows, tiers
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
@@ -38,18 +36,7 @@ SAID = {
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with a driven clock, at START."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
-    genesis.create(
-        configured,
-        policy={
-            "caps": UNCAPPED,
-            "consolidate": {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000},
-        },
-    )
-    with supervisor.started(configured) as running:
-        tick(running, START)
+    with driven(configured(tmp_path_factory.mktemp("line"))) as running:
         yield running
 
 
@@ -74,16 +61,6 @@ def lived(line: Settings, namespace: str) -> tuple[Memory, dict[str, str]]:
         told[subject] = str(receipt.memory_id)
     memory.end_session("shift-1")
     return memory, told
-
-
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
-
-
-def tiers(line: Settings, namespace: str) -> dict[str, int]:
-    told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
-    return dict(rows(line, told, n=namespace))
 
 
 def summary(line: Settings, namespace: str) -> str:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-import psycopg
 import pytest
 
-from infra import checks, genesis, settings, supervisor
+from infra import checks
 from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Memory
 from memquorum.commands import OK
-from memquorum.core.policy import UNCAPPED
 from tests.support.clock import tick
-from tests.support.sessions import LOSES, NOTES
+from tests.support.sessions import NOTES, configured, driven, rows
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
@@ -29,12 +26,7 @@ SUMMARIES = "SELECT id::text, tier FROM memory WHERE namespace = %(n)s AND made_
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with a driven clock, at START."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
-    with supervisor.started(configured) as running:
-        tick(running, START)
+    with driven(configured(tmp_path_factory.mktemp("line"))) as running:
         yield running
 
 
@@ -47,11 +39,6 @@ class Clock:
     def turn(cls, line: Settings, more: int = HOUR) -> None:
         cls.now += more
         tick(line, cls.now)
-
-
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
 
 
 def summaries(line: Settings, namespace: str) -> dict[str, str]:
@@ -120,7 +107,8 @@ def test_two_that_say_the_same_become_one_and_the_third_stays(
         for _ in range(3):
             Clock.turn(line)
         assert sorted(alive(line, "plant")) == sorted([other, one, two])
-        assert len({hit.memory_id for hit in memory.search("When is the pump test?", peek=True)} & {one, two}) == 1
+        found = {hit.memory_id for hit in memory.search("When is the pump test?", peek=True)}
+        assert len(found & {source, one, two}) == 1
         assert "it came back since" in str(memory.explain(one))
     assert checks.rebuilt(line, "merged_again")["equal"]
     monkeypatch.chdir(line.run_dir.parent)

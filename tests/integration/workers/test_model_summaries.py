@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from infra import genesis, settings, status, supervisor
@@ -26,6 +25,7 @@ from memquorum.schema_files import load_codec
 from tests.builders.notes import NOTES
 from tests.support.clock import tick
 from tests.support.scripted_model import Model, scripted_model
+from tests.support.sessions import rows, tiers
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
@@ -68,16 +68,6 @@ def lived(line: Settings, namespace: str, session: str = "shift-1", **facets: An
         assert receipt.outcome == "stored", note
     memory.end_session(session)
     return memory
-
-
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
-
-
-def tiers(line: Settings, namespace: str) -> dict[str, int]:
-    told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
-    return dict(rows(line, told, n=namespace))
 
 
 def sent(scripted: Model) -> str:

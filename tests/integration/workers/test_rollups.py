@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Memory, NotFound
 from memquorum.commands import NOT_FOUND, OK
 from memquorum.core.api.answers import Rollup
-from memquorum.core.policy import UNCAPPED
 from tests.support.clock import tick
-from tests.support.sessions import LOSES
+from tests.support.sessions import configured, driven, rows
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
@@ -30,18 +26,15 @@ FIRST = (
     "The cover of pump 7 is kept in hall 3.",
     "The motor of pump 7 was made by Brandt in Ulm.",
 )
+# Of the same session, and worth less: a summary that keeps everything is none.
+BESIDE = ("The radio in the van is broken.", "The canteen was closed at noon.")
 SECOND = ("Correction: pump 7 runs at 4.1 bar now.", "Marta Keller painted the cover of pump 7 blue.")
 
 
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with a driven clock, at START."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
-    genesis.create(configured, policy={"caps": UNCAPPED, "consolidate": LOSES})
-    with supervisor.started(configured) as running:
-        tick(running, START)
+    with driven(configured(tmp_path_factory.mktemp("line"))) as running:
         yield running
 
 
@@ -69,11 +62,6 @@ def tell(memory: Memory, notes: tuple[str, ...], session: str, at: int, **said: 
     return found
 
 
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
-
-
 def texts(found: Rollup) -> list[str]:
     return [one.text for one in found.sentences]
 
@@ -97,6 +85,7 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
 ) -> None:
     with client(line, "plant") as memory:
         first = tell(memory, FIRST, "shift-1", START)
+        tell(memory, BESIDE, "shift-1", START + MINUTE)
         # Else members would let the correction supersede it, and its text would go.
         memory.pin(first[0])
         assert texts(rolled_up(line, memory, "pump 7", FIRST[0])) == list(FIRST)
