@@ -22,7 +22,7 @@ from tests.benchmarks.sets import there
 _GOAL = 65.0
 
 
-def _sets(material: Material) -> list[str]:
+def sets(material: Material) -> list[str]:
     """Those that are there; all of them where none is, so that the first is named as absent."""
     return [name for name in SETS if there(material.data, name)] or list(SETS)
 
@@ -34,7 +34,7 @@ def _length(texts: list[str]) -> int:
 def characters(material: Material) -> Row:
     """How much of what was stored is left, by set."""
     row = Row("characters", "characters that are left of what was stored, after every session is over")
-    for name in _sets(material):
+    for name in sets(material):
         some = material.left(name)
         before = sum(_length(one.before) for one in some)
         row.figure(f"left, {name}", 100 * sum(_length(one.texts) for one in some) / before, "%")
@@ -60,7 +60,7 @@ def characters(material: Material) -> Row:
 def votes(material: Material) -> Row:
     """What becomes of what is proposed, and what it covers, by rule."""
     row = Row("votes", "what members say to the summaries, by the rule that made them")
-    for name in _sets(material):
+    for name in sets(material):
         for rule in RULES:
             made = [each for one in material.left(name, rule) for each in one.proposed]
             ended = Counter(each.ended for each in made)
@@ -81,7 +81,7 @@ def most_important(material: Material) -> Row:
     row = Row("most-important", "what is lost of each session's three most important episodes")
     for rule in RULES:
         lost = words = stems = episodes = 0
-        for name in _sets(material):
+        for name in sets(material):
             for one in material.left(name, rule):
                 sessions = _ranked(one, material)
                 served = [content(made.record.content).stems for made in one.agreed]

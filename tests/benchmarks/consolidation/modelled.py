@@ -1,0 +1,155 @@
+"""The row of a model as summariser: of what a scripted one makes up and leaves out, how much gets into summaries.
+
+The model is a server of its own that paraphrases by rules and makes one sentence in five say a number, a name, a date
+or a negation that its source does not; it writes down which. What is found in a summary is looked up in that list, and
+numbers, names and times once more by patterns that stand here and know nothing of the product's.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from memquorum.core.consolidation import rendering
+from memquorum.core.consolidation.leaving import Gate
+from memquorum.core.consolidation.paraphrase import nearest
+from memquorum.core.policy import PPM
+from memquorum.core.records import Quote
+from memquorum.ports import Source
+from tests.benchmarks.consolidation.frame import Material
+from tests.benchmarks.consolidation.made import AGREED, Consolidated, Proposed, consolidate
+from tests.benchmarks.consolidation.shrinking import sets
+from tests.benchmarks.kept import Row
+from tests.benchmarks.right.frame import Measure
+from tests.support.scripted_model import KINDS, NAME, Invention, scripted_model
+from workers.consolidator.budget import Budget
+from workers.consolidator.extractive import Extractive
+from workers.consolidator.model import Endpoint, Model
+
+_SHARE_PPM = 700_000
+"""Three memories stand in a summary word for word; a model is asked only where there is room beside them."""
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAME = re.compile(r"(?<=[a-z0-9,] )[A-Z][a-z]{2,}\b")
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_WHEN = re.compile(
+    rf"\b(?:\d{{1,2}}:\d\d|\d{{1,2}} (?:{_MONTHS})|(?:{_MONTHS}) \d{{1,2}}|(?:in|since|until|by) (?:19|20)\d\d|"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|tomorrow|yesterday|today|tonight|"
+    r"(?:last|next|this) (?:night|week|month|year|summer|winter|spring|weekend)|\w+ (?:days|weeks|months|years) ago)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class _Summary:
+    made: Proposed
+    texts: Mapping[str, str]
+    written: tuple[str, ...]
+
+    @cached_property
+    def told(self) -> str:
+        """What its sources say, in small letters."""
+        return "\n".join(self.texts.values()).casefold()
+
+
+class _Asked:
+    """The model where it may be asked, as the worker does, and else the rules."""
+
+    def __init__(self, model: Model) -> None:
+        self.name, self._model, self._rules = model.name, model, Extractive(_SHARE_PPM)
+        self.asked = 0
+
+    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+        if not self._model.takes(sources):
+            return self._rules.summarise(sources)
+        self.asked += 1
+        return self._model.summarise(sources)
+
+
+def model(material: Material) -> Row:
+    """What is made up, refused, left out and kept."""
+    row = Row("model", "a model as summariser that makes up one sentence in five")
+    refused = Counter[str]()
+    made: list[Consolidated] = []
+    lose = replace(material.policy.consolidate, share_ppm=_SHARE_PPM, lost_rank_ppm=PPM + 1)
+    policy = replace(material.policy, consolidate=lose)
+    with scripted_model(seed=18) as server, tempfile.TemporaryDirectory() as folder:
+        endpoint = Endpoint(server.url, NAME, "127.0.0.1")
+        asked = Model(
+            endpoint, Gate(PPM, "consolidation"), Budget(Path(folder) / "spent.json", 0), share_ppm=_SHARE_PPM,
+            refused=lambda why, count: refused.update({why: count}),
+        )  # fmt: skip
+        wrapped = _Asked(asked)
+        for name in sets(material):
+            made += [consolidate(one, wrapped, policy) for one in material.stored(name)]
+        asked.close()
+        invented = list(server.invented)
+    found = [_summary(one, each) for one in made for each in one.proposed]
+    wrote = [one for one in found if one.written]
+    row.figure("summaries by the model", len(wrote), f"of {wrapped.asked} asked")
+    agreed = sum(one.made.ended == AGREED for one in wrote)
+    row.figure("summaries by the model that members agree to", 100 * agreed / max(1, len(wrote)), "%")
+    row.figure("sentences of the model's in summaries", sum(len(one.written) for one in wrote), "")
+    row.figure("sentences that it made up", len(invented), "")
+    for why, count in sorted(refused.items()):
+        row.figure(f"sentences refused: {why}", count, "")
+    _made_up(row, wrote, invented)
+    _times(row, found)
+    row.note(
+        "summaries may have 70 % of the tokens, and everything may be lost; refused is also what was not made up and "
+        "could not be told from it, and the source's own sentence stands in its place"
+    )
+    return row
+
+
+def _summary(one: Consolidated, each: Proposed) -> _Summary:
+    """A summary with the texts of its sources, and with what the model wrote of it."""
+    texts = {one.stored.ids[at]: one.stored.talk.texts[at] for at in each.sources}
+    written = rendering.written(each.record.content, each.quotes, texts)
+    assert written is not None, "the text of a summary is that of its sentences"
+    return _Summary(each, texts, written)
+
+
+def _made_up(row: Row, wrote: Sequence[_Summary], invented: Sequence[Invention]) -> None:
+    """What is in summaries and in no source: by the model's own list, and by patterns."""
+    said = "\n".join(text for one in wrote for text in one.written)
+    for kind in KINDS:
+        there = sum(one.kind == kind and " ".join(one.sentence.split()).rstrip(".") in said for one in invented)
+        row.figure(f"made up and in a summary: {kind}", there, "")
+        row.at_most(f"made up and in a summary: {kind}", 0)
+    for name, pattern in (("numbers", _NUMBER), ("names", _NAME), ("times", _WHEN)):
+        strange = sum(
+            found.casefold() not in one.told for one in wrote for text in one.written for found in pattern.findall(text)
+        )
+        row.figure(f"{name} in a summary and in no source", strange, "")
+        row.at_most(f"{name} in a summary and in no source", 0)
+
+
+def _times(row: Row, found: Sequence[_Summary]) -> None:
+    """Of the source sentences that summaries quote or render, how many of their times the summaries have."""
+    quoted, rendered = Counter[bool](), Counter[bool]()
+    for one in found:
+        content = one.made.record.content.casefold()
+        for quote in one.made.quotes:
+            text, into = one.texts[quote.memory_id], quoted
+            start, end = quote.start, quote.end
+            if quote.sentence is not None:
+                _, start, end = nearest(one.written[quote.sentence], [text]) or (0, 0, 0)
+                into = rendered
+            into.update(when.casefold() in content for when in _WHEN.findall(text[start:end]))
+    for name, kept in (
+        ("time expressions of chosen facts", quoted + rendered),
+        ("time expressions of what the model wrote", rendered),
+    ):
+        row.figure(name, kept.total(), "")
+        row.figure(f"{name} kept", 100 * kept[True] / max(1, kept.total()), "%")
+        row.at_least(f"{name} kept", 95)
+
+
+ROWS: Mapping[str, Measure] = {"model": model}
