@@ -218,6 +218,74 @@ class ProtectionPolicy(Struct, frozen=True):
     lapse_ms: int = 90 * 24 * 3600 * 1000
 
 
+FORGETTING = ("fifo", "lru", "priority", "reflection", "random", "hybrid", "worth")
+"""The policies that say what goes where a namespace is over its budget (SPEC D; `core.budgets`)."""
+FEATURES = ("recency", "accesses", "goals", "centrality", "worth", "novelty", "urgency")
+"""The features ψ of a memory, in the order of every θ (`core.budgets.features`)."""
+TOKENS_LEAST = 64
+"""The smallest budget: fewer tokens hold no memory of a few sentences."""
+_EQUAL = (PPM // len(FEATURES),) * len(FEATURES)
+_BUDGET = re.compile(r"(?P<pattern>[A-Za-z0-9][A-Za-z0-9._:@+-]*\*?|\*)=(?P<tokens>-?\d+)(/(?P<policy>[^/]*))?")
+
+
+class BudgetPolicy(Struct, frozen=True):
+    """How many tokens namespaces may hold, and what goes first where one holds more (SPEC D; `core.budgets`)."""
+
+    # Namespaces by blanks, each with its tokens and, behind a slash, with a policy of its own: `team-*=50000
+    # support=8000/hybrid`. The first that fits counts; without one a namespace has no budget.
+    tokens: str = ""
+    # The policy of those that name none.
+    policy: str = "worth"
+    # Soft shares of episodic, semantic, social and task memories, together 1,000,000; none: no type has one.
+    shares_ppm: tuple[int, ...] = ()
+    # λ_priv, and θ of each type in the order of `FEATURES`.
+    lambda_priv_ppm: int = 500_000
+    theta_episodic_ppm: tuple[int, ...] = _EQUAL
+    theta_semantic_ppm: tuple[int, ...] = _EQUAL
+    theta_social_ppm: tuple[int, ...] = _EQUAL
+    theta_task_ppm: tuple[int, ...] = _EQUAL
+    # Of recency: after so long without a use it is a half.
+    half_life_ms: int = 7 * 24 * 3600 * 1000
+    # Priority: α, β and γ of type, recency and accesses; and what each type counts, in the order of the shares.
+    priority_ppm: tuple[int, ...] = (333_334, 333_333, 333_333)
+    types_ppm: tuple[int, ...] = (250_000, 750_000, 500_000, 1_000_000)
+    # Scores within this part of each other count as equal.
+    band_ppm: int = 10_000
+    # Hybrid: what has less recency than this is clearly stale.
+    stale_ppm: int = 50_000
+    # Reflection: the most distortion of a summary, and how much less sensitive it has to be than its sources.
+    distortion_ppm: int = 500_000
+    relief_ppm: int = 100_000
+    # A shard looks this long after its last epoch whether a namespace is over its budget, if nothing else calls one.
+    every_ms: int = 60 * 1000
+
+
+class Budget(Struct, frozen=True):
+    """A namespace's budget: so many tokens, held by a policy."""
+
+    pattern: str
+    tokens: int
+    policy: str
+
+
+def budgets(policy: BudgetPolicy) -> tuple[Budget, ...]:
+    """The budgets of `budget.tokens` in their order. Raises PolicyError for what is none, and names it."""
+    found = list[Budget]()
+    for told in policy.tokens.split():
+        read = _BUDGET.fullmatch(told)
+        if read is None:
+            raise _error(f"budget.tokens: {told!r} is not NAMESPACE=TOKENS or NAMESPACE=TOKENS/POLICY")
+        name, tokens = read["policy"] if read["policy"] is not None else policy.policy, int(read["tokens"])
+        if tokens < TOKENS_LEAST:
+            raise _error(f"budget.tokens: {told!r} is too small a budget: {TOKENS_LEAST} tokens are the least")
+        if tokens > _COUNT[1]:
+            raise _error(f"budget.tokens: {told!r} is beyond {_COUNT[1]} tokens")
+        if name not in FORGETTING:
+            raise _error(f"budget.tokens: {told!r} names an unknown policy; known: {', '.join(FORGETTING)}")
+        found.append(Budget(read["pattern"], tokens, name))
+    return tuple(found)
+
+
 PAPER_SCALES_S = (10.0, 60.0, 3600.0)
 """The decay's scales of SPEC A, whose simulation lives through an epoch in minutes."""
 
@@ -239,6 +307,7 @@ class Policy(Struct, frozen=True):
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
+    budget: BudgetPolicy = field(default_factory=BudgetPolicy)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -321,11 +390,9 @@ def _like(default: Any, value: Any, where: str) -> Any:
         if isinstance(default, Fraction):
             return Fraction(value)
         if isinstance(default, tuple):
-            return tuple(float(v) for v in value)
+            return tuple(map(_whole if where.endswith("_ppm") else float, value))
         if isinstance(default, int):
-            if isinstance(value, bool) or int(value) != value:
-                raise ValueError
-            return int(value)
+            return _whole(value)
         if isinstance(default, str):
             if not isinstance(value, str):
                 raise TypeError
@@ -333,6 +400,12 @@ def _like(default: Any, value: Any, where: str) -> Any:
         return float(value)
     except (TypeError, ValueError, ZeroDivisionError):
         raise PolicyError(f"policy: {where} = {value!r} is not a {type(default).__name__}") from None
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or int(value) != value:
+        raise ValueError
+    return int(value)
 
 
 _SPAN = (0, MAX_SPAN_MS)
@@ -389,6 +462,13 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "protection.pins_max": _COUNT,
         "protection.needs_max": _COUNT,
         "protection.lapse_ms": (1, MAX_SPAN_MS),
+        "budget.lambda_priv_ppm": (0, 100 * PPM),
+        "budget.half_life_ms": (1, MAX_SPAN_MS),
+        "budget.band_ppm": _SHARE,
+        "budget.stale_ppm": _SHARE,
+        "budget.distortion_ppm": (0, 2 * PPM),
+        "budget.relief_ppm": _SHARE,
+        "budget.every_ms": (1, MAX_SPAN_MS),
     }
 )
 
@@ -429,6 +509,7 @@ def _check(policy: Policy) -> None:
         (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),
     )
     hold(rules, _error)
+    _check_budget(policy.budget)
     slowest = zip([scale * decay.long_term for scale in decay.scales_s], decay.weights, strict=True)
     left = sum(weight * math.exp(-MAX_SPAN_MS / 1000 / scale) for scale, weight in slowest)
     if left >= decay.delta:
@@ -436,6 +517,26 @@ def _check(policy: Policy) -> None:
             f"decay.delta = {decay.delta} is never crossed: after a thousand years D still is {left:.3f} in "
             "long-term memory; shorten decay.scales_s, or raise decay.delta"
         )
+
+
+def _check_budget(budget: BudgetPolicy) -> None:
+    if budget.policy not in FORGETTING:
+        raise _error(f"budget.policy {budget.policy!r} is unknown; known: {', '.join(FORGETTING)}")
+    budgets(budget)
+    if budget.shares_ppm and (len(budget.shares_ppm) != 4 or min(budget.shares_ppm) < 0):
+        raise _error("budget.shares_ppm must be four shares, none negative: episodic, semantic, social, task; or none")
+    if budget.shares_ppm and sum(budget.shares_ppm) != PPM:
+        raise _error(f"budget.shares_ppm must sum to {PPM:,}; they sum to {sum(budget.shares_ppm):,}")
+    for name, count, most in (
+        *((f"theta_{one}_ppm", len(FEATURES), 100 * PPM) for one in ("episodic", "semantic", "social", "task")),
+        ("priority_ppm", 3, PPM),
+        ("types_ppm", 4, PPM),
+    ):
+        told = getattr(budget, name)
+        if len(told) != count or not all(0 <= one <= most for one in told):
+            raise _error(f"budget.{name} must be {count} numbers in [0, {most}]")
+    if sum(budget.priority_ppm) != PPM:
+        raise _error(f"budget.priority_ppm must sum to {PPM:,}; they sum to {sum(budget.priority_ppm):,}")
 
 
 def _error(complaint: str) -> PolicyError:

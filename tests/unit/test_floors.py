@@ -39,7 +39,7 @@ FLOORS: Floors = (
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro"),
     {"ports": ("memquorum.ports",)} | _each("identity", "worth"),
-    _each("consolidation", "decay", "learning", "orders", "triage"),
+    _each("budgets", "consolidation", "decay", "learning", "orders", "triage"),
     {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus", "rehearsal"),
     _each("journal"),

@@ -1,0 +1,136 @@
+"""A living memory as a policy sees it, its features ψ, and its score (SPEC D; MaRS eq. 5).
+
+`score = (Û − λ_priv·s) / w`, `Û = θ^(type)·ψ`, w in tokens. A negative one is not divided: else the heaviest of what
+is too sensitive to keep would go last (research/judgement d). Features are millionths. All but worth lie in [0, 1];
+worth is a sum over words, and one of `WORTH_UNIT` counts as 1, so that a long text may be worth as much per token as a
+short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+
+from msgspec import Struct
+
+from memquorum.core.facets import TYPES
+from memquorum.core.policy import PPM, BudgetPolicy
+
+PINNED, HELD, NEEDED, LONG_TERM = "pinned", "held", "needed", "long-term"
+"""Why a memory may not go: an order pins it or holds it, an active goal needs it, or it was promoted."""
+RESTING = "resting"
+"""A vote has kept it, and it is not voted on again before its rest is over."""
+SUPPORTS = "supports"
+"""Something alive was made of it: leaves go first."""
+CAPPED = "capped"
+"""It might go, but no more may go at once."""
+
+WORTH_UNIT = 50 * PPM
+"""So much of `core.worth` counts as a feature of 1."""
+OFTEN = 4
+"""So many uses make the feature `accesses` a half."""
+LN2_PPM = 693_147
+
+_EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
+_PPM = Decimal(PPM)
+
+
+class Item(Struct, frozen=True):
+    """A living memory. Times in milliseconds, the rest in millionths, where nothing else is said.
+
+    `type`: one of `facets.TYPES`; `tokens`: its weight, at least 1; `uses`: how often it was read or said again;
+    `worth`: as `core.worth` has it; `needs`: the memories that may not go before it; `protected`: why it may not go.
+    """
+
+    memory_id: str
+    type: str
+    tokens: int
+    created: int
+    last_access: int
+    uses: int = 0
+    sensitivity_ppm: int = 0
+    goals_ppm: int = 0
+    centrality_ppm: int = 0
+    worth: int = 0
+    novelty_ppm: int = 0
+    urgency_ppm: int = 0
+    needs: tuple[str, ...] = ()
+    protected: str | None = None
+
+
+class Score(Struct, frozen=True):
+    """ψ in the order of `policy.FEATURES`, Û − λ_priv·s in millionths, and the score: that per million tokens, or as it
+    is where it is negative."""
+
+    features: tuple[int, ...]
+    net_ppm: int
+    score: int
+
+
+def accesses_ppm(uses: int) -> int:
+    """The feature of so many uses: 0 of none, and nearer to 1 with each."""
+    return PPM * uses // (uses + OFTEN)
+
+
+def recency_ppm(age_ms: int, half_life_ms: int) -> int:
+    """e^(−λ·age), rounded down; a negative age counts as 0."""
+    power = _EXACT.divide(Decimal(-max(0, age_ms) * LN2_PPM), _EXACT.multiply(Decimal(half_life_ms), _PPM))
+    return int(_EXACT.multiply(_EXACT.exp(power), _PPM).to_integral_value(ROUND_FLOOR))
+
+
+def theta(type_: str, policy: BudgetPolicy) -> tuple[int, ...]:
+    """θ of a type; of one that nobody knows, the episodic one."""
+    of = (policy.theta_episodic_ppm, policy.theta_semantic_ppm, policy.theta_social_ppm, policy.theta_task_ppm)
+    return of[place(type_)]
+
+
+def place(type_: str) -> int:
+    """The place of a type in all settings by type."""
+    return TYPES.index(type_) if type_ in TYPES else 0
+
+
+def features(item: Item, as_of: int, policy: BudgetPolicy) -> tuple[int, ...]:
+    """Returns ψ, in the order of `policy.FEATURES`."""
+    return (recency_ppm(as_of - item.last_access, policy.half_life_ms), *lasting(item))
+
+
+def lasting(item: Item) -> tuple[int, ...]:
+    """The features that time does not change: all but the recency."""
+    return (
+        accesses_ppm(item.uses),
+        item.goals_ppm,
+        item.centrality_ppm,
+        item.worth * PPM // WORTH_UNIT,
+        item.novelty_ppm,
+        item.urgency_ppm if item.type == "task" else 0,
+    )
+
+
+def score(item: Item, as_of: int, policy: BudgetPolicy) -> Score:
+    """The score of a memory at a time."""
+    psi = features(item, as_of, policy)
+    return weighed(psi, item.type, item.sensitivity_ppm, item.tokens, policy)
+
+
+def weighed(psi: Sequence[int], type_: str, sensitivity_ppm: int, tokens: int, policy: BudgetPolicy) -> Score:
+    """The score that follows from features."""
+    net = (dot(theta(type_, policy), psi) - policy.lambda_priv_ppm * sensitivity_ppm) // PPM
+    return Score(tuple(psi), net, net if net < 0 else net * PPM // tokens)
+
+
+def dot(weights: Sequence[int], values: Sequence[int]) -> int:
+    """Σ weights·values."""
+    return sum(weight * value for weight, value in zip(weights, values, strict=True))
+
+
+def importance_ppm(item: Item, recency: int, policy: BudgetPolicy) -> int:
+    """The importance by `priority`, in [0, 1]: α·type + β·recency + γ·accesses (MaRS 3.3.2)."""
+    told = policy.types_ppm[place(item.type)], recency, accesses_ppm(item.uses)
+    return dot(policy.priority_ppm, told) // PPM
+
+
+def exposure_ppm(item: Item, as_of: int, policy: BudgetPolicy) -> int:
+    """How much privacy wants a memory gone: s·age·(1 − imp), with age := 1 − e^(−λ·age) (MaRS 3.3.3)."""
+    age = PPM - recency_ppm(as_of - item.created, policy.half_life_ms)
+    unimportant = PPM - importance_ppm(item, recency_ppm(as_of - item.last_access, policy.half_life_ms), policy)
+    return item.sensitivity_ppm * age // PPM * unimportant // PPM
