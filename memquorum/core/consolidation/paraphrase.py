@@ -54,7 +54,8 @@ def refused(sentence: str, sources: Sequence[str]) -> str | None:
         return DATE
     if not _names_known(said, known):
         return NAME
-    if not _as_denied(said, [part for text in sources for part in _clauses(text)]):
+    clauses = [part for text in sources for part in _clauses(text)]
+    if not _as_denied(said, clauses) or not _as_often(sentence, clauses):
         return NEGATION
     return LEFT_OUT if _left_out(said, [part for text in sources for part in _sentences(text)]) else None
 
@@ -79,7 +80,7 @@ def nearest(sentence: str, sources: Sequence[str]) -> tuple[int, int, int] | Non
 def _like(said: Stated, known: Sequence[Stated]) -> bool:
     stems = said.stems - said.negated
     theirs = frozenset[str]().union(*(one.stems | one.negated for one in known))
-    return bool(known) and len(stems & theirs) >= _LIKE * len(stems)
+    return bool(known) and bool(stems | said.negated) and len(stems & theirs) >= _LIKE * len(stems)
 
 
 def _numbers_known(said: Stated, sources: Sequence[str]) -> bool:
@@ -128,6 +129,18 @@ def _as_denied(said: Stated, clauses: Sequence[_Part]) -> bool:
     if bool(said.negated) != bool(negated):
         return False
     return _same_sides(said.poles, frozenset[tuple[int, bool]]().union(*(one.poles for one in rendered)))
+
+
+def _as_often(sentence: str, clauses: Sequence[_Part]) -> bool:
+    """Whether each of its clauses negates as often as the one of the sources that it has most of. "It is not true that
+    he never came" negates twice what is denied once."""
+    for mine in _clauses(sentence):
+        shared = [(len(mine.stems & one.stems), -len(one.stems), -at) for at, one in enumerate(clauses)]
+        most, _, at = max(shared, default=(0, 0, 0))
+        denied = stated(mine.text).denials
+        if denied != stated(clauses[-at].text).denials if most else denied:
+            return False
+    return True
 
 
 def _same_sides(mine: frozenset[tuple[int, bool]], theirs: frozenset[tuple[int, bool]]) -> bool:

@@ -39,6 +39,8 @@ class Stated(Struct, frozen=True):
     stems: frozenset[str]
     negated: frozenset[str]
     """The stems that it negates; '' where it negates all of it."""
+    denials: int
+    """How often it negates."""
     poles: frozenset[tuple[int, bool]]
     foreign: bool
     """Whether it is mostly in a script whose words these rules do not know."""
@@ -451,11 +453,12 @@ def _negates(words: list[str], at: int) -> bool:
     return word in _NEGATORS and not (after in _AFTER and word in ("not", "nicht"))
 
 
-def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems that words negate, and those that they do not."""
-    negated, places = set(), set()
+def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str], int]:
+    """The stems that words negate, those that they do not, and how often they negate."""
+    negated, places, count = set(), set(), 0
     for at, word in enumerate(words):
         denied = wording.denied(word)
+        count += denied is not None or _negates(words, at)
         if denied is not None:
             negated.add(wording.stem(denied))
             places.add(at)
@@ -465,7 +468,8 @@ def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str]]:
             scope = next((one for one in (*ahead, *range(at - 1, -1, -1)) if words[one] not in _LIGHT), None)
             negated.add("" if scope is None else wording.stem(words[scope]))
             places.update(() if scope is None else (scope,))
-    return frozenset(negated), frozenset(wording.stem(word) for at, word in enumerate(words) if at not in places)
+    stems = frozenset(wording.stem(word) for at, word in enumerate(words) if at not in places)
+    return frozenset(negated), stems, count
 
 
 # All of it ----------------------------------------------------------------------------------------------------------
@@ -482,7 +486,7 @@ def stated(text: str) -> Stated:
     counted = [*timed, *((start, end) for start, end, _, _ in digits)]
     spots = list(_WORD.finditer(text))
     words = [spot[0].casefold() for spot in spots]
-    negated, asserted = _negations(words)
+    negated, asserted, denials = _negations(words)
     names, pairs = _names(text, counted)
     numbers = [(values, unit) for at, _, values, unit in digits if values and not _within(at, timed)]
     spelled = [
@@ -500,6 +504,7 @@ def stated(text: str) -> Stated:
         words=frozenset(_everything(text, words)),
         stems=frozenset(content(text).stems) | asserted,
         negated=negated,
+        denials=denials,
         poles=frozenset(pole for word in words for pole in wording.POLES.get(word, ())),
         foreign=sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters),
     )

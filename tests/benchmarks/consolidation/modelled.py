@@ -31,6 +31,7 @@ from tests.benchmarks.right.frame import Measure
 from tests.support.scripted_model import KINDS, NAME, Invention, scripted_model
 from workers.consolidator.budget import Budget
 from workers.consolidator.extractive import Extractive
+from workers.consolidator.making import Part
 from workers.consolidator.model import Endpoint, Model
 
 _SHARE_PPM = 700_000
@@ -66,10 +67,11 @@ class _Asked:
         self.asked = 0
 
     def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
-        if not self._model.takes(sources):
+        kept = Part((), tuple(sources)).keeping().sources
+        if not self._model.takes(kept):
             return self._rules.summarise(sources)
         self.asked += 1
-        return self._model.summarise(sources)
+        return self._model.summarise(kept)
 
 
 def model(material: Material) -> Row:
@@ -117,8 +119,9 @@ def _summary(one: Consolidated, each: Proposed) -> _Summary:
 
 
 def _made_up(row: Row, wrote: Sequence[_Summary], invented: Sequence[Invention]) -> None:
-    """What is in summaries and in no source: by the model's own list, and by patterns."""
-    said = "\n".join(text for one in wrote for text in one.written)
+    """What is in summaries and in no source: by the model's own list, and by patterns. What it made up and somebody has
+    said is not made up."""
+    said = "\n".join(text for one in wrote for text in one.written if text.casefold() not in one.told)
     for kind in KINDS:
         there = sum(one.kind == kind and " ".join(one.sentence.split()).rstrip(".") in said for one in invented)
         row.figure(f"made up and in a summary: {kind}", there, "")
