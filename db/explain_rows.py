@@ -15,10 +15,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
+from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Merged, Noted, Sent, Waiting
-from memquorum.core.text.tokens import TOKEN_BYTES
+from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import SUPERSEDED
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
@@ -102,13 +103,15 @@ def load(
 
 
 def _content_and_summaries(connection: psycopg.Connection, memory_id: str) -> dict[str, Any]:
-    """How long its content is, the summaries that tell what a memory told, and which of them became one."""
-    length = connection.execute(QUERIES["explain_length"], {"id": memory_id}).fetchone()
+    """How long its content is and what kinds of things it holds; the summaries that tell what a memory told, and which
+    of them became one."""
+    content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
     merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
         "sent": tuple(Sent(*row) for row in connection.execute(QUERIES["explain_disclosed"], {"id": memory_id})),
-        "tokens": -(-length[0] // TOKEN_BYTES) if length else None,
+        "tokens": tokens(content[0]) if content else None,
+        "kinds": kinds(content[0]) if content else None,
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
         "merged": tuple(Merged(*row) for row in merged),
         "told_by": next((Anew(own, tier) for own, tier, renews in found if not renews), None),

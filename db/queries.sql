@@ -1371,9 +1371,9 @@ WHERE m.id = %(id)s::uuid
 ORDER BY j.seq DESC
 LIMIT %(limit)s
 
--- :name explain_length
--- How many bytes the content of a memory has, while it is there.
-SELECT octet_length(body) FROM content WHERE memory_id = %(id)s::uuid
+-- :name explain_content
+-- The content of a memory, while it is there; the account says its length and the kinds of what it holds, and no more.
+SELECT body FROM content WHERE memory_id = %(id)s::uuid
 
 -- :name explain_repetitions
 -- How often a record came whose event was there already.

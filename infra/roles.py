@@ -218,6 +218,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         limits=limits,
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
         refused=settings.refused,
+        weights=settings.weights,
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,

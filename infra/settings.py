@@ -22,6 +22,7 @@ from infra import wholefiles
 from memquorum.core import quota
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.orders import envelope
+from memquorum.core.privacy.sensitivity import BadWeights, Weights, read_weights
 from memquorum.core.retrieval.bounds import Bounds, BoundsError
 
 PREFIX = "MEMQUORUM_"
@@ -125,6 +126,10 @@ class Settings(_Bounds):
     # Whose orders intake refuses, by blanks: service:erasure, or agent:NAME, once a key is in other hands and cannot be
     # replaced (docs/security.md).
     refused_signers: str = ""
+    # Whether intake suggests the sensitivity of an episode whose publisher says none, by what its content holds
+    # (docs/privacy.md); and what kinds weigh in it in place of what they do, KIND=WEIGHT by blanks: `email=0 health=1`.
+    suggest_sensitivity: bool = True
+    sensitivity_weights: str = ""
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000
@@ -238,6 +243,14 @@ class Settings(_Bounds):
             raise quota.LimitsError(f"limits: {error}") from None
 
     @property
+    def weights(self) -> Weights:
+        """How much each kind weighs in a sensitivity that is suggested. Raises SettingsError."""
+        try:
+            return Weights(self.suggest_sensitivity, read_weights(self.sensitivity_weights))
+        except BadWeights as error:
+            raise SettingsError(f"settings: sensitivity_weights: {error}") from None
+
+    @property
     def refused(self) -> frozenset[str]:
         """Whose orders intake refuses. Raises SettingsError for what can be no signer: its orders would come in."""
         names = frozenset(self.refused_signers.split())
@@ -301,6 +314,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
     except quota.LimitsError as error:
         raise SettingsError(f"settings: ingest_{error}") from None
     _ = settings.refused
+    _ = settings.weights
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})
 

@@ -6,6 +6,7 @@ What everything is made of:
   what texts say;
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
   what holds for the use of a memory; `caps`: how much of a namespace may be forgotten;
+- `privacy`: what a text holds of persons and secrets, and the sensitivity that suggests;
 - `sealing`: content under a memory's own key; `letters`: refused records under theirs; `asked`: queries under
   their askers';
 - `identity`: who is who; `access`: what an API key may do; `authorship`: what agents signed.

@@ -41,6 +41,8 @@ from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.orders import table
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
+from memquorum.core.privacy.finding import RULES
+from memquorum.core.privacy.sensitivity import Weights, suggested_ppm
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (
     AccessAccepted,
@@ -181,6 +183,17 @@ def accept(
         return intent
     except _Refused as stays_out:
         return stays_out.refusal
+
+
+def suggesting(intent: Intent | Refusal, weights: Weights) -> Intent | Refusal:
+    """The intent, with the sensitivity that its content suggests where its publisher said none (`core.privacy`).
+
+    A summary says what its sources say, and is as sensitive as they are: nothing is suggested for it.
+    """
+    if not isinstance(intent, EpisodeIntent) or intent.sensitivity_ppm is not None or intent.summary is not None:
+        return intent
+    found = suggested_ppm(intent.content, intent.purposes, intent.jurisdiction, weights)
+    return intent if found is None else replace(intent, sensitivity_ppm=found, suggested=RULES)
 
 
 def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:

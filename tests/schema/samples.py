@@ -20,7 +20,7 @@ SAID: dict[str, Any] = CARRIED | {
     "agent": "planner", "subject": "planner", "occurred_at": 1_750_000_000_000, "reward_ppm": 500_000,
     "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "supersedes": (MEMORY,),
     "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
-    "granted": "9fd12932bb0c", "summary": SUMMARY,
+    "granted": "9fd12932bb0c", "suggested": "patterns-1", "summary": SUMMARY,
 }  # fmt: skip
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,

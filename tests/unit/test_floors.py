@@ -38,7 +38,7 @@ FLOORS: Floors = (
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro"),
-    {"ports": ("memquorum.ports",)} | _each("identity", "worth"),
+    {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "learning", "orders", "triage"),
     {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus", "rehearsal"),

@@ -35,6 +35,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.privacy.sensitivity import SHIPPED, Weights
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockTicked, EpisodeAccepted, QueryAsked, SessionClosed
@@ -88,13 +89,14 @@ def run(
     limits: Plan | None = None,
     living: Living | None = None,
     refused: Collection[str] = (),
+    weights: Weights = SHIPPED,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
     long their topic keeps dead letters, and so the vault their keys. `queries_ms`: how long queries can be opened; 0:
     none is logged. `outside_keep_ms`: how long what was let in still lies in outside topics that this installation
     provisioned; 0: until their retention is over (see `clearing`). `limits`: what namespaces may bring in; without, as
     much as they like. `living`: counts memories, where one of the limits is of these. `refused`: whose orders stay
-    outside.
+    outside. `weights`: by which a sensitivity is suggested.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
@@ -102,7 +104,7 @@ def run(
     """
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
-        limits=limits, living=living, refused=refused, queries=queries_ms > 0,
+        limits=limits, living=living, refused=refused, queries=queries_ms > 0, weights=weights,
     )  # fmt: skip
     old_keys = OldKeys(vault, letters_ms, queries_ms)
     serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, old_keys=old_keys)
@@ -140,13 +142,13 @@ class Intake:
         living: Living | None = None,
         refused: Collection[str] = (),
         queries: bool = True,
+        weights: Weights = SHIPPED,
     ) -> None:
         """`queries`: whether they are logged; what comes of them all the same is passed over."""
-        self._refused, self._queries = refused, queries
+        self._refused, self._queries, self._weights = refused, queries, weights
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
-        self._driven = False
-        self._as_of = 0
+        self._driven, self._as_of = False, 0
         self._next_tick = 0.0
         self._leads = self._joined = False
         # What this process has read of each outside partition: the next offset.
@@ -302,7 +304,7 @@ class Intake:
             self._codec, message.value(), origin, now_ms, self._driven,
             genesis=self._genesis, refused=self._refused, **proofs(message),
         )  # fmt: skip
-        return self._gate.passed(answer, len(message.value() or b""), _forward_ms())
+        return intake.suggesting(self._gate.passed(answer, len(message.value() or b""), _forward_ms()), self._weights)
 
     def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
         """The keys, however long the vault takes; None if told to stop."""

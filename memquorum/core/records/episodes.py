@@ -70,6 +70,8 @@ class Said(Carried, frozen=True, kw_only=True):
     jurisdiction: str | None = None
     granted: str | None = None
     """The API key by whose right it takes its slot from other agents too (`core.identity.grants`)."""
+    suggested: str | None = None
+    """By which rules its sensitivity was suggested, where its publisher said none (`core.privacy`)."""
     summary: Summary | None = None
     """What makes it a summary of the memories that it derives from; None of any other episode."""
 

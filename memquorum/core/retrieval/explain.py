@@ -151,6 +151,8 @@ class Facts(Struct, frozen=True):
     """When the shard last voted in its own rhythm."""
     tokens: int | None = None
     """How long its content is, while that is there."""
+    kinds: tuple[str, ...] | None = None
+    """What kinds of things its content holds by `core.privacy`, while that is there."""
     renewed: tuple[Anew, ...] = ()
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
@@ -424,7 +426,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         protected=facts.protected,
         waiting=facts.waiting,
         stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
-        holds=holds(memory, birth.detail if birth else None) if memory else None,
+        holds=holds(memory, birth.detail if birth else None, facts.kinds) if memory else None,
         conflicts=facts.conflicts,
         sent=facts.sent,
         superseded=_superseded(facts.filled, votes),

@@ -12,19 +12,33 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import Stored
 
 
+class Suggested(Struct, frozen=True):
+    """A sensitivity that intake suggested, in millionths, by which rules. `kinds`: what the content holds by the rules
+    of today, never the content itself; None where it is not there any more."""
+
+    sensitivity_ppm: int
+    rules: str
+    kinds: tuple[str, ...] | None
+
+
 class Holds(Struct, frozen=True):
     """What holds for its use, and that of whatever it was made of. `purposes`: None for anything, () for nothing.
-    `stricter`: its sources made it stricter than its publisher said."""
+    `stricter`: its sources made it stricter than its publisher said.
+
+    `suggested`: where its publisher said no sensitivity, which one was suggested at the door, by which rules; with the
+    kinds of what its content holds, while that is there.
+    """
 
     type: str
     sensitivity_ppm: int
     purposes: tuple[str, ...] | None
     jurisdictions: tuple[str, ...]
     stricter: bool
+    suggested: Suggested | None = None
 
 
-def holds(memory: Memory, said: object) -> Holds:
-    """What holds for a memory. `said`: the journal's detail of its birth."""
+def holds(memory: Memory, said: object, kinds: tuple[str, ...] | None = None) -> Holds:
+    """What holds for a memory. `said`: the journal's detail of its birth; `kinds`: of what its content holds."""
     kept = Facets(memory.type, memory.sensitivity_ppm, memory.purposes, memory.jurisdictions)
     return Holds(
         type=kept.type,
@@ -32,7 +46,14 @@ def holds(memory: Memory, said: object) -> Holds:
         purposes=None if kept.purposes is None else names(kept.purposes),
         jurisdictions=names(kept.jurisdictions),
         stricter=isinstance(said, Stored) and facets(said) != kept,
+        suggested=_suggested(said, kinds),
     )
+
+
+def _suggested(said: object, kinds: tuple[str, ...] | None) -> Suggested | None:
+    if not isinstance(said, Stored) or said.suggested is None:
+        return None
+    return Suggested(said.sensitivity_ppm or 0, said.suggested, kinds)
 
 
 def lines(held: Holds) -> Iterator[str]:
@@ -46,3 +67,9 @@ def lines(held: Holds) -> Iterator[str]:
         told.append(f"under the law of {', '.join(held.jurisdictions)}")
     if told:
         yield f"  Its use: {'; '.join(told)}{', as strict as what it was made of' if held.stricter else ''}."
+    if held.suggested is not None:
+        by = held.suggested
+        what = f"for it holds {', '.join(by.kinds)}" if by.kinds else "by content that is not there any more"
+        if by.kinds == ():
+            what = "and by the rules of today it would not be"
+        yield f"  Its publisher said no sensitivity; {by.sensitivity_ppm / PPM:g} was suggested by {by.rules}, {what}."

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra.settings import Settings, SettingsError, load
+from memquorum.core.privacy.sensitivity import SHIPPED, Weights
 from memquorum.core.quota import Limits, Plan
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from tests import ROOT
@@ -107,6 +108,20 @@ def test_whose_orders_are_refused_is_read_and_who_orders_nothing_is_named(tmp_pa
     assert load(given, tmp_path).refused == {"service:erasure", "agent:planner"}
     with pytest.raises(SettingsError, match="refused_signers: 'service-erasure' signs no orders"):
         load({"MEMQUORUM_REFUSED_SIGNERS": "service-erasure"}, tmp_path)
+
+
+def test_how_much_kinds_weigh_is_read_and_what_is_no_kind_is_named(tmp_path: Path) -> None:
+    shipped = load({}, tmp_path).weights
+    assert shipped == SHIPPED and shipped.on
+    given = {"MEMQUORUM_SENSITIVITY_WEIGHTS": "email=0  health=1", "MEMQUORUM_SUGGEST_SENSITIVITY": "false"}
+    weights = load(given, tmp_path).weights
+    assert weights == Weights(False, {**SHIPPED.ppm, "email": 0, "health": 1_000_000})
+    for wrong, told in (
+        ("mail=0", "'mail' is no kind; there are address"),
+        ("email=2", "'email=2': write email=WEIGHT"),
+    ):
+        with pytest.raises(SettingsError, match=f"settings: sensitivity_weights: {told}"):
+            load({"MEMQUORUM_SENSITIVITY_WEIGHTS": wrong}, tmp_path)
 
 
 def test_what_bounds_the_service_is_a_setting_each_and_means_what_it_did() -> None:

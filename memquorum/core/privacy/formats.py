@@ -1,0 +1,163 @@
+"""What is known by its own form: keys and tokens, cards, accounts, e-mail, addresses of networks and of houses.
+
+The formats of keys are those that their issuers have published. Repetitions are bounded, and no text can be read by one
+pattern in two ways, so a search takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator
+
+from memquorum.core.privacy import checks
+from memquorum.core.privacy.kinds import ADDRESS, CARD, EMAIL, IBAN, IP, KEY
+
+Found = tuple[str, int, int]
+"""A kind, and the characters of the text: from, and to before."""
+
+_KEYS = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"  # AWS
+    r"|gh[pousr]_[A-Za-z0-9]{36,255}+|github_pat_[A-Za-z0-9_]{22,255}+"  # GitHub
+    r"|gl(?:pat|ptt|rt)-[A-Za-z0-9_-]{20,255}+"  # GitLab
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,255}+|xapp-[A-Za-z0-9-]{10,255}+"  # Slack
+    r"|eyJ[A-Za-z0-9_-]{5,2000}+\.eyJ[A-Za-z0-9_-]{5,4000}+(?:\.[A-Za-z0-9_-]{0,2000}+)?"  # JSON Web Token
+    r"|sk-[A-Za-z0-9_-]{20,255}+"  # OpenAI and who writes keys as it does
+    r"|[srp]k_(?:live|test)_[A-Za-z0-9]{16,255}+|whsec_[A-Za-z0-9]{24,255}+"  # Stripe
+    r"|AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])|ya29\.[A-Za-z0-9_-]{20,500}+"  # Google
+    r"|SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,64}+"  # SendGrid
+    r"|npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])|pypi-[A-Za-z0-9_-]{50,500}+|hf_[A-Za-z0-9]{30,255}+"  # registries
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{58}"  # age
+    r")"
+)
+_HOOK = re.compile(r"hooks\.slack\.com/services/[A-Za-z0-9_]{1,20}+/[A-Za-z0-9_]{1,20}+/[A-Za-z0-9_]{8,64}+")
+# The user and the password in front of a host.
+_LOGIN = re.compile(r"(?<=://)[^\s/:@]{1,64}+:[^\s/:@]{1,128}+(?=@)")
+_BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BLOCK_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+# A password or a secret that is given beside its name: what has a digit, so that "the password is needed" is none.
+_GIVEN = re.compile(
+    r"(?<![^\W_])(?:pass(?:word|wd|phrase)|pwd|passwort|kennwort|secret|api[_ -]?key|api[_ -]?schlüssel|token|pin"
+    r"|cvv|cvc|access[_ -]?key|secret[_ -]?access[_ -]?key|client[_ -]?secret)(?![^\W_])"
+    r"[\"']?(?: {0,2}[:=] {0,2}|(?: code)? (?:is|ist|lautet):? )[\"']?(?P<value>[^\s\"',;]{3,255}+)",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+
+_CARD = re.compile(
+    r"(?<![\w.,-])(?:\d{12,19}+"
+    r"|\d{4}(?P<by>[ \xa0.-])\d{4}(?P=by)\d{4}(?P=by)\d{1,4}+(?:(?P=by)\d{1,3}+)?"
+    r"|\d{4}(?P<of>[ \xa0.-])\d{6}(?P=of)\d{4,5}+)(?!\w|[.,-]\d)"
+)
+_CARD_WORD = re.compile(
+    r"(?<![^\W_])(?<!\[)(?:(?:credit|debit|bank)?cards?|cc|visa|amex|master ?card|maestro|discover|diners"
+    r"|(?:kredit|bank|giro|ec-?)?karten?(?:nummer)?)(?![^\W_])",
+    re.IGNORECASE,
+)
+_NEAR = 60
+
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \xa0-]?[A-Za-z0-9])")
+_IBAN_REST = re.compile(r"(?:[ \xa0-]?[A-Za-z0-9]){11,29}")
+
+_EMAIL = re.compile(
+    r"(?<![\w.!#$%&'*+/?^`{|}~=-])[\w.!#$%&'*+/?^`{|}~=-]{1,64}+@"
+    r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])"
+)
+_IPV4 = re.compile(
+    r"(?<![\w.])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?!\w|\.\d)"
+)
+_IPV6 = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4})?(?![\w:])")
+_GROUP, _GROUPS_LEAST = re.compile(r"[0-9A-Fa-f]+"), 3
+_VERSION = re.compile(r"(?:\bv(?:ersion)?|\brelease|\bbuild)[ .:=]{0,2}\Z", re.IGNORECASE)
+
+_STREET = re.compile(
+    r"(?<![\w.,-])(?:"
+    r"\d{1,5}[A-Za-z]? (?:[^\W\d_a-zà-þ][\w'.-]{0,30} ){1,4}?(?:Street|Avenue|Road|Lane|Boulevard|Drive|Court|Square"
+    r"|Place|Terrace|Crescent|Highway|Parkway|Close|Gardens|Way|Row|Hill|(?:St|Ave|Rd|Ln|Blvd|Dr|Ct|Sq|Pl|Hwy|Pkwy)\b\.?)"
+    r"(?!\w)"
+    r"|[A-ZÄÖÜ][a-zäöüß]{0,30}(?:[- ][A-ZÄÖÜ][a-zäöüß]{0,30}){0,3}?[ -]?"
+    r"(?:[Ss]traße|[Ss]trasse|[Ss]tr\.|[Ww]eg|[Gg]asse|[Aa]llee|[Pp]latz|[Dd]amm|[Uu]fer) \d{1,4}[a-z]?(?![\w.,]?\d)"
+    r"|P\.? ?O\.? ?Box \d{1,6}+|Postfach \d[\d ]{0,8}\d"
+    r")"
+)
+_TOWN = re.compile(
+    r",? (?:[A-Z][\w'.-]{0,30},? ){0,3}?(?:[A-Z]{2} \d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})(?!\w)"
+    r"|,? (?:D-|DE-)?\d{5} [A-ZÄÖÜ][\wäöüß-]{1,40}"
+)
+
+
+def found(text: str) -> Iterator[Found]:
+    """What has a form of its own, in no order; spans of different kinds may overlap."""
+    for look in _LOOKS:
+        yield from look(text)
+
+
+def _keys(text: str) -> Iterator[Found]:
+    for pattern in (_KEYS, _HOOK, _LOGIN):
+        yield from ((KEY, one.start(), one.end()) for one in pattern.finditer(text))
+    at = 0
+    while (begin := _BLOCK.search(text, at)) is not None:
+        end = _BLOCK_END.search(text, begin.end())
+        # A key that was cut off is one as well.
+        at = end.end() if end else len(text)
+        yield KEY, begin.start(), at
+    for one in _GIVEN.finditer(text):
+        if _DIGIT.search(one["value"]):
+            yield KEY, one.start("value"), one.start("value") + len(one["value"].rstrip(".!?)"))
+
+
+def _cards(text: str) -> Iterator[Found]:
+    for one in _CARD.finditer(text):
+        digits = "".join(filter(str.isdigit, one[0]))
+        near = text[max(0, one.start() - _NEAR) : one.end() + _NEAR]
+        if digits.isascii() and checks.card(digits) and (len(digits) >= checks.PLAIN_LEAST or _CARD_WORD.search(near)):
+            yield CARD, one.start(), one.end()
+
+
+def _ibans(text: str) -> Iterator[Found]:
+    for one in _IBAN.finditer(text):
+        end = _taken(text, one.end(), checks.IBAN_LENGTHS.get(one[0][:2].upper(), 0) - 4)
+        written = re.sub(r"[ \xa0-]", "", text[one.start() : end]) if end else ""
+        if end and not text[end : end + 1].isalnum() and checks.iban(written):
+            yield IBAN, one.start(), end
+
+
+def _taken(text: str, at: int, count: int) -> int:
+    """Where so many letters and digits from a place on are over, with one blank or hyphen between any two; 0 where
+    there are not so many."""
+    if count <= 0:
+        return 0
+    while count:
+        at += text[at : at + 1] in (" ", "\xa0", "-")
+        if not (at < len(text) and text[at].isascii() and text[at].isalnum()):
+            return 0
+        at, count = at + 1, count - 1
+    return at
+
+
+def _emails(text: str) -> Iterator[Found]:
+    return ((EMAIL, one.start(), one.end()) for one in _EMAIL.finditer(text))
+
+
+def _networks(text: str) -> Iterator[Found]:
+    for pattern in (_IPV4, _IPV6):
+        for one in pattern.finditer(text):
+            try:
+                address = ipaddress.ip_address(one[0])
+            except ValueError:
+                continue
+            # What every machine has tells of none; "1.2.3.4" behind "version" is no address, nor "a::b" of a program.
+            common = address.is_loopback or address.is_unspecified or address.is_multicast
+            common = common or len(_GROUP.findall(one[0])) < _GROUPS_LEAST
+            if not common and not _VERSION.search(text[max(0, one.start() - 10) : one.start()]):
+                yield IP, one.start(), one.end()
+
+
+def _houses(text: str) -> Iterator[Found]:
+    for one in _STREET.finditer(text):
+        town = _TOWN.match(text, one.end())
+        yield ADDRESS, one.start(), town.end() if town else one.end()
+
+
+_LOOKS: tuple[Callable[[str], Iterator[Found]], ...] = (_keys, _cards, _ibans, _emails, _networks, _houses)

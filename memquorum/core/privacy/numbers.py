@@ -1,0 +1,65 @@
+"""Telephone and social security numbers: known by how they are written, or by the words beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memquorum.core.privacy.formats import Found
+from memquorum.core.privacy.kinds import PHONE, SSN
+
+_SSN = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}(?P<by>[ .-]?)(?!00)\d{2}(?P=by)(?!0000)\d{4}(?![\w-])")
+_SSN_WORD = re.compile(r"social.security|(?<![^\W_])(?<!\[)ssns?(?![^\W_])", re.IGNORECASE)
+
+# International, with a "+" or two noughts; an area code in brackets; 3-3-4 digits as in North America; a nought and
+# groups. What looks like a date is none of them.
+_EXTENSION = r"(?: ?(?:x|ext\.? ?)\d{1,6}+)?"
+_PHONE = re.compile(
+    r"(?<![\w+.:/-])(?<!\d )(?:"
+    r"(?:\+|00)[1-9]\d{0,2}(?:[ .()/-]{1,3}\d|\d){6,13}"
+    r"|\(\d{2,5}\)[ /-]?\d{2,8}(?:[ .-]\d{2,5}){0,4}"
+    r"|\d{3}[ .-]\d{3}[ .-]\d{4}"
+    r"|0\d{1,4}(?:[ /-]\d{2,8}){1,5}"
+    r")" + _EXTENSION + r"(?!\w|[.:/-]\d)"
+)
+_SOME = re.compile(r"(?<![\w+.:/-])(?<!\d )\d{2,12}(?:[ .-]\d{2,8}){0,5}" + _EXTENSION + r"(?!\w|[.:/-]\d)")
+_DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})\Z")
+_BEFORE = re.compile(
+    r"(?<![^\W_])(?<!\[)(?:(?:tele)?phones?|tel|mobile|cell(?:phone)?|fax|whatsapp|sms|call(?: \w{1,12})?|dial"
+    r"|reach \w{1,12}|telefon(?:nummer)?|handy(?:nummer)?|mobil(?:nummer)?|rufnummer|anrufen|ruf)"
+    r"(?: (?:number|no|nr))?(?: (?:is|ist|at|on|unter|to|under))?[.:#]{0,2}\s{0,2}\Z",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    r"\s{0,2}[(,]?\s?(?:phone|office|mobile|cell|fax|home|work|tel|mobil|büro|privat|handy)(?![^\W_])", re.IGNORECASE
+)
+# A number in a town has six digits at least; it takes a word beside it.
+_LEAST, _LOCAL, _MOST = 7, 6, 15
+_NEAR = 40
+
+
+def found(text: str) -> Iterator[Found]:
+    """Numbers by which a person is reached or known to an authority, in no order."""
+    yield from _ssns(text)
+    yield from _phones(text)
+
+
+def _ssns(text: str) -> Iterator[Found]:
+    for one in _SSN.finditer(text):
+        if one["by"] == "-" or _SSN_WORD.search(text[max(0, one.start() - _NEAR) : one.start()]):
+            yield SSN, one.start(), one.end()
+
+
+def _phones(text: str) -> Iterator[Found]:
+    for one in _PHONE.finditer(text):
+        if _sound(one[0], _LEAST) and not _DATE.match(one[0].replace(" ", "-")):
+            yield PHONE, one.start(), one.end()
+    for one in _SOME.finditer(text):
+        beside = _AFTER.match(text, one.end()) or _BEFORE.search(text[max(0, one.start() - _NEAR) : one.start()])
+        if beside and _sound(one[0], _LOCAL):
+            yield PHONE, one.start(), one.end()
+
+
+def _sound(written: str, least: int) -> bool:
+    digits = sum(map(str.isdigit, written.lower().partition("x")[0]))
+    return least <= digits <= _MOST and not _DATE.match(written)
