@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +21,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consolidation.alike import cosine_ppm
-from memquorum.core.journal import anew, links
+from memquorum.core.journal import anew, grounds, links
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
@@ -34,6 +35,7 @@ from memquorum.core.journal.rows import (
     Event,
     EventKey,
     GoalDue,
+    Grounds,
     Guarded,
     Keys,
     LetGo,
@@ -147,7 +149,10 @@ class InMemoryStore:
         """A transaction on the shards that stand as given. Raises Fenced where one stands elsewhere."""
         for expected in wanted:
             check_standing(expected, self.states.get(expected.shard))
-        wanted = {state: keys | self._filling(keys.slots) for state, keys in wanted.items()}
+        grounded = {
+            state: grounds.wanted(keys | self._filling(keys.slots), partial(self._grounds, state.shard))
+            for state, keys in wanted.items()
+        }
         rows = {
             state.shard: Rows(
                 state,
@@ -159,11 +164,18 @@ class InMemoryStore:
                 {key: one for key, one in self.protected.items() if key[0] in keys.protected},
                 self.answered(state.shard, keys.orders),
                 self.guarded(keys.guarded),
+                found,
                 keys,
             )
-            for state, keys in wanted.items()
+            for state, (keys, found) in grounded.items()
         }
         yield InMemoryTransaction(self, rows)
+
+    def _grounds(self, shard: int, memory_ids: frozenset[str]) -> dict[str, Grounds]:
+        found: dict[str, Grounds] = {}
+        told = (*self.provenance.values(), *self.rows[Conflict].values())
+        grounds.note(found, (row for row in told if row.shard == shard), memory_ids.__contains__)
+        return found
 
     def _filling(self, slots: Collection[tuple[str, str]]) -> Keys:
         """The memories that fill slots."""

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from db.inmemory import InMemoryStore, InMemoryStoredOrders
 from memquorum import topics
-from memquorum.core.journal.rows import Conflict, Memory, Protection, Provenance, Strength
+from memquorum.core.journal import grounds
+from memquorum.core.journal.rows import Conflict, Grounds, Protection, Rows, Strength
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Drawable, Seen
 
@@ -56,27 +57,17 @@ class InMemoryLook:
         ]  # fmt: skip
 
     def _seen(self, one: Strength) -> Seen:
-        memory, rows, strengths = self._store.memories[one.memory_id], self._store.rows, self._store.strengths
-        sources = [p.parent for p in rows[Provenance].values() if p.child == memory.id and not p.echo]
+        store, memory = self._store, self._store.memories[one.memory_id]
+        known: dict[str, Grounds] = {}
+        grounds.note(known, (*store.provenance.values(), *store.rows[Conflict].values()))
+        rows = Rows(store.states[one.shard], store.memories, store.strengths, grounds=known)
+        sources = grounds.made_of(rows, memory)
         return Seen(
             memory.id, memory.namespace, one.tier, one.salience_ppm, one.created, one.last_access,
             one.accesses + one.reinforced, one.replays, one.doubts, one.rehearsed,
-            min(self._before(memory), default=None), len(sources), sum(i in strengths for i in sources),
-            any(p.memory_id == memory.id for p in rows[Protection].values()), memory.seq,
+            min(grounds.against(rows, memory), default=None), len(sources), len(grounds.left(rows, sources)),
+            any(p.memory_id == memory.id for p in store.rows[Protection].values()), memory.seq,
         )  # fmt: skip
-
-    def _before(self, memory: Memory) -> Iterator[str]:
-        """What says otherwise and is served before a memory that is no summary."""
-        for one in self._store.rows[Conflict].values():
-            if memory.made_by is not None or memory.id not in (one.newer, one.older):
-                continue
-            newer, older = self._store.memories[one.newer], self._store.memories[one.older]
-            if not {newer.id, older.id} <= self._store.strengths.keys():
-                continue
-            own = newer.agent == older.agent or (newer.source is not None and newer.source == older.source)
-            first = older if older.tier == LONG_TERM and not own else newer
-            if first is not memory and first.id != memory.id:
-                yield first.id
 
 
 class InMemoryRehearsals:

@@ -227,6 +227,30 @@ SELECT m.id::text
 FROM unnest(%(namespaces)s::text[], %(keys)s::text[]) AS slot (namespace, key)
 JOIN memory m ON m.namespace = slot.namespace AND m.key = slot.key AND m.tier IN ('short-term', 'long-term')
 
+-- :name grounds
+-- What memories of a shard were made of; the summaries that were made of them; what they say otherwise than, and what
+-- says otherwise than they.
+SELECT child::text, 'sources', array_agg(parent::text)
+FROM provenance
+WHERE shard = %(shard)s AND child = ANY(%(ids)s::uuid[]) AND NOT echo AND NOT merged
+GROUP BY child
+UNION ALL
+SELECT p.parent::text, 'summaries', array_agg(p.child::text)
+FROM memory m
+JOIN provenance p ON p.namespace = m.namespace AND p.parent = m.id
+WHERE m.id = ANY(%(ids)s::uuid[]) AND p.shard = %(shard)s AND p.agent = 'consolidator' AND NOT p.echo AND NOT p.merged
+GROUP BY p.parent
+UNION ALL
+SELECT newer::text, 'older', array_agg(older::text)
+FROM conflict
+WHERE shard = %(shard)s AND newer = ANY(%(ids)s::uuid[])
+GROUP BY newer
+UNION ALL
+SELECT older::text, 'newer', array_agg(newer::text)
+FROM conflict
+WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[])
+GROUP BY older
+
 -- :name strengths
 -- Strengths of those of the memories that are alive.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
@@ -1178,7 +1202,7 @@ LIMIT %(limit)s
 
 -- :name rehearsal_seen
 -- What a rehearsal looks at: whether a memory was used, a memory that is alive, says otherwise and is served before it,
--- and what is left of those that it was made of. Of two that contradict each other the newer one is served first, unless
+-- and what is left of those of its namespace that it was made of: what is alive, or what a summary says that is. Of two that contradict each other the newer one is served first, unless
 -- the older one is in long-term memory and another agent and source said it. What contradicts a summary contradicts a
 -- sentence, and not the whole.
 SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
@@ -1195,11 +1219,21 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
         ORDER BY o.memory_id
         LIMIT 1
     ),
-    (SELECT count(*) FROM provenance p WHERE p.child = s.memory_id AND NOT p.echo AND NOT p.merged),
     (
         SELECT count(*) FROM provenance p
-        JOIN strength o ON o.memory_id = p.parent
+        JOIN memory o ON o.id = p.parent AND o.namespace = m.namespace
         WHERE p.child = s.memory_id AND NOT p.echo AND NOT p.merged
+    ),
+    (
+        SELECT count(*) FROM provenance p
+        JOIN memory o ON o.id = p.parent AND o.namespace = m.namespace
+        WHERE p.child = s.memory_id AND NOT p.echo AND NOT p.merged AND (
+            EXISTS (SELECT FROM strength a WHERE a.memory_id = p.parent)
+            OR EXISTS (
+                SELECT FROM provenance q
+                JOIN strength a ON a.memory_id = q.child
+                WHERE q.namespace = m.namespace AND q.parent = p.parent AND q.agent = 'consolidator'
+                  AND NOT q.echo AND NOT q.merged))
     ),
     EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id),
     m.seq

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import psycopg
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
@@ -26,12 +28,13 @@ from db.standing import Clear, ForeignStore, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.journal import links
+from memquorum.core.journal import grounds, links
 from memquorum.core.journal.effects import destroyed, erased_by
 from memquorum.core.journal.rows import (
     DecisionRow,
     Event,
     GoalDue,
+    Grounds,
     Guarded,
     Keys,
     Memory,
@@ -270,6 +273,11 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     if filled:
         filling = _filling(connection, filled)
         wanted = {state: keys | Keys(memories=filling, protected=filling) for state, keys in wanted.items()}
+    # Asked before the shards are locked, as `_filling`.
+    grounded = {
+        state: grounds.wanted(keys, partial(_grounds, connection, state.shard)) for state, keys in wanted.items()
+    }
+    wanted = {state: keys for state, (keys, _) in grounded.items()}
     wanted_ids = uuids(memory_id for keys in wanted.values() for memory_id in keys.memories)
     event_keys = [key for keys in wanted.values() for key in keys.events]
     named = {"namespaces": [n for n, _ in event_keys], "event_ids": [e for _, e in event_keys]}
@@ -302,10 +310,19 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     return {
         state.shard: Rows(
             state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted,
-            keys,
+            grounded[state][1], keys,
         )
         for state, keys in wanted.items()
     }  # fmt: skip
+
+
+def _grounds(connection: psycopg.Connection, shard: int, memory_ids: frozenset[str]) -> dict[str, Grounds]:
+    """What stands behind a shard's memories, and against them."""
+    found: dict[str, Grounds] = {}
+    asked = {"shard": shard, "ids": uuids(memory_ids)}
+    for memory_id, what, others in connection.execute(QUERIES["grounds"], asked) if memory_ids else ():
+        found[memory_id] = replace(found.get(memory_id, grounds.NOTHING), **{what: frozenset(others)})
+    return found
 
 
 def _filling(connection: psycopg.Connection, slots: Iterable[tuple[str, str]]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from memquorum.core.journal.rows import Change
 from memquorum.core.records import RehearsalMade
 from tests.builders import votes
 from tests.builders.genesis import public_key
-from tests.builders.shard import NAMESPACE, Shard
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 SIGNER = "service:rehearsal"
 
@@ -39,6 +39,26 @@ def signed(genesis: Genesis, made: RehearsalMade, codec: Any, signer: str = SIGN
     return votes.signed(codec, genesis, signer, made)
 
 
+def denied(into: Shard, memory: str, at: int = 1_000) -> str:
+    """Somebody says otherwise than a memory; the memory that does."""
+    into.episode(f"denies {memory}", at, contradicts=(memory,))
+    return memory_id(f"denies {memory}")
+
+
+def doubt(into: Shard, memory: str, *, offset: int = 0) -> Change | None:
+    """A rehearsal finds that somebody says otherwise than a memory, which nobody had before."""
+    return rehearse(into, memory, "contested", offset=offset, witness=denied(into, memory))
+
+
+def groundless(into: Shard, name: str, at: int = 1_000) -> str:
+    """A memory that was made of one that is forgotten."""
+    into.episode(f"ground of {name}", at)
+    into.episode(name, at, derives_from=(memory_id(f"ground of {name}"),))
+    into.tick(into.rows.state.as_of)
+    into.decide([votes.proposal(memory_id(f"ground of {name}"), "forget")])
+    return memory_id(name)
+
+
 def rehearse(
     into: Shard, memory: str, verdict: str = "held", *, offset: int = 0, signer: str = SIGNER, **changed: Any
 ) -> Change | None:
@@ -46,4 +66,4 @@ def rehearse(
     data = signed(into.rules.genesis, found(into, memory, verdict, **changed), into.rules.codec, signer)
     place = applying.Place(topics.REHEARSED, into.rows.state.shard, offset)
     change = applying.apply_rehearsed(into.rules, into.rows, place, data)
-    return None if change is None else into._absorb(change)
+    return into._absorb(change) if isinstance(change, Change) else None

@@ -56,7 +56,7 @@ class World:
             transaction.write([net], texts, {})
         rows = shard.rows
         known = (dict(rows.memories), dict(rows.strengths), dict(rows.events), set(rows.erased))
-        shard.work = Workset(Rows(rows.state, *known, protected=dict(rows.protected)))
+        shard.work = Workset(Rows(rows.state, *known, protected=dict(rows.protected), grounds=dict(rows.grounds)))
 
     def shard(self, codec: Codec, genesis: Genesis, number: int = 0) -> Shard:
         """A shard of the store, begun if it was not."""

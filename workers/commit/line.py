@@ -22,6 +22,7 @@ from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import rehearsals
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rehearsals import NotBorneOut, NotRehearsed
 from memquorum.core.journal.rows import Change, ErasureRow, Keys, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Net, Workset
@@ -69,7 +70,8 @@ class Batch:
     decision restores, what the journal tells of those whose content can be opened. `unproven`: the episodes that fill a
     slot, and whose agents did not sign that where they have to.
 
-    Filled by `apply`: the changes, each with the record that it comes from, and why a decision could not be applied.
+    Filled by `apply`: the changes, each with the record that it comes from; why a decision could not be applied; and of
+    what rehearsals found, what is not borne out, with its offset.
     """
 
     certified: Certified | None
@@ -79,6 +81,7 @@ class Batch:
     found: list[Found] = field(default_factory=list)
     changes: list[tuple[Change, Item | None]] = field(default_factory=list)
     rejected: OutOfTurn | None = None
+    unborne: list[tuple[int, str]] = field(default_factory=list)
     recalled: dict[str, Restored] = field(default_factory=dict)
     reencoded: dict[str, Vector] = field(default_factory=dict)
     unproven: set[str] = field(default_factory=set)
@@ -96,7 +99,10 @@ class Batch:
         if self.certified is not None:
             found.append(applying.touches(codec, self.certified.checked, since=since))
         found.append(Keys(frozenset(record.memory_id for _, record in self.anew)))
-        found.append(Keys(frozenset(i for _, _, made in self.found for i in (made.memory_id, made.witness) if i)))
+        rehearsed = frozenset(i for _, _, made in self.found for i in (made.memory_id, made.witness) if i)
+        # What is born in this batch may be rehearsed in it.
+        born = (i for item in self.items if isinstance(item.record, EpisodeAccepted) for i in item.record.derives_from)
+        found.append(Keys(rehearsed, grounds=rehearsed.union(born) if rehearsed else frozenset()))
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
             frozenset(key for keys in found for key in keys.events),
@@ -106,6 +112,7 @@ class Batch:
             frozenset(digest for keys in found for digest in keys.orders),
             frozenset(namespace for keys in found for namespace in keys.guarded),
             frozenset(slot for keys in found for slot in keys.slots),
+            frozenset(memory_id for keys in found for memory_id in keys.grounds),
         )
 
     def restores(self) -> list[str]:
@@ -155,9 +162,11 @@ class Batch:
         for offset, data, _ in self.found:
             place = applying.Place(topics.REHEARSED, rows.state.shard, offset)
             rehearsed = applying.apply_rehearsed(rules, work.rows, place, data)
-            if rehearsed is not None:
+            if isinstance(rehearsed, Change):
                 work.absorb(rehearsed)
                 self.changes.append((rehearsed, None))
+            elif not isinstance(rehearsed, NotRehearsed) or isinstance(rehearsed, NotBorneOut):
+                self.unborne.append((offset, str(rehearsed)))
         return work.net()
 
     def cursors(self, shard: int) -> dict[tuple[int, str], int]:

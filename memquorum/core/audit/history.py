@@ -31,10 +31,22 @@ from memquorum.core.audit.slots import Slots
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, links, repetitions
+from memquorum.core.journal import decisions, grounds, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
-from memquorum.core.journal.rows import Answered, Change, Dropped, Event, LetGo, Memory, Rows, Strength
+from memquorum.core.journal.rows import (
+    Answered,
+    Change,
+    Conflict,
+    Dropped,
+    Event,
+    Grounds,
+    LetGo,
+    Memory,
+    Provenance,
+    Rows,
+    Strength,
+)
 from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
@@ -94,6 +106,7 @@ class History:
         self.protections = Protections(rules)
         # Digests of the orders that were answered.
         self._answered: set[bytes] = set()
+        self._grounds: dict[str, Grounds] = {}
         self._slots = Slots()
         self._accepted = -1
         # Of what is read beside the accepted stream, the last offset that was applied.
@@ -118,7 +131,7 @@ class History:
         protected = self.protections.of(needs(self._rules.codec, entry, detail).protected) if standing else {}
         return Rows(
             self.state, self.memories, self.strengths,
-            quotas=self.quotas, protected=protected, answered=self._answered,
+            quotas=self.quotas, protected=protected, answered=self._answered, grounds=self._grounds,
         )  # fmt: skip
 
     def feed(self, link: Link) -> Change | None:
@@ -364,6 +377,7 @@ class History:
         self.protections.absorb(change)
         self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))
+        grounds.note(self._grounds, (*change.of(Provenance), *change.of(Conflict)))
         for memory_id in change.ended(Dropped):
             self.dropped.pop(memory_id, None)
         self.dropped |= {one.memory_id: one for one in change.of(Dropped)}

@@ -206,14 +206,15 @@ def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReenco
     )
 
 
-def apply_rehearsed(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change | None:
-    """What a rehearsal found of a memory; None where it changes nothing: it is stale, comes again or too soon, is not
-    borne out, or is not signed by the rehearsal service as the shard's configuration names it."""
+def apply_rehearsed(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change | Exception:
+    """What a rehearsal found of a memory; or why it changes nothing: it is stale, comes again or too soon
+    (NotRehearsed), is not borne out (NotBorneOut), or is not signed by the rehearsal service as the shard's
+    configuration names it (BadMessage)."""
     try:
         made = rehearsals.opened(rules.codec, rules.genesis, data)
         before = rehearsals.check(rows, made, rules.genesis.policy)
-    except (BadMessage, rehearsals.NotRehearsed):
-        return None
+    except (BadMessage, rehearsals.NotRehearsed) as error:
+        return error
     after = rehearsals.rehearsed(before, made)
     return apply_entry(
         rules,

@@ -122,8 +122,11 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
+    # What an entry of the same batch may be a rehearsal of.
+    grounds = frozenset(detail.derives_from if isinstance(detail, Stored) else ())
     if isinstance(detail, Rehearsed):
-        memories.update(rehearsals.named(codec, detail.made))
+        grounds = frozenset(rehearsals.named(codec, detail.made))
+        memories.update(grounds)
     protected = set(detail.held) if isinstance(detail, Withheld) else set()
     if isinstance(detail, Stored):
         protected.update(detail.superseded)
@@ -136,7 +139,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     orders = frozenset[bytes]() if data is None or kind is None else digests(codec, kind, data)
     if isinstance(detail, Patched):
         memories.update(PATCH.named(codec.decode_as(PATCH.body, codec.decode_as(Signed, detail.order).body)))
-    return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders)
+    return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds)
 
 
 def order_in(detail: Any) -> bytes | None:

@@ -76,4 +76,5 @@ def known(keys: Keys | None) -> Mapping[str, Knows]:
         "protected": lambda key: key[0] in keys.protected or not is_uuid(key[0]),
         "answered": lambda key: key in keys.orders,
         "guarded": lambda key: key in keys.guarded,
+        "grounds": lambda key: key in keys.grounds or not is_uuid(key),
     }

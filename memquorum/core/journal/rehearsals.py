@@ -12,7 +12,8 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_signed, unsigned
-from memquorum.core.journal.rows import Change, Rows, Strength
+from memquorum.core.journal import grounds
+from memquorum.core.journal.rows import Change, Memory, Rows, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.records import RehearsalMade, Rehearsed, Signed
 from memquorum.core.rehearsal import Verdict, after_ppm
@@ -24,6 +25,10 @@ LATE_MS = 3600 * 1000
 
 class NotRehearsed(ValueError):
     """A rehearsal that changes nothing of the shard as it is now; the message says why."""
+
+
+class NotBorneOut(NotRehearsed):
+    """A verdict that the shard's rows contradict: they have changed since it was found, or it never held."""
 
 
 def opened(codec: Codec, genesis: Genesis, data: bytes) -> RehearsalMade:
@@ -59,7 +64,7 @@ def unfit(made: RehearsalMade, shard: int) -> str | None:
 
 def check(rows: Rows, made: RehearsalMade, policy: Policy) -> Strength:
     """The strength of the memory that the rehearsal speaks of, as it is now. Raises NotRehearsed where the record is
-    stale, comes again, comes too soon, or says what the rows do not bear out."""
+    stale, comes again, comes too soon; NotBorneOut where its verdict is not the one that follows from the rows."""
     if wrong := unfit(made, rows.state.shard):
         raise NotRehearsed(wrong)
     memory, strength = rows.memories.get(made.memory_id), rows.strengths.get(made.memory_id)
@@ -74,22 +79,26 @@ def check(rows: Rows, made: RehearsalMade, policy: Policy) -> Strength:
         raise NotRehearsed(f"it was read at {made.as_of}, and the shard is at {now}")
     if not every or (strength.rehearsed and made.as_of - strength.rehearsed < every):
         raise NotRehearsed(f"the memory was rehearsed at {strength.rehearsed}: it is too soon")
-    if complaint := _unborne(rows, strength, made):
-        raise NotRehearsed(complaint)
+    if complaint := _unborne(rows, memory, strength, made):
+        raise NotBorneOut(complaint)
     return strength
 
 
-def _unborne(rows: Rows, strength: Strength, made: RehearsalMade) -> str | None:
-    verdict = Verdict(made.verdict)
+def _unborne(rows: Rows, memory: Memory, strength: Strength, made: RehearsalMade) -> str | None:
+    """Why another verdict follows from the rows, or None: what `core.rehearsal` concludes, once more."""
+    verdict, against = Verdict(made.verdict), grounds.against(rows, memory)
+    if verdict is Verdict.CONTESTED:
+        return None if made.witness in against else "the memory that is to say otherwise does not, or is served later"
+    if against:
+        return f"{against[0]} says otherwise"
+    sources = grounds.made_of(rows, memory)
+    groundless = bool(sources) and not grounds.left(rows, sources)
+    if groundless != (verdict is Verdict.GROUNDLESS):
+        return "nothing that it was made of is left" if groundless else "there is ground for the memory"
     if verdict is Verdict.HELD and not (strength.accesses + strength.reinforced and used_since(strength)):
         return "nobody used the memory since its last rehearsal"
     if verdict is Verdict.UNUSED and not strength.doubts:
         return "it would change nothing"
-    if verdict is Verdict.CONTESTED:
-        other = rows.memories.get(made.witness)
-        alive = other is not None and other.id in rows.strengths and other.namespace == made.namespace
-        if not alive or made.witness == made.memory_id:
-            return "the memory that is to say otherwise is not alive"
     return None
 
 

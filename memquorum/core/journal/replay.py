@@ -20,18 +20,21 @@ from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import links
+from memquorum.core.journal import grounds, links
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import (
     Answered,
+    Conflict,
     DecisionRow,
     Event,
     EventKey,
+    Grounds,
     JournalRow,
     Keys,
     Memory,
     OutcomeRow,
     Protection,
+    Provenance,
     Rows,
     ShardState,
     Strength,
@@ -116,6 +119,7 @@ class Replay:
             Memory: self._memories, Strength: self._strengths, Protection: self._protected
         }  # fmt: skip
         self._answered: set[bytes] = set()
+        self._grounds: dict[str, Grounds] = {}
         # What failed may be tried again: then its row changes. All other events decide nothing any more.
         self._failed: dict[EventKey, Event] = {}
 
@@ -173,12 +177,19 @@ class Replay:
         wanted = Keys()
         for read in batch:
             wanted |= needs(self._rules.codec, read.entry, read.detail)
+        wanted, found = grounds.wanted(wanted, self._grounds_of)
         memories = {i: self._memories[i] for i in wanted.memories if i in self._memories}
         strengths = {i: self._strengths[i] for i in memories if i in self._strengths}
         protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}
         answered = self._answered & wanted.orders
         events = {key: self._failed[key] for key in wanted.events if key in self._failed}
-        return Rows(self.state, memories, strengths, events, protected=protected, answered=answered, loaded=wanted)
+        return Rows(
+            self.state, memories, strengths, events,
+            protected=protected, answered=answered, grounds=found, loaded=wanted,
+        )  # fmt: skip
+
+    def _grounds_of(self, memory_ids: frozenset[str]) -> dict[str, Grounds]:
+        return {i: self._grounds[i] for i in memory_ids if i in self._grounds}
 
     def _keep(self, net: Net) -> None:
         self.state = net.after
@@ -187,6 +198,7 @@ class Replay:
                 held.pop(key, None)
             held |= {TABLES[kind].key_of(row): row for row in net.of(kind)}
         self._answered.update(one.digest for one in net.of(Answered))
+        grounds.note(self._grounds, (*net.of(Provenance), *net.of(Conflict)))
         for event in net.of(Event):
             self._failed.pop((event.namespace, event.event_id), None)
             if event.outcome == FAILED:

@@ -440,6 +440,17 @@ class JournalRow(Struct, frozen=True):
 EventKey = tuple[str, str]
 
 
+class Grounds(Struct, frozen=True):
+    """What stands behind a memory, and against it, each by its id: `sources`, what it was made of; `summaries`, what
+    was made of it by the consolidator; `older`, `newer`, what it says otherwise than, and what says otherwise than it.
+    Whether any of that is alive is not asked here."""
+
+    sources: frozenset[str] = frozenset()
+    summaries: frozenset[str] = frozenset()
+    older: frozenset[str] = frozenset()
+    newer: frozenset[str] = frozenset()
+
+
 class Rows(Struct, frozen=True):
     """A shard's state and, of its rows, those that a record may touch. Of what was loaded, what is absent here does not
     exist; who asks a `Workset` for anything else is told that it was not loaded."""
@@ -458,6 +469,8 @@ class Rows(Struct, frozen=True):
     """Of the orders asked for, by their digests, those that were answered."""
     guarded: Mapping[str, Guarded] = field(default_factory=dict)
     """How much is protected in the namespaces asked for."""
+    grounds: Mapping[str, Grounds] = field(default_factory=dict)
+    """What stands behind the memories asked for and against them; of those of which nothing does, nothing."""
     loaded: Keys | None = None
     """What was asked for; None where the rows are all that there are."""
 
@@ -478,6 +491,8 @@ class Keys(Struct, frozen=True):
     """Namespaces: how much is protected there."""
     slots: frozenset[tuple[str, str]] = frozenset()
     """(namespace, key): the memories that fill it, and which orders protect them."""
+    grounds: frozenset[str] = frozenset()
+    """Memories: what stands behind them and against them, and what stands behind that (`journal.grounds`)."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -489,6 +504,7 @@ class Keys(Struct, frozen=True):
             self.orders | other.orders,
             self.guarded | other.guarded,
             self.slots | other.slots,
+            self.grounds | other.grounds,
         )
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from msgspec import Struct
 
 from memquorum.core.caps import Quota
-from memquorum.core.journal import protections
+from memquorum.core.journal import grounds, protections
 from memquorum.core.journal.loaded import Loaded, LoadedSet, known
 from memquorum.core.journal.rows import (
     Answered,
     Change,
+    Conflict,
     DecisionRow,
     ErasedRow,
     Event,
@@ -23,6 +24,7 @@ from memquorum.core.journal.rows import (
     Living,
     Memory,
     Protection,
+    Provenance,
     R,
     Rows,
     ShardState,
@@ -86,6 +88,7 @@ class Workset:
         self._journal: list[tuple[JournalEntry, JournalAppended]] = []
         self._erased: set[EventKey] = LoadedSet(rows.erased, absent["erased"])
         self._guarded = Loaded(rows.guarded, absent["guarded"])
+        self._grounds: Loaded = Loaded(rows.grounds, absent["grounds"])
         self._answered: set[bytes] = LoadedSet(rows.answered, absent["answered"])
         self._quotas: Mapping[str, Quota] = Loaded(rows.quotas, absent["quotas"])
         self._cursors: dict[str, int] = {}
@@ -104,6 +107,7 @@ class Workset:
             self._protected,
             self._answered,
             self._guarded,
+            self._grounds,
             self._stored.loaded,
         )
 
@@ -137,6 +141,8 @@ class Workset:
             self._erased.add((row.namespace, row.memory_id))
         if kind is Answered:
             self._answered.add(row.digest)
+        if kind in (Provenance, Conflict):
+            grounds.note(self._grounds, (row,), self._grounds.knows)
 
     def _take(self, kind: Kind, key: Any) -> None:
         ended = self._rows[kind].pop(key, None)

@@ -6,10 +6,13 @@ import pytest
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.journal import rehearsals as journalled
+from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.workset import Workset
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Drawable, Seen
 from tests.builders import genesis, protections, rehearsals, votes
-from tests.builders.rehearsals import rehearse
+from tests.builders.rehearsals import denied, doubt, groundless, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
@@ -55,7 +58,7 @@ def test_the_salient_and_the_long_unused_may_be_drawn(world: World, shard: Shard
 
 def test_what_was_rehearsed_lately_may_not(world: World, shard: Shard) -> None:
     rehearse(shard, D)
-    rehearse(shard, A, "groundless", offset=1)
+    doubt(shard, A, offset=1)
     world.flush(shard)
     with world.rehearsals.look(10_000) as look:
         assert [one.memory_id for one in look.old(0, NOW - 1, 9)] == [E]
@@ -83,6 +86,44 @@ def test_what_is_left_of_its_sources_is_told(world: World, shard: Shard) -> None
     world.flush(shard)
     (found,) = seen(world, memory_id("made"))
     assert (found.sources, found.sources_left) == (2, 1)
+
+
+def test_what_a_summary_says_is_ground_and_what_nobody_knows_is_none(world: World, shard: Shard) -> None:
+    summary = memory_id("sum")
+    shard.episode("made", NOW, derives_from=(A, memory_id("nobody")))
+    shard.episode("elsewhere", NOW, namespace="elsewhere")
+    shard.episode("borrowed", NOW, derives_from=(memory_id("elsewhere", "elsewhere"),))
+    shard.summary("sum", [A, B], at=NOW)
+    shard.consolidate(summary, [A, B])
+    lost = groundless(shard, "lost", NOW)
+    world.flush(shard)
+    found = {one.memory_id: (one.sources, one.sources_left) for one in
+             seen(world, memory_id("made"), memory_id("borrowed"), summary, lost)}  # fmt: skip
+    assert found == {memory_id("made"): (1, 1), memory_id("borrowed"): (0, 0), summary: (2, 2), lost: (1, 0)}
+
+
+def test_a_verdict_is_held_against_the_rows_that_are_there(world: World, shard: Shard) -> None:
+    """As the store loads them for the commit worker; each adapter alike."""
+    lost, denial = groundless(shard, "lost", NOW), denied(shard, B)
+    shard.summary("sum", [A, C], at=NOW)
+    shard.consolidate(memory_id("sum"), [A, C])
+    world.flush(shard)
+    named = frozenset({lost, B, memory_id("sum"), denial})
+    with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
+        rows = Workset(transaction.rows[0]).rows
+        for memory, verdict, witness, wrong in (
+            (lost, "groundless", "", None),
+            (lost, "held", "", "nothing that it was made of is left"),
+            (B, "contested", denial, None),
+            (B, "groundless", "", f"{denial} says otherwise"),
+            (memory_id("sum"), "groundless", "", "there is ground for the memory"),
+        ):
+            made = rehearsals.found(shard, memory, verdict, witness=witness)
+            if wrong is None:
+                journalled.check(rows, made, GENESIS.policy)
+                continue
+            with pytest.raises(journalled.NotBorneOut, match=wrong):
+                journalled.check(rows, made, GENESIS.policy)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from tests.builders.erasures import accepted as erasure
 from tests.builders.erasures import entitled, ordered, signed
 from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
-from tests.builders.rehearsals import rehearse
+from tests.builders.rehearsals import doubt, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
@@ -423,7 +423,7 @@ def test_what_rehearsals_doubt_is_told_the_least_salient_first(world: World, cod
     shard.tick(2_000)
     rehearse(shard, D)
     for offset, memory in enumerate((A, B, C), 1):
-        rehearse(shard, memory, "groundless", offset=offset)
+        doubt(shard, memory, offset=offset)
     world.flush(shard)
     found = world.schedule.doubted(0, 10)
     assert [(c.memory_id, c.salience_ppm, c.replays) for c in found] == [

@@ -13,6 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.identity import messages
 from memquorum.core.journal.recall import recall
+from memquorum.core.journal.rehearsals import NotBorneOut, NotRehearsed
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Strength
 from memquorum.core.policy import Policy, RehearsePolicy
@@ -21,7 +22,7 @@ from memquorum.core.retrieval.tail import Tail
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.genesis import seed_of
 from tests.builders.published import POLICY, Published, kinds, publish
-from tests.builders.rehearsals import found, rehearse
+from tests.builders.rehearsals import denied, doubt, found, groundless, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 HOUR = 3_600_000
@@ -32,7 +33,8 @@ A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
 
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
-    """A was read, B and C were not; each has a salience of 0.6."""
+    """A was read, B and C were not; each has a salience of 0.6. Nothing speaks against them, and they were made of
+    nothing."""
     made = Shard(codec, GENESIS)
     for name in "abc":
         made.episode(name, NOW - 5_000)
@@ -69,17 +71,74 @@ def test_a_salience_goes_no_higher_than_one(codec: Codec) -> None:
     assert strength(made)[:2] == (1_000_000, 1)
 
 
-@pytest.mark.parametrize(("verdict", "witness"), [("contested", B), ("groundless", "")])
-def test_what_does_not_hold_is_lowered_and_doubted_until_it_holds_again(
-    shard: Shard, verdict: str, witness: str
-) -> None:
-    rehearse(shard, A, verdict, witness=witness)
+def test_what_is_denied_is_lowered_and_doubted_until_nothing_alive_denies_it(shard: Shard) -> None:
+    witness = denied(shard, A)
+    rehearse(shard, A, "contested", witness=witness)
     shard.tick(NOW + HOUR)
-    rehearse(shard, A, verdict, witness=witness)
+    rehearse(shard, A, "contested", witness=witness)
     assert strength(shard) == (433_500, 0, 2, NOW + HOUR)
+    shard.decide([votes.proposal(witness, "forget")])
     shard.tick(NOW + 2 * HOUR)
+    assert rehearse(shard, A, "contested", witness=witness) is None
     assert rehearse(shard, A, "unused") is not None
     assert strength(shard) == (433_500, 0, 0, NOW + 2 * HOUR)
+
+
+def test_what_has_no_ground_any_more_is_lowered(shard: Shard) -> None:
+    lost = groundless(shard, "lost")
+    assert rehearse(shard, lost, "unused") is None
+    assert rehearse(shard, lost, "groundless") is not None
+    assert strength(shard, lost) == (510_000, 0, 1, NOW)
+
+
+def test_there_is_ground_while_one_source_is_alive_or_said_by_a_summary(shard: Shard) -> None:
+    shard.episode("made", derives_from=(A, B, C))
+    shard.decide([votes.proposal(C, "forget")])
+    assert rehearse(shard, memory_id("made"), "groundless") is None
+    shard.summary("sum", [A, B], NOW)
+    shard.consolidate(memory_id("sum"), [A, B])
+    assert shard.rows.strengths.keys() == {memory_id("made"), memory_id("sum")}
+    for one in ("made", "sum"):
+        assert rehearse(shard, memory_id(one), "groundless") is None, "a summary says what it was made of"
+    shard.decide([votes.proposal(memory_id("sum"), "forget")])
+    assert rehearse(shard, memory_id("made"), "groundless") is not None
+
+
+def test_who_denies_has_to_be_served_before(shard: Shard) -> None:
+    """In long-term memory what is older is served first, if another said it."""
+    shard.decide([votes.proposal(A, "promote")])
+    shard.episode("denial", agent="another", contradicts=(A, B))
+    denial = memory_id("denial")
+    assert rehearse(shard, A, "contested", witness=denial) is None
+    assert rehearse(shard, denial, "contested", witness=B) is None
+    assert rehearse(shard, B, "contested", witness=denial) is not None
+    assert rehearse(shard, denial, "contested", witness=A) is not None
+
+
+def test_a_summary_is_not_in_doubt_for_one_sentence(shard: Shard) -> None:
+    shard.summary("sum", [A, B], NOW)
+    shard.consolidate(memory_id("sum"), [A, B])
+    assert rehearse(shard, memory_id("sum"), "contested", witness=denied(shard, memory_id("sum"))) is None
+
+
+def test_what_does_not_hold_was_not_found_to_hold(shard: Shard) -> None:
+    denied(shard, A)
+    lost = groundless(shard, "lost")
+    shard.access(lost, NOW)
+    before = shard.rows.strengths
+    for memory in (A, lost):
+        assert rehearse(shard, memory) is None
+    assert shard.rows.strengths == before
+
+
+def test_why_a_verdict_is_refused_is_told(shard: Shard, codec: Codec) -> None:
+    place = applying.Place(topics.REHEARSED, 0, 0)
+    data = votes.signed(codec, GENESIS, rehearsals.SIGNER, found(shard, A, "groundless"))
+    why = applying.apply_rehearsed(shard.rules, shard.rows, place, data)
+    assert isinstance(why, NotBorneOut) and str(why) == "there is ground for the memory"
+    stale = votes.signed(codec, GENESIS, rehearsals.SIGNER, found(shard, A, previous=7))
+    why = applying.apply_rehearsed(shard.rules, shard.rows, place, stale)
+    assert isinstance(why, NotRehearsed) and not isinstance(why, NotBorneOut)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +157,8 @@ def test_what_does_not_hold_is_lowered_and_doubted_until_it_holds_again(
         {"verdict": "unused"},
         {"verdict": "contested"},
         {"verdict": "contested", "witness": A},
+        {"verdict": "contested", "witness": B},
+        {"verdict": "groundless"},
         {"verdict": "contested", "witness": memory_id("nobody")},
         {"shard": 1},
         {"config": 1},
@@ -115,7 +176,8 @@ def test_nobody_but_the_service_rehearses(shard: Shard, signer: str) -> None:
     assert rehearse(shard, A, signer=signer) is None
     data = votes.signed(shard.rules.codec, GENESIS, rehearsals.SIGNER, found(shard, A))
     forged = data[:-1] + bytes([data[-1] ^ 1])
-    assert applying.apply_rehearsed(shard.rules, shard.rows, applying.Place(topics.REHEARSED, 0, 0), forged) is None
+    place = applying.Place(topics.REHEARSED, 0, 0)
+    assert isinstance(applying.apply_rehearsed(shard.rules, shard.rows, place, forged), messages.BadMessage)
 
 
 def test_a_cluster_without_the_service_takes_no_rehearsal(codec: Codec) -> None:
@@ -126,7 +188,8 @@ def test_a_cluster_without_the_service_takes_no_rehearsal(codec: Codec) -> None:
     made.tick(NOW)
     said = messages.sign(nobody.cluster, rehearsals.SIGNER, seed_of(rehearsals.SIGNER), codec.encode(found(made, A)))
     place = applying.Place(topics.REHEARSED, 0, 0)
-    assert applying.apply_rehearsed(made.rules, made.rows, place, codec.encode(said)) is None
+    refused = applying.apply_rehearsed(made.rules, made.rows, place, codec.encode(said))
+    assert isinstance(refused, messages.BadMessage)
 
 
 def test_what_comes_again_changes_nothing(shard: Shard) -> None:
@@ -134,7 +197,7 @@ def test_what_comes_again_changes_nothing(shard: Shard) -> None:
     assert rehearse(shard, A) is not None
     data = votes.signed(shard.rules.codec, GENESIS, rehearsals.SIGNER, again)
     place = applying.Place(topics.REHEARSED, 0, 1)
-    assert applying.apply_rehearsed(shard.rules, shard.rows, place, data) is None
+    assert isinstance(applying.apply_rehearsed(shard.rules, shard.rows, place, data), NotRehearsed)
 
 
 def test_a_memory_is_rehearsed_once_in_its_time_and_raised_once_for_a_use(shard: Shard) -> None:
@@ -161,7 +224,7 @@ def test_rehearsals_can_be_switched_off_by_the_policy(codec: Codec) -> None:
 def test_what_is_forgotten_and_comes_back_has_the_salience_that_rehearsals_gave_it(shard: Shard, codec: Codec) -> None:
     rehearse(shard, A)
     shard.tick(NOW + HOUR)
-    rehearse(shard, A, "contested", witness=B)
+    doubt(shard, A)
     entries = [codec.decode_as(JournalEntry, change.appended.entry) for change in shard.changes]
     past = recall(codec, [entry for entry in entries if entry.memory_id == A])
     assert past is not None
@@ -170,10 +233,17 @@ def test_what_is_forgotten_and_comes_back_has_the_salience_that_rehearsals_gave_
 
 def test_a_replay_reaches_the_same_rows(shard: Shard, codec: Codec) -> None:
     rehearse(shard, A)
-    rehearse(shard, B, "groundless", offset=1)
-    replay = Replay(shard.rules, 0)
-    step = replay.take([replay.read(codec.encode(change.appended)) for change in shard.changes])
-    assert {one.memory_id: one for one in step.net.of(Strength)} == shard.rows.strengths
+    doubt(shard, B, offset=1)
+    rehearse(shard, groundless(shard, "lost"), "groundless", offset=2)
+    reads = [(replay := Replay(shard.rules, 0)).read(codec.encode(change.appended)) for change in shard.changes]
+    assert {one.memory_id: one for one in replay.take(reads).net.of(Strength)} == shard.rows.strengths
+    # However it is cut into batches.
+    replay, strengths = Replay(shard.rules, 0), dict[str, Strength]()
+    for read in reads:
+        net = replay.take([read]).net
+        strengths |= {one.memory_id: one for one in net.of(Strength)}
+        strengths = {i: one for i, one in strengths.items() if i not in net.gone[Strength]}
+    assert strengths == shard.rows.strengths
 
 
 def test_the_journal_tells_it(shard: Shard, codec: Codec) -> None:
@@ -189,8 +259,9 @@ def test_the_journal_tells_it(shard: Shard, codec: Codec) -> None:
 @pytest.fixture
 def public(shard: Shard) -> Published:
     """The last entry is a rehearsal of A."""
-    rehearse(shard, B, "groundless")
-    rehearse(shard, A, offset=1)
+    doubt(shard, B)
+    rehearse(shard, groundless(shard, "lost"), "groundless", offset=1)
+    rehearse(shard, A, offset=2)
     return publish(shard)
 
 
@@ -221,6 +292,7 @@ def resigned(public: Published, signer: str = rehearsals.SIGNER, **changed: Any)
         lambda p: resigned(p, memory_id=C),
         lambda p: resigned(p, verdict="groundless"),
         lambda p: resigned(p, verdict="splendid"),
+        lambda p: resigned(p, verdict="contested", witness=C),
         lambda p: resigned(p, previous=1),
         lambda p: resigned(p, as_of=NOW + 1),
         lambda p: resigned(p, memory_seq=0),

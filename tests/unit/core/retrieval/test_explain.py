@@ -256,11 +256,11 @@ def test_what_rehearsals_found_is_told(alive: Shard) -> None:
 
 def test_each_of_the_latest_rehearsals_is_told(codec: Codec) -> None:
     made = Shard(codec, genesis.make(**rehearsals.entitled()))
-    for name in "ab":
-        made.episode(name, at=900)
+    made.episode("a", at=900)
     made.access(A, 950)
     made.tick(1_000)
     rehearse(made, A)
+    made.episode("b", at=1_000, contradicts=(A,))
     made.tick(1_000 + 3_600_000)
     rehearse(made, A, "contested", witness=B, offset=1)
     account = explain.explain(codec, made.rules.genesis, facts(made, A))

@@ -1,0 +1,89 @@
+"""What a memory rests on, and what denies it: asked of a shard's own rows, so that everybody finds the same.
+
+A memory that was made of others (`derives_from`) has ground as long as one of them is alive, or a summary of one is:
+what a summary says is not gone. What was made of memories of other namespaces, or of none that ever was, is not judged
+by that. Of two memories that contradict each other the one that is served later is contested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+
+from msgspec.structs import replace
+
+from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.journal.rows import Conflict, Grounds, Keys, Memory, Provenance, Rows
+from memquorum.core.tiers import LONG_TERM
+
+NOTHING = Grounds()
+
+
+def note(
+    grounds: MutableMapping[str, Grounds],
+    rows: Iterable[Provenance | Conflict],
+    keeps: Callable[[str], bool] = lambda _: True,
+) -> None:
+    """Adds what rows tell to the grounds of the memories that they name. `keeps`: of which memories any are kept."""
+    told: tuple[tuple[str, str, str], ...]
+    for row in rows:
+        if isinstance(row, Conflict):
+            told = ((row.newer, "older", row.older), (row.older, "newer", row.newer))
+        elif row.echo or row.merged:
+            continue
+        else:
+            told = ((row.child, "sources", row.parent), (row.parent, "summaries", row.child))
+            told = told[: 1 + (row.agent == CONSOLIDATOR)]
+        for memory_id, what, other in told:
+            if keeps(memory_id):
+                known = grounds.get(memory_id, NOTHING)
+                grounds[memory_id] = replace(known, **{what: getattr(known, what) | {other}})
+
+
+def wanted(keys: Keys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]) -> tuple[Keys, dict[str, Grounds]]:
+    """The grounds that are asked for, and the keys with all that these name. `find`: the grounds of some memories."""
+    if not keys.grounds:
+        return keys, {}
+    found = dict(find(keys.grounds))
+    sources = frozenset(one for each in found.values() for one in each.sources)
+    against = frozenset(one for each in found.values() for one in (*each.older, *each.newer))
+    found |= find(sources)
+    said = frozenset(one for each in found.values() for one in each.summaries)
+    return keys | Keys(memories=keys.grounds | sources | against | said, grounds=sources), found
+
+
+def served_first(newer: Memory, older: Memory) -> Memory:
+    """Of two memories that contradict each other the one that is served first: the newer one, unless the older one is
+    in long-term memory and another agent and source said it."""
+    own = newer.agent == older.agent or (newer.source is not None and newer.source == older.source)
+    return older if older.tier == LONG_TERM and not own else newer
+
+
+def against(rows: Rows, memory: Memory) -> list[str]:
+    """What is alive, says otherwise than a memory and is served before it, in the order of the ids. What contradicts a
+    summary contradicts a sentence, and not the whole."""
+    known = rows.grounds.get(memory.id, NOTHING)
+    if memory.made_by is not None:
+        return []
+    pairs = [(memory.id, other) for other in known.older] + [(other, memory.id) for other in known.newer]
+    alive = (
+        (rows.memories[newer], rows.memories[older]) for newer, older in pairs
+        if newer in rows.strengths and older in rows.strengths
+    )  # fmt: skip
+    first = {served_first(newer, older).id for newer, older in alive}
+    return sorted(first - {memory.id})
+
+
+def made_of(rows: Rows, memory: Memory) -> list[str]:
+    """Those of its namespace's memories that a memory was made of, alive or not."""
+    sources = rows.grounds.get(memory.id, NOTHING).sources
+    found = (rows.memories.get(one) for one in sorted(sources))
+    return [one.id for one in found if one is not None and one.namespace == memory.namespace]
+
+
+def left(rows: Rows, sources: Iterable[str]) -> list[str]:
+    """Those of the sources that are alive, or of which a summary is."""
+    return [
+        one for one in sources
+        if one in rows.strengths
+        or any(i in rows.strengths for i in rows.grounds.get(one, NOTHING).summaries)
+    ]  # fmt: skip
