@@ -149,10 +149,7 @@ class InMemoryStore:
         """A transaction on the shards that stand as given. Raises Fenced where one stands elsewhere."""
         for expected in wanted:
             check_standing(expected, self.states.get(expected.shard))
-        grounded = {
-            state: grounds.wanted(keys | self._filling(keys.slots), partial(self._grounds, state.shard))
-            for state, keys in wanted.items()
-        }
+        filled = {state: keys | self._filling(keys.slots) for state, keys in wanted.items()}
         rows = {
             state.shard: Rows(
                 state,
@@ -167,15 +164,9 @@ class InMemoryStore:
                 found,
                 keys,
             )
-            for state, (keys, found) in grounded.items()
+            for state, keys, found in _grounded(self, filled)
         }
         yield InMemoryTransaction(self, rows)
-
-    def _grounds(self, shard: int, memory_ids: frozenset[str]) -> dict[str, Grounds]:
-        found: dict[str, Grounds] = {}
-        told = (*self.provenance.values(), *self.rows[Conflict].values())
-        grounds.note(found, (row for row in told if row.shard == shard), memory_ids.__contains__)
-        return found
 
     def _filling(self, slots: Collection[tuple[str, str]]) -> Keys:
         """The memories that fill slots."""
@@ -358,6 +349,21 @@ def _recipients(rows: Iterable[Disclosure]) -> dict[str, tuple[str, ...]]:
     for one in rows:
         sent.setdefault(one.memory_id, set()).add(one.recipient)
     return {memory_id: tuple(sorted(names)) for memory_id, names in sent.items()}
+
+
+def _grounded(
+    store: InMemoryStore, wanted: Mapping[ShardState, Keys]
+) -> Iterator[tuple[ShardState, Keys, dict[str, Grounds]]]:
+    """The keys with all that the grounds among them name, and these grounds."""
+    told = (*store.provenance.values(), *store.rows[Conflict].values())
+
+    def find(shard: int, memory_ids: frozenset[str]) -> dict[str, Grounds]:
+        found: dict[str, Grounds] = {}
+        grounds.note(found, (row for row in told if row.shard == shard), memory_ids.__contains__)
+        return found
+
+    for state, keys in wanted.items():
+        yield state, *grounds.wanted(keys, partial(find, state.shard))
 
 
 def _made_of(store: InMemoryStore, memory_ids: Collection[str]) -> dict[str, list[str]]:

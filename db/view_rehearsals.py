@@ -15,7 +15,9 @@ class ViewRehearsals:
         """`connected`: the view's connection, in the batch of now."""
         self._connected = connected
 
-    def take(self, memory_id: str, namespace: str, *, factor_ppm: int, as_of: int, every_ms: int) -> None:
-        """A rehearsal looked at a memory: its salience is so many millionths of what it was. `every_ms`: how long after
-        the one before it counts."""
-        self._connected().execute(sql.REHEARSE, (memory_id, namespace, factor_ppm, as_of, every_ms))
+    def take(
+        self, memory_id: str, namespace: str, *, factor_ppm: int, previous: int, as_of: int, every_ms: int
+    ) -> None:
+        """A rehearsal looked at a memory: its salience is so many millionths of what it was. `previous`: the rehearsal
+        before it, by whose time it was read; `every_ms`: how long after that it counts."""
+        self._connected().execute(sql.REHEARSE, (memory_id, namespace, factor_ppm, as_of, every_ms, previous))

@@ -64,11 +64,12 @@ WITH both AS (
 UPDATE memory SET witnessed = witnessed + 1
 WHERE at IN (SELECT at FROM both) AND (SELECT count(DISTINCT agent) FROM both) = 2
 """
-# As whoever applies it does: once in its time, and raised only where it was used since.
+# As whoever applies it does: once in its time, not where it was rehearsed since it was read, and raised only where it
+# was used since.
 REHEARSE = """
 UPDATE memory SET salience_ppm = min(1000000, salience_ppm * ?3 / 1000000), rehearsed = ?4
 WHERE at = (SELECT at FROM place WHERE memory_id = ?1) AND memory_id = ?1 AND namespace = ?2
-AND (rehearsed = 0 OR ?4 - rehearsed >= ?5)
+AND rehearsed <= ?6 AND (rehearsed = 0 OR ?4 - rehearsed >= ?5)
 AND (?3 <= 1000000 OR (reads + reinforced > 0 AND last_access > rehearsed))
 """
 # Of what rests sealed, the latest use that was read since.
@@ -127,7 +128,7 @@ WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_of
 SEAL = "UPDATE place SET at = -at WHERE at > 0 AND memory_id IN (SELECT value FROM json_each(?))"
 # Back, at another place: forgotten again, it does not rest until the time of before.
 BACK = """
-UPDATE memory SET at = (SELECT max(at) + 1 FROM memory), last_access = max(last_access, ?2), touched = ?3
+UPDATE memory SET at = (SELECT max(at) + 1 FROM memory), last_access = max(last_access, ?2), touched = ?3, rehearsed = 0
 WHERE at = (SELECT abs(at) FROM place WHERE memory_id = ?1) AND memory_id = ?1
 """
 PLACE_BACK = """

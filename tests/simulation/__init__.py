@@ -5,6 +5,8 @@
 3. `node`, `disk`, `broker`, `faults`: a member's process, what it writes to, and what can break;
 4. `liars`, `behaviours`, `mutations`: members that lie;
 5. `invariants`: what must hold after every event;
+   `memories`, `rehearsing`, `recount`: in some worlds, the memories that are voted on and rehearsed, who rehearses
+   them, and what must hold of that;
 6. `runs`, `shrink`, `story`: many seeds, and a failing one made short and told in words.
 
 `python -m tests.simulation --help`, or `make simulate SEEDS=2000`.

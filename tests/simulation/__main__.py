@@ -123,7 +123,9 @@ def _keep(totals: Totals, took: float, ended: str, parsed: argparse.Namespace) -
     found = asdict(totals)
     found["simulated_s"] = round(totals.simulated_s)
     found["by_members"] = {str(n): seeds for n, seeds in sorted(totals.by_members.items())}
-    found |= {name: dict(sorted(getattr(totals, name).items())) for name in ("behaviours", "faults", "rules")}
+    found |= {
+        name: dict(sorted(getattr(totals, name).items())) for name in ("behaviours", "faults", "rehearsals", "rules")
+    }
     found["failed"] = [{"seed": seed, "rule": rule, "text": text} for seed, rule, text in totals.failed]
     keep(
         file,

@@ -10,10 +10,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from memquorum.core.rehearsal import Verdict
 from tests.simulation.dice import Dice
 
 Change = Callable[[Any], Any]
-_NUMBERS = ("seq", "view", "epoch", "config", "shard", "accepted_offset")
+_NUMBERS = ("seq", "view", "epoch", "config", "shard", "accepted_offset", "memory_seq", "previous")
+_VERDICTS = tuple(str(verdict) for verdict in Verdict)
 _DIGESTS = ("digest", "nomination", "decisions", "stream")
 _STEPS = (1, -1, 1, -1, 2, -2, 1_000, -1_000)
 
@@ -25,6 +27,8 @@ def mutations(record: Any) -> dict[str, Callable[[Any, int], Any]]:
         value = getattr(record, name)
         if name in _NUMBERS:
             found[name] = lambda v, number: v + _STEPS[number % len(_STEPS)]
+        elif name == "verdict":
+            found[name] = lambda v, number: _VERDICTS[(_VERDICTS.index(v) + 1 + number % 3) % len(_VERDICTS)]
         elif name in _DIGESTS and isinstance(value, bytes):
             found[name] = _bytes
         elif isinstance(value, tuple) and value and isinstance(value[0], bytes):

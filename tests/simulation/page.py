@@ -124,9 +124,10 @@ def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
         "Each showed a defect, the last of the simulation itself, which was mended before the next run; it runs again"
     )
     lines += [*_wrapped(f"{again} in every `make test` (`tests/simulation/test_seeds.py`)."), ""]
-    lines += ["What the rules say stands in `tests/simulation/invariants.py`.", ""]
+    lines += ["What the rules say stands in `tests/simulation/invariants.py` and `recount.py`.", ""]
     lines += ["| rule | asked |", "|---|---:|"]
     lines += [f"| {rule} | {count:,} |" for rule, count in run["rules"].items()]
+    lines += _newer(run, runs[-1])
     lines += [
         "",
         f"Nobody lied in {run['honest']:,} of the worlds. In the others a member lied in one to three ways:",
@@ -137,6 +138,20 @@ def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
     lines += ["", "Faults that the plans of the worlds held:", "", "| fault | times |", "|---|---:|"]
     lines += [f"| {name} | {count:,} |" for name, count in run["faults"].items()]
     return "\n".join(lines) + "\n"
+
+
+def _newer(run: dict[str, Any], newest: dict[str, Any]) -> list[str]:
+    """The rules that were asked in the newest run and not yet in the longest, and what its worlds have beside."""
+    rules = {rule: count for rule, count in newest["rules"].items() if rule not in run["rules"]}
+    if not rules:
+        return []
+    told = f"Asked in the newest run (`{command(newest)}`, {newest['seeds']:,} worlds), whose worlds hold more:"
+    lines = ["", *_wrapped(told), "", "| rule | asked |", "|---|---:|"]
+    lines += [f"| {rule} | {count:,} |" for rule, count in rules.items()]
+    ways = newest.get("rehearsals", {})
+    told = "How memories were rehearsed before its epochs (`tests/simulation/rehearsing.py`):"
+    table = ["| verdicts | epochs |", "|---|---:|", *(f"| {way} | {count:,} |" for way, count in ways.items())]
+    return [*lines, "", *_wrapped(told), "", *table] if ways else lines
 
 
 def _says(name: str) -> str:

@@ -55,6 +55,12 @@ KINDS = {
 }
 
 
+# How the verdicts of rehearsals come: as they should; each twice; only after more has happened; with all that were said
+# before; others than were found; with one small thing changed; of other places; signed by another; of memories that are
+# gone too.
+ACTS = ("honest", "honest", "twice", "late", "again", "false", "mutated", "elsewhere", "forged", "gone")
+
+
 class Fault(Struct, frozen=True):
     """What the world does to a member: `kind`, so many µs after the nomination of an epoch.
 
@@ -113,7 +119,8 @@ class Plan(Struct, frozen=True):
 
     `heal_by`: when the faults end at the latest (µs). `gap`: from a decision to the next nomination. `repent`: the
     liars are silent once the faults end. `forks`: the broker is the liars' friend and shows their records to some only.
-    `yes_permille`: how often an honest member says yes. `orders`: (epoch, what is ordered in it).
+    `yes_permille`: how often an honest member says yes. `orders`: (epoch, what is ordered in it). `rehearsals`: (epoch,
+    how memories are rehearsed before it); without, what members vote on has names alone.
     """
 
     seed: int
@@ -131,6 +138,7 @@ class Plan(Struct, frozen=True):
     refused_permille: int = 0
     yes_permille: int = 900
     orders: tuple[tuple[int, str], ...] = ()
+    rehearsals: tuple[tuple[int, str], ...] = ()
 
     @property
     def added(self) -> int:
@@ -169,6 +177,7 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         late = Fault(epoch, 0, "mute", who, lasts=after + 100 * MS)  # and what it said last is not in the log yet
         forgets = Fault(epoch, after, "amnesia", who, dice.roll(2, "how much"), 20 * MS)
         faults = tuple(sorted((*faults, late, forgets), key=_by_time))
+    orders = _orders(dice, count)
     return Plan(
         seed=seed,
         n=size,
@@ -185,7 +194,8 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         forks=dice.chance(300, "forks"),
         refused_permille=dice.pick((0, 0, 0, 200), "refused"),
         yes_permille=dice.pick((1000, 900, 900, 600), "yes"),
-        orders=_orders(dice, count),
+        orders=orders,
+        rehearsals=_rehearsals(dice, count, frozenset(action for _, action in orders)),
     )
 
 
@@ -196,6 +206,14 @@ def _orders(dice: Dice, epochs: int) -> tuple[tuple[int, str], ...]:
         wanted = ((epoch, dice.roll(10, "an order", epoch)) for epoch in range(1, epochs + 1))
         found = tuple((epoch, "remove" if roll < 2 else "weight") for epoch, roll in wanted if roll < 5)
     return (*found, *further(dice, epochs, frozenset(epoch for epoch, _ in found)))
+
+
+def _rehearsals(dice: Dice, epochs: int, ordered: frozenset[str]) -> tuple[tuple[int, str], ...]:
+    """In some worlds memories are rehearsed, each epoch in another way. Not where it is ordered which are to be erased
+    or restored: those are others."""
+    if ordered & {"erase", "restore", "again"} or not dice.chance(100, "rehearsals"):
+        return ()
+    return tuple((epoch, dice.pick(ACTS, "a rehearsal", epoch)) for epoch in range(1, epochs + 1))
 
 
 def _timings(dice: Dice) -> Timings:

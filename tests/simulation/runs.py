@@ -56,6 +56,7 @@ class Totals:
     behaviours: Counter[str] = field(default_factory=Counter)  # → simulations in which somebody lied so
     honest: int = 0  # simulations in which nobody lied
     faults: Counter[str] = field(default_factory=Counter)
+    rehearsals: Counter[str] = field(default_factory=Counter)  # → epochs before which memories were rehearsed so
     rules: Counter[str] = field(default_factory=Counter)  # → how often it was asked
     failed: list[tuple[int, str, str]] = field(default_factory=list)
 
@@ -73,6 +74,7 @@ class Totals:
         self.behaviours.update({name for _, names in outcome.plan.liars for name in names})
         self.honest += not outcome.plan.liars
         self.faults.update(fault.kind for fault in outcome.plan.faults)
+        self.rehearsals.update(act for _, act in outcome.plan.rehearsals)
         self.rules.update(outcome.asked)
         if outcome.violation is not None:
             self.failed.append((seed, outcome.violation.rule, outcome.violation.text))

@@ -26,6 +26,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Signed
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make, seed_of
+from tests.builders.rehearsals import entitled
 
 _ROOMS = ("memquorum.core.identity.", "memquorum.core.vote.", "memquorum.core.consensus.")
 _VERIFY, _READ = messages.verify, messages.read_signed
@@ -47,7 +48,7 @@ def _key(signer: str) -> SigningKey:
 @lru_cache(maxsize=64)
 def genesis(n: int, shards: int) -> Genesis:
     """The genesis of n members with the keys of the tests."""
-    return make(n, shards=shards)
+    return make(n, shards=shards, **entitled())
 
 
 def key_name(genesis: Genesis, signer: str) -> str:

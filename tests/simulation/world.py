@@ -8,7 +8,9 @@ every honest member must decide every epoch within a bounded time, though up to 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct
@@ -38,6 +40,7 @@ from tests.simulation.dice import Dice
 from tests.simulation.disk import ViewFile
 from tests.simulation.invariants import ENDS, FAILS, PROGRESS, Violation, Watch
 from tests.simulation.liars import Liar, Said
+from tests.simulation.memories import Memories
 from tests.simulation.node import WINDOW, Node
 from tests.simulation.ordered import Desk
 from tests.simulation.plan import MS, SHARDS, Plan
@@ -91,11 +94,13 @@ class World:
         added = {2 * plan.n + count: plan.n + count for count in range(plan.added)}
         self.honest = (*plan.honest, *added)
         self.orders = Desk(self)
-        self.as_of, self.namespace = AS_OF, _NAMESPACES[plan.shard]
+        self.namespace = _NAMESPACES[plan.shard]
         self.now = self.events = 0
         self.healed_at: int | None = None
         self.nominations: dict[bytes, NominationProposed] = {}
         self.watch = Watch(self)
+        self.memories = Memories(self, AS_OF) if plan.rehearsals else None
+        self.renominated = 0
         self.journal: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # sequence → what proves the decision
         self.shown: dict[int, frozenset[int]] = {}  # sequence → whose ballots it shows
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
@@ -112,6 +117,8 @@ class World:
                 kinds = [LIBRARY[name] for name in names or ()]
                 self.nodes[reader] = Liar(self, member, reader, kinds) if names else Node(self, member, reader)
         self.nodes |= {reader: Node(self, member, reader) for reader, member in added.items()}
+        if self.memories is not None:
+            self.memories.begin()
 
     # Running --------------------------------------------------------------------------------------------------------
 
@@ -150,6 +157,8 @@ class World:
             self.now = when
             action(*arguments)
             if self.healed_at is not None and self._done():
+                if self.memories is not None:
+                    self.memories.end()
                 return
         watch, late = self.watch, (self.now - (self.healed_at or 0)) // MS
         left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.honest}
@@ -202,9 +211,13 @@ class World:
         if self.dice.chance(self.plan.refused_permille, "refused", epoch):
             self.tell(None, f"Epoch {epoch} is nominated, and nobody will like it.")
             self._publish(epoch, "refused")
+        if self.memories is not None:
+            self.memories.before(epoch)
         self._steal(epoch)
         self.tell(None, f"Epoch {epoch} is nominated.")
-        ordered = self.orders.nominated(epoch, AS_OF)
+        ordered = self.orders.nominated(epoch, self.as_of)
+        if ordered is None and self.memories is not None:
+            ordered = self.memories.nominated(epoch)
         if ordered is None:
             self._publish(epoch, "forget")
         else:
@@ -224,7 +237,13 @@ class World:
             return
         same = self.dice.chance(200, "nominated alike", epoch, self.now)
         self.tell(None, f"Epoch {epoch} is nominated again{', in the same bytes' if same else ''}.")
+        self.renominated += not same
         self._say(before if same else replace(before, accepted_offset=before.accepted_offset + 1))
+
+    @property
+    def as_of(self) -> int:
+        """The shard's time."""
+        return AS_OF if self.memories is None else self.memories.now
 
     def known(self, made: Genesis) -> Genesis:
         """The one object for a configuration that was decided."""
@@ -243,8 +262,9 @@ class World:
             Proposal(ids[: KINDS[kind].takes], self.namespace, kind, "decayed", 0, 0, 500_000)
             for ids, kind in zip(named, kinds, strict=True)
         )
+        read = 0 if self.memories is None else self.memories.last
         return NominationProposed(
-            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, "interval", proposals
+            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, self.as_of, read, "interval", proposals
         )
 
     def _steal(self, epoch: int) -> None:
@@ -290,18 +310,18 @@ class World:
 
     def opinion(self, proposal: Proposal, yes: bool, nomination: NominationProposed) -> Opinion:
         """A yes or no that every check of a nomination's configuration accepts."""
-        policy = (self.genesis.of(nomination.config) or self.genesis).policy
+        policy, now = (self.genesis.of(nomination.config) or self.genesis).policy, nomination.as_of
         if proposal.kind in _BY_ORDER:
             return Opinion(yes, PPM * yes, (PPM * yes,))
         if proposal.kind == RESTORE.name:
             at = proposal.last_access
-            told = (PPM, decay_ppm(at, AS_OF, policy), PPM, PPM, at) if yes else RESTORE.abstain(AS_OF)
+            told = (PPM, decay_ppm(at, now, policy), PPM, PPM, at) if yes else RESTORE.abstain(now)
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000)}
         for_it |= {CONSOLIDATE: (PPM, 600_000, PPM), MERGE: (PPM, 990_000)}
-        fades = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0, 0)
-        terms = for_it.get(kind, fades) if yes else kind.abstain(AS_OF)
+        fades = (decay_ppm(0, now, of_tier(policy, kind.decays_in)), 0, 0, 0)
+        terms = for_it.get(kind, fades) if yes else kind.abstain(now)
         return Opinion(yes, kind.score(terms, policy), terms)
 
     # What nodes ask -------------------------------------------------------------------------------------------------
@@ -329,10 +349,14 @@ class World:
             return
         first = effect.seq not in self.watch.decided
         self.watch.decision(node, effect)
+        if self.memories is not None:
+            self.memories.followers[node.reader].decided(effect)
         self.tell(node, f"decides sequence {effect.seq}: {self.story.name(effect.checked.digest)}")
         self.broker.settle()
         if first:
             self.journal[effect.seq] = effect.checked.data, effect.commits
+            if self.memories is not None:
+                self.memories.decided(effect.checked.data, effect.commits)
             self.shown[effect.seq] = frozenset(ballot.member for ballot in effect.checked.ballots)
             self.at(self.now + self.plan.gap, self._nominate, effect.epoch + 1)
 
@@ -401,9 +425,21 @@ class World:
         self.tell(node, f"lies, into {said.message}:")
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nobody is warned of what liars write."""
+    log = logging.getLogger("memquorum.replica")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
 def simulate(plan: Plan, signatures: Signatures | None = None, story: Story | None = None) -> Outcome:
     """Runs a plan in this process."""
     chosen = signatures or Signatures()
     chosen.clear()
-    with chosen.installed():
+    with chosen.installed(), _quiet():
         return World(plan, chosen, story or Story(wanted=False)).run()

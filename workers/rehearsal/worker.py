@@ -57,7 +57,7 @@ class Publisher:
             sign = self._keys.signer(rehearsed.configured[one.shard]) if one.conclusion.changes else None
             if sign is None:
                 continue
-            made = _made(one, rehearsed.configured[one.shard])
+            made = recorded(one, rehearsed.configured[one.shard])
             event_id = f"rehearsed/{made.memory_id}/{made.previous}"
             self._producer.produce(
                 topics.REHEARSED, sign(self._codec.encode(made)), str(one.shard).encode(), partition=one.shard,
@@ -76,7 +76,8 @@ class Publisher:
         self._producer.close()
 
 
-def _made(one: Found, genesis: Genesis) -> RehearsalMade:
+def recorded(one: Found, genesis: Genesis) -> RehearsalMade:
+    """What is said of a memory that was looked at."""
     seen, verdict = one.seen, one.conclusion.verdict
     return RehearsalMade(
         cluster=genesis.cluster,
@@ -160,11 +161,11 @@ class Rehearsing:
             self._shown.health.wait("store", str(error))
             return
         self._shown.health.go("store")
-        recorded = self._publisher.publish(made)
+        sent = self._publisher.publish(made)
         while not self._publisher.flush(_WAIT_S) and not self._stop:
             self._shown.health.turn()
         for one in made.found:
             self._shown.meters.rehearsed.labels(str(one.conclusion.verdict)).inc()
         self._shown.meters.rehearsals.labels("made").inc()
         self._shown.worked(time.monotonic() - began)
-        _LOG.info("rehearsal: %s", report(made, recorded))
+        _LOG.info("rehearsal: %s", report(made, sent))

@@ -7,6 +7,7 @@ nomination service knew there.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import logging
 from collections import deque
 
@@ -18,7 +19,7 @@ from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.identity.messages import BadMessage, open_any
+from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any, unsigned
 from memquorum.core.journal import rehearsals
 from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
@@ -38,7 +39,7 @@ from memquorum.core.salience import REINFORCED
 _LOG = logging.getLogger("memquorum.replica")
 _STEP = 1_000
 # Half a kilobyte each.
-_FOUND_MOST = 4_096
+_FOUND_MOST, _LATER_MOST = 4_096, 256
 
 
 class Walk:
@@ -49,16 +50,23 @@ class Walk:
         self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
         self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
         self._stream = view.stream(shard) or rolling.beginning(genesis.cluster, shard)
-        # What rehearsals found, with its offset, until the stream is read as far as they had read it; None of what
-        # says nothing.
-        self._found: deque[tuple[int, RehearsalMade | None]] = deque()
-        self._next_rehearsed = view.position(topics.REHEARSED, shard) or 0
+        # What rehearsals found waits here until the stream is read as far as they had read it: where that is, its own
+        # offset, what it says; what waits for least comes first. So who says that it had read what there is not keeps
+        # nobody else waiting.
+        self._found: list[tuple[int, int, RehearsalMade]] = []
+        self._next_rehearsed = self._kept_rehearsed = view.position(topics.REHEARSED, shard) or 0
+        self._time = 0
+        # Who lags goes on with another configuration later than the rehearsals that are signed under it are read.
+        self._later: deque[tuple[int, bytes]] = deque(maxlen=_LATER_MOST)
         # Of scores, what follows the last that was taken.
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
     def follow(self, genesis: Genesis) -> None:
         """Goes on with another configuration, in which other members may speak for some agents."""
         self._genesis = genesis
+        later, self._later = self._later, deque(maxlen=_LATER_MOST)
+        for offset, data in later:
+            self.rehearse(offset, data)
 
     @property
     def next_accepted(self) -> int:
@@ -68,7 +76,7 @@ class Walk:
     def next_of(self, topic: str) -> int:
         """The first offset of one of its topics that is not in the view."""
         if topic == topics.REHEARSED:
-            return self._next_rehearsed
+            return self._kept_rehearsed
         return self.next_accepted if topic == topics.ACCEPTED else self._next_scored
 
     def accept(self, offset: int, record: Accepted, data: bytes) -> None:
@@ -85,16 +93,24 @@ class Walk:
 
     def rehearse(self, offset: int, data: bytes) -> None:
         """Takes the next record of what rehearsals found: it counts where their service signed it."""
-        made = None
         try:
             # What was signed under a configuration of before counts for who reads it late.
             made, _ = open_any(self._codec, self._genesis, data, RehearsalMade)
             if (wrong := rehearsals.unfit(made, self._shard)) is not None:
                 raise BadMessage(wrong)
+        except UnknownConfiguration as error:
+            if unsigned(self._codec, data, RehearsalMade).config > self._genesis.config:
+                self._later.append((offset, data))
+            else:
+                self._pass_over(offset, error)
         except BadMessage as error:
-            _LOG.warning("%s/%d@%d is passed over: %s", topics.REHEARSED, self._shard, offset, error)
-            made = None
-        self._found.append((offset, made))
+            self._pass_over(offset, error)
+        else:
+            heapq.heappush(self._found, (made.accepted_offset, offset, made))
+        self._next_rehearsed = max(offset + 1, self._next_rehearsed)
+
+    def _pass_over(self, offset: int, error: BadMessage) -> None:
+        _LOG.warning("%s/%d@%d is passed over: %s", topics.REHEARSED, self._shard, offset, error)
 
     def full(self) -> dict[str, bool]:
         """Says of each topic whether to pause it, because enough of it is held that waits for the other topic."""
@@ -114,7 +130,7 @@ class Walk:
 
     def go(self) -> None:
         """Takes into the view, in order, every record that waits for nothing. Call it within the view's batch."""
-        moved, rehearsed = False, self._next_rehearsed
+        moved = False
         while items := self._spine.ready(_STEP):
             for item in items:
                 self._rehearse(item.offset)
@@ -122,8 +138,14 @@ class Walk:
             self._spine.applied(items[-1].offset)
             moved = True
         self._rehearse(self.next_accepted)
-        if self._next_rehearsed != rehearsed:
-            self._view.move(self._shard, {topics.REHEARSED: self._next_rehearsed})
+        # By the time that a rehearsal names, the stream was no longer than it is now: it cannot have read further.
+        self._found = [one for one in self._found if one[2].as_of >= self._time]
+        heapq.heapify(self._found)
+        waits = [offset for _, offset, _ in self._found] + [offset for offset, _ in self._later]
+        kept = min(waits, default=self._next_rehearsed)
+        if kept != self._kept_rehearsed:
+            self._kept_rehearsed = kept
+            self._view.move(self._shard, {topics.REHEARSED: kept})
         if moved:
             places = {topics.ACCEPTED: self.next_accepted}
             if (scores := self._spine.scores_from()) is not None:
@@ -133,14 +155,15 @@ class Walk:
 
     def _rehearse(self, offset: int) -> None:
         """Takes what rehearsals found that had read the accepted stream no further than to this offset."""
-        while self._found and ((made := self._found[0][1]) is None or made.accepted_offset <= offset):
-            self._next_rehearsed = self._found.popleft()[0] + 1
+        while self._found and self._found[0][0] <= offset:
+            made = heapq.heappop(self._found)[2]
             every_ms = self._genesis.policy.rehearse.every_ms
-            if made is not None and every_ms:
+            if every_ms:
                 factor = FACTORS_PPM[Verdict(made.verdict)]
                 self._view.rehearsals.take(
-                    made.memory_id, made.namespace, factor_ppm=factor, as_of=made.as_of, every_ms=every_ms
-                )
+                    made.memory_id, made.namespace,
+                    factor_ppm=factor, previous=made.previous, as_of=made.as_of, every_ms=every_ms,
+                )  # fmt: skip
 
     def _take(self, item: Item) -> None:
         self._stream = rolling.read(
@@ -148,6 +171,7 @@ class Walk:
         )
         match item.record:
             case ClockTicked(as_of=as_of):
+                self._time = max(as_of, self._time)
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
                 self._view.lapse(self._shard, as_of - self._genesis.policy.protection.lapse_ms)
             case OrderAccepted() as ordered:

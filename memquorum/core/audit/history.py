@@ -112,8 +112,7 @@ class History:
         # Of what is read beside the accepted stream, the last offset that was applied.
         self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1}
         self._texts: dict[str, str] = {}
-        self._tick_offsets = array("q")
-        self._tick_times = array("q")
+        self._tick_offsets, self._tick_times = array("q"), array("q")
 
     @property
     def configuration(self) -> Genesis:

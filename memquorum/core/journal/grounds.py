@@ -52,8 +52,8 @@ def wanted(keys: Keys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]) 
 
 
 def served_first(newer: Memory, older: Memory) -> Memory:
-    """Of two memories that contradict each other the one that is served first: the newer one, unless the older one is
-    in long-term memory and another agent and source said it."""
+    """Gives the one that is served first of two memories that contradict each other: the newer one, unless the older
+    one is in long-term memory and another agent and source said it."""
     own = newer.agent == older.agent or (newer.source is not None and newer.source == older.source)
     return older if older.tier == LONG_TERM and not own else newer
 

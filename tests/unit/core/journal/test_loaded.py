@@ -29,6 +29,7 @@ ASKED: dict[str, tuple[Keys, Any, Any, Any]] = {
     "quotas": (Keys(quotas=frozenset({(NAMESPACE, 5)})), NAMESPACE, "other", "\0"),
     "protected": (Keys(protected=frozenset({A})), (A, "pin"), (B, "pin"), ("no id", "pin")),
     "answered": (Keys(orders=frozenset({ORDER})), ORDER, b"", None),
+    "grounds": (Keys(grounds=frozenset({A})), A, B, "no id"),
     "guarded": (Keys(guarded=frozenset({NAMESPACE})), NAMESPACE, "other", None),
 }
 

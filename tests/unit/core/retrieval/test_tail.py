@@ -117,9 +117,11 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "salience 0.6",
         f"1970-04-03 14:13:20  0/25    drafted     {memory_id('sum')}  by consolidator in greenhouse: 23 characters, "
         "salience 0.6, a summary of 1 memory that waits for its vote",
-        f"1970-04-03 14:13:20  0/26    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
-        "1970-04-03 14:13:20  0/27    patched     roll-ups in greenhouse: 1 sentence",
-        "1970-04-03 14:13:20  0/28    disclosed   texts in greenhouse: 1 memory may be sent to llm.example.org",
+        f"1970-04-03 14:13:20  0/26    stored      {memory_id('e2')}  by planner in greenhouse: 23 characters, "
+        "salience 0.6",
+        f"1970-04-03 14:13:20  0/27    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
+        "1970-04-03 14:13:20  0/28    patched     roll-ups in greenhouse: 1 sentence",
+        "1970-04-03 14:13:20  0/29    disclosed   texts in greenhouse: 1 memory may be sent to llm.example.org",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -19,12 +19,14 @@ from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.slots import ballot_slot
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.identity.messages import digest, open_signed
+from memquorum.core.orders.configuration import apply, configuration_digest
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
     Checkpoint,
     ClockTicked,
     Commit,
+    ConfigurationOrdered,
     MemoryReencoded,
     Misbehaved,
     NominationProposed,
@@ -38,6 +40,7 @@ from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import SignConflict
 from tests.builders import votes
+from tests.builders.genesis import public_key
 from tests.builders.table import CODEC, GENESIS, HOUR, ME, NOW, Table, decision_on, said
 from tests.builders.worths import sealed_counts
 from workers.kafka.own_clock import OwnClock
@@ -492,11 +495,53 @@ def test_a_rehearsal_counts_once_and_where_its_service_signed_it(table: Table) -
     rehearsed(table, idle)
     rehearsed(table, used)
     assert (salience(table, used), salience(table, idle)) == (660_000, 600_000), "once, and only what was used"
-    rehearsed(table, used, as_of=NOW + HOUR)
+    rehearsed(table, used, as_of=NOW + HOUR, previous=NOW)
     assert salience(table, used) == 660_000, "nobody used it since"
-    rehearsed(table, used, verdict="contested", as_of=NOW + HOUR)
+    rehearsed(table, used, verdict="contested", as_of=NOW + HOUR, previous=NOW)
     assert salience(table, used) == 561_000
     assert table.view.position(topics.REHEARSED, 0) == 9
+
+
+def test_a_rehearsal_of_what_was_rehearsed_since_changes_nothing(table: Table) -> None:
+    memory = ids.memory_id("space", "m")
+    table.episode(memory, agent="bob")
+    table.turn()
+    rehearsed(table, memory, verdict="contested")
+    rehearsed(table, memory, verdict="contested", as_of=NOW + 2 * HOUR)
+    assert salience(table, memory) == 510_000
+    rehearsed(table, memory, verdict="contested", as_of=NOW + 2 * HOUR, previous=NOW)
+    assert salience(table, memory) == 433_500
+
+
+def test_who_says_that_it_read_what_there_is_not_holds_up_nobody(table: Table) -> None:
+    one, other = ids.memory_id("space", "one"), ids.memory_id("space", "other")
+    table.episode(one, agent="bob")
+    table.episode(other, agent="bob")
+    rehearsed(table, one, verdict="contested", accepted_offset=1_000)
+    rehearsed(table, other, verdict="contested", accepted_offset=2)
+    assert (salience(table, one), salience(table, other)) == (600_000, 510_000)
+    assert table.view.position(topics.REHEARSED, 0) is None, "who begins anew reads it again"
+    table.tick(NOW + 1)
+    assert salience(table, one) == 600_000
+    assert table.view.position(topics.REHEARSED, 0) == 2, "by then it would have been read"
+
+
+def test_who_lags_takes_a_rehearsal_once_it_knows_the_configuration(table: Table) -> None:
+    memory = ids.memory_id("space", "m")
+    table.episode(memory, agent="bob")
+    table.turn()
+    place = (GENESIS.cluster, 0, 0, configuration_digest(GENESIS))
+    order = ConfigurationOrdered(*place, "rotate-service", -1, name="journal", public_key=public_key("another"))
+    rehearsed(table, memory, verdict="contested", config=1, accepted_offset=1)
+    assert salience(table, memory) == 600_000
+    assert table.view.position(topics.REHEARSED, 0) is None, "who begins anew reads it again"
+    table.seat.walk.follow(apply(GENESIS, order))
+    assert salience(table, memory) == 510_000
+    assert table.view.position(topics.REHEARSED, 0) == 1
+    rehearsed(table, memory, config=-1)
+    rehearsed(table, memory, config=7)
+    assert salience(table, memory) == 510_000
+    assert table.view.position(topics.REHEARSED, 0) == 2
 
 
 def test_a_rehearsal_waits_until_the_stream_is_read_as_far(table: Table) -> None:
