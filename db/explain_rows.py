@@ -18,7 +18,18 @@ from memquorum.core.policy import Policy
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.explain import Anew, DecisionFacts, Erasing, Facts, Filled, Merged, Noted, Sent, Waiting
+from memquorum.core.retrieval.explain import (
+    Anew,
+    DecisionFacts,
+    Erasing,
+    Facts,
+    Filled,
+    Merged,
+    Noted,
+    Sent,
+    SourceSent,
+    Waiting,
+)
 from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import SUPERSEDED
 
@@ -110,6 +121,9 @@ def _content_and_summaries(connection: psycopg.Connection, memory_id: str) -> di
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
         "sent": tuple(Sent(*row) for row in connection.execute(QUERIES["explain_disclosed"], {"id": memory_id})),
+        "sources_sent": tuple(
+            SourceSent(*row) for row in connection.execute(QUERIES["explain_sources_disclosed"], {"id": memory_id})
+        ),
         "tokens": tokens(content[0]) if content else None,
         "kinds": kinds(content[0]) if content else None,
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),

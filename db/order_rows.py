@@ -52,7 +52,7 @@ def shown(codec: Codec, rows: Sequence[tuple[Any, ...]]) -> Ordered | None:
         accepted_at=detail.accepted_at, shard=entry.shard, journal_seq=entry.seq,
     )  # fmt: skip
     if kind is REQUEST:
-        return _request(told, order, [row[8:] for row in rows])
+        return _request(told, order, [row[9:] for row in rows])
     return _erasure(told, rows[0]) if kind is ERASURE else told
 
 
@@ -64,10 +64,10 @@ def rank_ppm(codec: Codec, entry: bytes | None) -> int | None:
 
 
 def _erasure(told: Ordered, row: tuple[Any, ...]) -> Ordered:
-    memories, episodes, last_seq, residue_until, epoch, summaries, anew = row[1:8]
+    memories, episodes, last_seq, residue_until, epoch, summaries, anew, recipients = row[1:9]
     if last_seq is None:
         return replace(told, why=WITHHELD)
-    took = Took(memories, episodes, told.journal_seq, residue_until, summaries, anew)
+    took = Took(memories, episodes, told.journal_seq, residue_until, summaries, anew, tuple(recipients))
     return replace(told, journal_seq=last_seq, epoch=epoch, took=took)
 
 

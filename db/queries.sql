@@ -457,6 +457,16 @@ WHERE d.memory_id = ANY(%(ids)s::uuid[]) AND d.recipient = %(recipient)s
 -- To whom the text of a memory was sent, and when first.
 SELECT recipient, min(sent_at) FROM disclosure WHERE memory_id = %(id)s::uuid GROUP BY recipient ORDER BY 2, 1
 
+-- :name explain_sources_disclosed
+-- Of what a summary was made of, to whom its text was sent, and when first.
+SELECT d.memory_id::text, d.recipient, min(d.sent_at)
+FROM memory m
+JOIN provenance p ON p.namespace = m.namespace AND p.child = m.id AND NOT p.merged
+JOIN disclosure d ON d.memory_id = p.parent
+WHERE m.id = %(id)s::uuid AND m.made_by IS NOT NULL
+GROUP BY d.memory_id, d.recipient
+ORDER BY d.memory_id, 3, 2
+
 -- :name reward_copy
 -- What agents were given.
 COPY reward (shard, seq, namespace, agent, memory_id, kind, amount_ppm, as_of) FROM STDIN (FORMAT BINARY)
@@ -763,6 +773,9 @@ LIMIT %(limit)s
 -- what became of each memory that the reader sees; one row without a memory where nothing was decided yet. Which effects are
 -- not about orders, the index says in the same words: or it would not be used.
 SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.summaries, e.anew,
+    (SELECT coalesce(array_agg(DISTINCT s.recipient COLLATE "C" ORDER BY s.recipient COLLATE "C"), '{}')
+     FROM erased x JOIN disclosure s ON s.memory_id = x.memory_id
+     WHERE x.shard = e.shard AND x.seq BETWEEN e.first_seq AND e.last_seq),
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
 FROM (
     SELECT shard, entry FROM journal

@@ -12,13 +12,14 @@ from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.ordering import desk
 from infra.settings import Settings, SettingsError
 from memquorum.commands import REFERENCE, flag, one_of, option
+from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW, WORDS
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders.erase import AGENT, ERASURE, MEMORY, SOURCE, SUBJECT
 from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval.ordered import counted, summed_up
+from memquorum.core.retrieval.ordered import counted, sent, summed_up
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
@@ -84,12 +85,13 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
         summaries = [one.episode.summary for one in found if one.episode.summary is not None]
         told = [f"would erase {counted(memories, len(found))}, of {order.namespace!r}"]
         told += [f"  {line}" for line in summed_up(len(summaries), summaries.count(ANEW))]
+        told += [f"  {line}" for line in sent(recipients([one.episode for one in found]))]
     for one in found[:_LISTED]:
         because = f", because of {one.because}" if one.because else ""
         by = "" if one.agent is None or one.created is None else f", by {one.agent}, {moment(one.created)}"
         summary = "" if one.episode.summary is None else f"; {WORDS[one.episode.summary]}"
-        sent = f"; sent to {', '.join(one.episode.recipients)}" if one.episode.recipients else ""
-        told.append(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}{summary}{sent}")
+        to = f"; sent to {', '.join(one.episode.recipients)}" if one.episode.recipients else ""
+        told.append(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}{summary}{to}")
     if len(found) > _LISTED:
         told.append(f"  and {len(found) - _LISTED:,} more")
     if staying:

@@ -12,7 +12,7 @@ from memquorum.commands import FAILED, NOT_FOUND, OK, REFERENCE, Option, flag, o
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.retrieval import ordered
-from memquorum.core.retrieval.ordered import counted, remains, summed_up
+from memquorum.core.retrieval.ordered import counted, remains, sent, summed_up
 from memquorum.core.retrieval.restoring import UNKNOWN
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -105,22 +105,29 @@ def lines(found: Erasure) -> Iterator[str]:
     if not found.dry_run:
         erased = f"erased {what} {found.namespace!r}: {count}" if found.episodes else nothing
         yield f"{erased}; order {found.order_id}"
-        yield from (f"  {line}" for line in summed_up(found.summaries or 0, found.anew or 0))
+        yield from _besides(found)
         yield f"  journal of shard {found.shard}, entries {found.first_seq} to {found.last_seq}"
         yield f"  {remains(found.residue_until or 0)}"
         yield from _staying(found)
         return
     yield f"would erase {what} {found.namespace!r}: {count}" if found.episodes else nothing
-    yield from (f"  {line}" for line in summed_up(found.summaries or 0, found.anew or 0))
+    yield from _besides(found)
     for one in found.going:
         because = f", because of {one.because}" if one.because else ""
         by = f", by {one.agent}, {moment(one.created)}" if one.agent and one.created is not None else ""
         summary = f"; {WORDS.get(one.summary, one.summary)}" if one.summary else ""
-        yield f"  {one.memory_id}  {one.was}{by}{because}{summary}"
+        to = f"; sent to {', '.join(one.sent_to)}" if one.sent_to else ""
+        yield f"  {one.memory_id}  {one.was}{by}{because}{summary}{to}"
     if found.more:
         yield f"  and {found.more:,} more"
     yield from _staying(found)
     yield "nothing was erased: give --yes to order it" if found.episodes else "there is nothing to erase"
+
+
+def _besides(found: Erasure) -> Iterator[str]:
+    """What becomes of summaries, and who has to be told."""
+    for line in (*summed_up(found.summaries or 0, found.anew or 0), *sent(found.recipients)):
+        yield f"  {line}"
 
 
 def _staying(found: Erasure) -> Iterator[str]:

@@ -10,6 +10,7 @@ from db import erasure_rows
 from db.erasure_rows import Named
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
+from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import HOLD
@@ -56,17 +57,20 @@ def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -
 
 
 def _would(asked: ErasureAsked, found: Sequence[Named]) -> Erasure:
-    going = tuple(
-        Going(one.episode.memory_id, one.episode.was, one.agent, one.created, one.because, one.episode.summary)
-        for one in found[: asked.listed]
-    )
+    going = tuple(_going(one) for one in found[: asked.listed])
     summaries = [one.episode.summary for one in found if one.episode.summary is not None]
     remembered = sum(one.episode.commitment is not None for one in found)
     return Erasure(
         asked.namespace, asked.order.selector, asked.order.value, True, "nothing ordered",
         memories=remembered, episodes=len(found), summaries=len(summaries), anew=summaries.count(ANEW),
+        recipients=tuple(recipients([one.episode for one in found])),
         going=going, more=len(found) - len(going),
     )  # fmt: skip
+
+
+def _going(one: Named) -> Going:
+    of = one.episode
+    return Going(of.memory_id, of.was, one.agent, one.created, one.because, of.summary, of.recipients)
 
 
 async def _refuse_held(service: Service, sight: Sight, memory_ids: Sequence[str]) -> None:

@@ -197,7 +197,8 @@ class Explained(Struct, frozen=True):
 class Going(Struct, frozen=True):
     """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
     why; `agent` and `created` of a memory alone. `summary`: of a summary, "anew" where it is made anew of what others
-    said and members vote on it; else why it is dropped: "named", "model", "few", "over"."""
+    said and members vote on it; else why it is dropped: "named", "model", "few", "over". `sent_to`: to whom its text
+    was sent to be summed up."""
 
     memory_id: str
     was: str
@@ -205,6 +206,7 @@ class Going(Struct, frozen=True):
     created: int | None
     because: str | None
     summary: str | None = None
+    sent_to: tuple[str, ...] = ()
 
 
 class Staying(Struct, frozen=True):
@@ -221,10 +223,11 @@ class Erasure(Struct, frozen=True):
     "withheld", with `why`: something that it names is held, nothing went, and after the release it takes a new order.
 
     `memories`, `episodes`: how many; `summaries`: how many of them are summaries; `anew`: how many of these are to be
-    made anew of what others said, if members agree: the rest is dropped. `going`: some of them one by one, and `more`
-    beside, of a dry run. From `shard` on of one that was carried out: where its entries stand in the journal, and until
-    when remains may lie in files. `attested_epoch`: when the members had decided on the order. `staying`: some of what
-    says the same and stays, with the reason, and `staying_more` beside; as of the look before the order.
+    made anew of what others said, if members agree: the rest is dropped. `recipients`: to whom something of it had been
+    sent to be summed up, who has to be told. `going`: some of them one by one, and `more` beside, of a dry run. From
+    `shard` on of one that was carried out: where its entries stand in the journal, and until when remains may lie in
+    files. `attested_epoch`: when the members had decided on the order. `staying`: some of what says the same and stays,
+    with the reason, and `staying_more` beside; as of the look before the order.
     """
 
     namespace: str
@@ -236,6 +239,7 @@ class Erasure(Struct, frozen=True):
     episodes: int | None = None
     summaries: int | None = None
     anew: int | None = None
+    recipients: tuple[str, ...] = ()
     going: tuple[Going, ...] = ()
     more: int = 0
     order_id: str | None = None
@@ -347,7 +351,8 @@ class Forget(Struct, frozen=True):
 class Took(Struct, frozen=True):
     """What an order to erase destroyed: so many memories, among so many episodes, with its entries of the journal from
     `first_seq` on. Until `residue_until` remains may lie in files. `summaries`: how many of them were summaries,
-    `anew`: how many of these are to be made anew of what others said, if members agree."""
+    `anew`: how many of these are to be made anew of what others said, if members agree. `recipients`: to whom something
+    of it had been sent."""
 
     memories: int
     episodes: int
@@ -355,6 +360,7 @@ class Took(Struct, frozen=True):
     residue_until: int
     summaries: int = 0
     anew: int = 0
+    recipients: tuple[str, ...] = ()
 
 
 class Ordered(Struct, frozen=True, kw_only=True):

@@ -68,6 +68,15 @@ class Sent(Struct, frozen=True):
     at: int
 
 
+class SourceSent(Struct, frozen=True):
+    """A memory that a summary was made of, a recipient to whom its text was sent to be summed up, and when first, in
+    milliseconds."""
+
+    memory_id: str
+    recipient: str
+    at: int
+
+
 class Anew(Struct, frozen=True):
     """A summary, and where it stands."""
 
@@ -143,6 +152,7 @@ class Facts(Struct, frozen=True):
     quota: Quota = NOTHING
     conflicts: tuple[Contradiction, ...] = ()
     sent: tuple[Sent, ...] = ()
+    sources_sent: tuple[SourceSent, ...] = ()
     filled: tuple[Filled, ...] = ()
     """What took its place in its slot."""
     merged: tuple[Merged, ...] = ()
@@ -347,6 +357,8 @@ class Account(Struct, frozen=True):
     holds: Holds | None = None
     conflicts: tuple[Contradiction, ...] = ()
     sent: tuple[Sent, ...] = ()
+    sources_sent: tuple[SourceSent, ...] = ()
+    """Of what a summary was made of, whose text was sent to whom, in the order of its sources' ids."""
     superseded: tuple[Superseded, ...] = ()
     """How often it gave way to another memory, the first time first."""
     rehearsals: tuple[Rehearsal, ...] = ()
@@ -429,6 +441,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         holds=holds(memory, birth.detail if birth else None, facts.kinds) if memory else None,
         conflicts=facts.conflicts,
         sent=facts.sent,
+        sources_sent=facts.sources_sent,
         superseded=_superseded(facts.filled, votes),
         rehearsals=tuple(_rehearsal(codec, n, n.detail) for n in facts.notes if isinstance(n.detail, Rehearsed)),
         merged=facts.merged,

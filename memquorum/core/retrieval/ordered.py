@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memquorum.core.api.answers import Ordered
 from memquorum.core.retrieval.telling import moment
@@ -23,7 +23,7 @@ def lines(found: Ordered) -> Iterator[str]:
     if found.took is not None:
         took = found.took
         yield f"  {counted(took.memories, took.episodes)}; {remains(took.residue_until)}"
-        yield from (f"  {line}" for line in summed_up(took.summaries, took.anew))
+        yield from (f"  {line}" for line in (*summed_up(took.summaries, took.anew), *sent(took.recipients)))
     voted = f", epoch {found.epoch}" if found.epoch is not None else ""
     yield f"  journal of shard {found.shard}, entry {found.journal_seq}{voted}"
     for one in found.memories:
@@ -41,6 +41,12 @@ def summed_up(summaries: int, anew: int) -> Iterator[str]:
         named = "is a summary" if summaries == 1 else "are summaries"
         made = f"{anew} to be made anew of what others said, if members agree; {summaries - anew} dropped"
         yield f"{summaries} of them {named}: {made}"
+
+
+def sent(recipients: Sequence[str]) -> Iterator[str]:
+    """To whom something of what an erasure takes had been sent; nothing where it was to nobody."""
+    for recipient in recipients:
+        yield f"something of it was sent to {recipient}, to be summed up there: tell them of the erasure"
 
 
 def remains(until: int) -> str:

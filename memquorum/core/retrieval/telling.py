@@ -8,6 +8,7 @@ import numpy as np
 
 from memquorum.core import rehearsal, triage
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
+from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
@@ -16,8 +17,9 @@ from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
+from memquorum.core.records import Summary
 from memquorum.core.retrieval import holding
-from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, Superseded, Vote
+from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED, SUPERSEDED
@@ -62,7 +64,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield ""
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
-        yield from _made(account.born)
+        yield from _made(account.born, account.sources_sent)
         if account.holds is not None:
             yield from holding.lines(account.holds)
         for encoding in account.encodings:
@@ -168,16 +170,13 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     yield f"  Encoded by {born.encoder}."
 
 
-def _made(born: Birth) -> Iterator[str]:
+def _made(born: Birth, sent: Sequence[SourceSent]) -> Iterator[str]:
     if born.source is not None:
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
         yield f"  It says again what {born.repeats} says."
     if born.summary is not None:
-        yield f"  Its {many(len(born.summary.quotes), 'sentence')} are from:"
-        for place, quote in enumerate(born.summary.quotes, 1):
-            where = f"characters {quote.start} to {quote.end} of {quote.memory_id}"
-            yield f"    {place}. {_SECTIONS.get(quote.section, quote.section)}: {where}, said at {moment(quote.at)}"
+        yield from _sentences(born.summary, sent)
         if born.summary.renews is not None:
             yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
@@ -191,6 +190,24 @@ def _made(born: Birth) -> Iterator[str]:
         yield f"  Its agent wants it to take the place of {', '.join(voted)}: members vote on that."
     if born.unknown and born.outcome == "stored":
         yield f"  It also named {', '.join(born.unknown)}: no such memory was alive in this namespace then."
+
+
+def _sentences(summary: Summary, sent: Sequence[SourceSent]) -> Iterator[str]:
+    """Tells of each sentence of a summary what it is from, and to whom that was sent."""
+    said = list(grouped(summary.quotes))
+    yield f"  Its {many(len(said), 'sentence')} {'is' if len(said) == 1 else 'are'} from:"
+    for place, sources in enumerate(said, 1):
+        of, first = _SECTIONS.get(sources[0].section, sources[0].section), sources[0]
+        how = "" if first.sentence is None else f" in the words of {summary.by}"
+        for quote in sources:
+            where = f"characters {quote.start} to {quote.end} of {quote.memory_id}, said at {moment(quote.at)}"
+            to = ", ".join(f"{one.recipient} at {moment(one.at)}" for one in sent if one.memory_id == quote.memory_id)
+            lead = f"    {place}. {of}{how}: " if quote is first else "       and "
+            yield f"{lead}{where}{f', sent to {to}' if to else ''}"
+    quoted = {quote.memory_id for quote in summary.quotes}
+    for one in sent:
+        if one.memory_id not in quoted:
+            yield f"  Of {one.memory_id} it says nothing; that was sent to {one.recipient} at {moment(one.at)}."
 
 
 def _sum(born: Birth) -> str:

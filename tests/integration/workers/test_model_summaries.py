@@ -125,6 +125,13 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
         assert len(told) == len(asked) and set(told.values()) == {host} and set(told) <= set(texts)
         assert {NOTES[(texts[one] - START) // 1_000] for one in told} == {one["text"] for one in asked}
         assert f"Its text was sent to {host} to be summed up" in str(memory.explain(next(iter(told))))
+        sources = rows(line, "SELECT source::text, sentence FROM quote WHERE summary = %(i)s", i=summary)
+        for source, sentence in sources:
+            said = [one for one in explained.splitlines() if f" of {source}, said at" in one]
+            assert said and all((f"sent to {host} at" in one) == (source in told) for one in said), said
+            assert sentence is None or source in told, "a model renders what it was not sent"
+        for lost in told.keys() - {source for source, _ in sources}:
+            assert f"Of {lost} it says nothing; that was sent to {host}" in explained
         assert scripted.keys[-1] == "Bearer sk-secret-4711"
     assert "sk-secret-4711" not in "".join(file.read_text() for file in line.logs_dir.glob("*.log"))
     assert status.show(line, True, False) == OK
@@ -134,15 +141,23 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
     assert cli.main(["verify"]) == OK, capsys.readouterr().out
 
 
-def test_a_receipt_names_to_whom_what_was_erased_had_been_sent(line: Settings, scripted: Model) -> None:
+def test_a_receipt_names_to_whom_what_was_erased_had_been_sent(
+    line: Settings, scripted: Model, capsys: pytest.CaptureFixture[str]
+) -> None:
     name = by(line, scripted)
     with lived(line, "erased") as memory:
         until(lambda: consolidated(line, "erased", name))
         ((sent,), *_) = rows(line, "SELECT memory_id::text FROM disclosure WHERE namespace = 'erased'")
+        host = name.partition("@")[2]
+        beforehand = memory.erase(memory_id=sent)
+        assert beforehand.recipients == (host,) == {one.memory_id: one for one in beforehand.going}[sent].sent_to
+        assert cli.main(["erase", "-n", "erased", "--url", line.retrieval_url, "--memory", sent]) == OK
+        assert f"something of it was sent to {host}" in capsys.readouterr().out
         order = memory.erase(memory_id=sent, dry_run=False)
-        assert order.order_id is not None
+        assert order.order_id is not None and order.recipients == (host,)
+        took = memory.order(order.order_id).took
+        assert took is not None and took.recipients == (host,)
         receipt = memory.erasure_receipt(order.order_id)
-    host = name.partition("@")[2]
     assert receipt["erased"]["recipients"] == [host]
     proven = verify(load_codec(), genesis.read(line), json.dumps(receipt).encode())
     assert any(f"to {host}, to be summed up there" in told for told in lines(proven, genesis.read(line)))

@@ -12,9 +12,9 @@ from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Proposal, Restored, Stored
+from memquorum.core.records import Accessed, Proposal, Quote, Restored, Stored, Summary
 from memquorum.core.retrieval import explain, telling
-from memquorum.core.retrieval.explain import Account, Waiting
+from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
@@ -129,6 +129,31 @@ def test_its_decay_score_is_told_with_its_numbers(alive: Shard) -> None:
     alive.decide([proposal(A, "promote")])
     account, text = told(alive, A)
     assert (account.decay_score_ppm, account.expires_at) == (None, None) and "Its decay score" not in text
+
+
+def test_of_each_sentence_of_a_models_summary_it_is_told_what_was_sent_to_whom(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    for event in ("a", "b", "c", "d"):
+        shard.episode(event)
+    quotes = (
+        Quote(A, 0, 23, "facts", 1_000), Quote(B, 0, 23, "facts", 1_000, 0), Quote(C, 0, 23, "facts", 1_000, 0),
+    )  # fmt: skip
+    made = Summary("openai/m@llm.example.org", "s1", 600_000, b"c" * 32, quotes)
+    shard.episode("sum", agent="consolidator", derives_from=(A, B, C, D), summary=made, session=None)
+    to = tuple(SourceSent(one, "llm.example.org", 2_000) for one in (B, C, D))
+    given = replace(facts(shard, memory_id("sum")), sources_sent=to)
+    account = explain.explain(CODEC, GENESIS, given)
+    assert account.sources_sent == to
+    lines = telling.lines(account, GENESIS)
+    at = lines.index("  Its 2 sentences are from:")
+    sent = ", sent to llm.example.org at 1970-01-01 00:00:02 UTC"
+    said = "said at 1970-01-01 00:00:01 UTC"
+    assert lines[at + 1 : at + 5] == [
+        f"    1. key fact: characters 0 to 23 of {A}, {said}",
+        f"    2. key fact in the words of openai/m@llm.example.org: characters 0 to 23 of {B}, {said}{sent}",
+        f"       and characters 0 to 23 of {C}, {said}{sent}",
+        f"  Of {D} it says nothing; that was sent to llm.example.org at 1970-01-01 00:00:02 UTC.",
+    ]
 
 
 def test_its_importance_is_told_with_what_its_half_life_left(alive: Shard) -> None:

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 from starlette.testclient import TestClient
 
 from db.erasure_rows import Named
 from memquorum import topics
+from memquorum.client import orders
 from memquorum.core import access
+from memquorum.core.api.answers import Erasure
 from memquorum.core.api.endpoints import WAIT_MS
 from memquorum.core.avro import Codec
 from memquorum.core.orders.erase import ERASURE
@@ -37,9 +40,10 @@ def test_everything_that_would_go_is_shown_and_nothing_goes(
 ) -> None:
     told = client.post("/orders/erase", json=ADA | dry).json()
     assert (told["status"], told["dry_run"], told["memories"], told["episodes"]) == ("nothing ordered", True, 1, 2)
+    bare = {"summary": None, "sent_to": []}
     assert told["going"] == [
-        {"memory_id": HERS, "was": "short-term", "agent": "a", "created": 1, "because": None, "summary": None},
-        {"memory_id": THEIRS, "was": "dropped", "agent": None, "created": None, "because": HERS, "summary": None},
+        {"memory_id": HERS, "was": "short-term", "agent": "a", "created": 1, "because": None} | bare,
+        {"memory_id": THEIRS, "was": "dropped", "agent": None, "created": None, "because": HERS} | bare,
     ]
     stays = {"memory_id": ORDER, "agent": "bob", "created": 2, "why": "another agent said it: bob"}
     assert (told["staying"], told["staying_more"]) == ([stays], 0)
@@ -65,6 +69,29 @@ def test_what_becomes_of_summaries_is_shown_beforehand(
     assert [one["summary"] for one in told["going"]] == ["anew", "few"]
 
 
+def test_to_whom_it_had_been_sent_is_shown_beforehand(
+    client: TestClient, service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = {HERS: ("b.example.org", "a.example.org"), THEIRS: ("a.example.org",), ORDER: ()}
+
+    async def sent(*_: object) -> list[Named]:
+        return [
+            Named(ErasedEpisode(i, "sealed", b"c", None, of), "ada", 1_000, None) for i, of in sorted(hosts.items())
+        ]
+
+    monkeypatch.setattr(service.reads, "going", sent)
+    # What is not listed had been sent too.
+    told = client.post("/orders/erase", json=ADA | {"listed": 1}).json()
+    assert told["recipients"] == ["a.example.org", "b.example.org"]
+    assert [one["sent_to"] for one in told["going"]] == [list(of) for _, of in sorted(hosts.items())[:1]]
+    said = "\n".join(orders.lines(convert(told, Erasure)))
+    assert "  something of it was sent to b.example.org, to be summed up there: tell them of the erasure" in said
+    listed = client.post("/orders/erase", json=ADA).json()
+    assert f"{THEIRS}  sealed, by ada, 1970-01-01 00:00:01 UTC; sent to a.example.org" in "\n".join(
+        orders.lines(convert(listed, Erasure))
+    )
+
+
 def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, codec: Codec) -> None:
     answer = client.post("/orders/erase", json=ADA | {"dry_run": False, "reference": "ticket-7"})
     told = answer.json()
@@ -77,7 +104,7 @@ def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, 
     assert len(told["staying"]) == 1, "as of the look before the order"
     after = client.get(f"/orders/{order.order_id}").json()
     assert (after["kind"], after["status"], after["reference"]) == ("erase", "erased", "ticket-7")
-    counts = ("memories", "episodes", "summaries", "anew")
+    counts = ("memories", "episodes", "summaries", "anew", "recipients")
     assert after["took"] == {name: told[name] for name in (*counts, "first_seq", "residue_until")}
 
 
