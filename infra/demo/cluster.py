@@ -16,7 +16,7 @@ from typing import Any
 from infra.demo.inputs import Record
 from infra.demo.steps import when
 from infra.genesis import SEATS
-from memquorum.core.policy import MAX_SPAN_MS, PPM, UNCAPPED, Policy
+from memquorum.core.policy import MAX_SPAN_MS, UNCAPPED, Policy
 from memquorum.core.records import EpisodeRecorded
 
 _SHORTEST_MS = 3_600_000
@@ -70,8 +70,7 @@ def policy(found: Survey) -> dict[str, Any]:
         # A log of weeks is lived through in minutes, and is to show what the votes let go: nothing is held back.
         "caps": UNCAPPED,
         # A summary that comes in whenever it is made would have two runs decide otherwise: a session ends when told to.
-        # And of its few notes, each worth something, a good part is to be seen to go.
-        "consolidate": {"idle_ms": MAX_SPAN_MS, "lost_rank_ppm": PPM + 1, "share_ppm": 350_000},
+        "consolidate": {"idle_ms": MAX_SPAN_MS},
         # As much sooner than by decay as by the defaults.
         "triage": {
             "rate_ppm": round(usual.triage.rate_ppm * faster),

@@ -42,15 +42,15 @@ def _shown(parsed: argparse.Namespace) -> int:
         found = memory.rollup(
             parsed.topic, as_of=parsed.as_of, persona=parsed.persona, history=parsed.history, **gated(parsed)
         )
-    return _told(parsed, found, _show(found))
+    return _told(parsed, found, lines(found))
 
 
-def _told(parsed: argparse.Namespace, found: Rollup | Rollups, lines: Iterator[str]) -> int:
+def _told(parsed: argparse.Namespace, found: Rollup | Rollups, words: Iterator[str]) -> int:
     if parsed.json:
         print(in_json(found))
         return OK
     console = terminal.console()
-    for line in lines:
+    for line in words:
         console.print(Text(line))
     return OK
 
@@ -67,7 +67,8 @@ def _list(found: Rollups) -> Iterator[str]:
         yield "by or about: " + ", ".join(f"{name} {count}" for name, count in found.personas.items())
 
 
-def _show(found: Rollup) -> Iterator[str]:
+def lines(found: Rollup) -> Iterator[str]:
+    """A roll-up in words: a line for each sentence, and one for who said it when."""
     yield f"{found.topic}{_as_of(found)}: {many(len(found.sentences) + found.more, 'sentence')}"
     if found.more:
         yield f"  {found.more} said before these are left out"

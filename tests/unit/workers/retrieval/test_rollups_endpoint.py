@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memquorum.client.rollups import _list, _show
+from memquorum.client.rollups import _list, lines
 from memquorum.core.api.answers import Rollup, RollupPatch, Rollups, RollupSentence, RollupTopic
 from memquorum.core.avro import Codec
 from tests.builders.served import HERS, SINCE, THEIRS, bearer, client_of, make, stored
@@ -68,7 +68,7 @@ def test_a_key_sees_its_namespaces_alone(codec: Codec, tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_told_as_a_number() -> None:
     said = RollupSentence("Lena oiled valve 3.", HERS, 0, 19, "facts", 1_000, "ada", "ada", 2_000, THEIRS)
     patch = RollupPatch(7, 2_000, "revise", HERS, 0, 19, None, THEIRS)
-    told = list(_show(Rollup("n", "valve 3", (said,), 2, as_of=3_000, persona="ada", history=(patch,), more=1)))
+    told = list(lines(Rollup("n", "valve 3", (said,), 2, as_of=3_000, persona="ada", history=(patch,), more=1)))
     assert told == [
         "valve 3, by or about ada, as of 1970-01-01 00:00:03 UTC: 2 sentences",
         "  1 said before these are left out",
