@@ -51,10 +51,15 @@ class PostgresSessions:
         return [self._memory(row[:-2], row[-2], sealed=row[-1]) for row in rows]
 
     def _memory(self, row: Sequence[Any], entry: bytes | None, *, sealed: bool) -> SessionMemory:
-        """A memory of its row, and of the entry that it came in with."""
-        found = None if entry is None else self._codec.decode_as(JournalEntry, entry)
-        stored = None if found is None else self._codec.decode_as(Stored, found.detail)
-        stands = None if found is None else found.source_offset
-        positive = stored is not None and (stored.reward_ppm or 0) >= POSITIVE_PPM
-        rank_ppm = None if stored is None else stored.rank_ppm
-        return SessionMemory(*(*row, positive, stands if sealed else None, stands or 0, rank_ppm))
+        return told(
+            self._codec, row, None if entry is None else self._codec.decode_as(JournalEntry, entry), sealed=sealed
+        )
+
+
+def told(codec: Codec, row: Sequence[Any], entry: JournalEntry | None, *, sealed: bool) -> SessionMemory:
+    """A memory of its row, and of the entry that it came in with."""
+    stored = None if entry is None else codec.decode_as(Stored, entry.detail)
+    stands = None if entry is None else entry.source_offset
+    positive = stored is not None and (stored.reward_ppm or 0) >= POSITIVE_PPM
+    rank_ppm = None if stored is None else stored.rank_ppm
+    return SessionMemory(*(*row, positive, stands if sealed else None, stands or 0, rank_ppm))

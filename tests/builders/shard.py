@@ -126,13 +126,14 @@ class Shard:
         early: bool = False,
         namespace: str = NAMESPACE,
         contradicts: tuple[str, ...] = (),
+        rank_ppm: int | None = None,
         **said: Any,
     ) -> Change:
         episode = accepted(event_id, at, namespace=namespace, **said)
         place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
-        score = replace(score, contradicts=contradicts)
+        score = replace(score, contradicts=contradicts, rank_ppm=rank_ppm)
         self.scored.append(score)
         found = applying.Scored(self.scored_offset, score)
         return self._absorb(

@@ -11,10 +11,12 @@ import pytest
 
 from db.inmemory import InMemoryNeighbourhoods, InMemoryRollups, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from db.inmemory_rehearsals import InMemoryRehearsals
+from db.inmemory_sessions import InMemorySessions
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.rehearsals import PostgresRehearsals
 from db.rollups import PostgresRollups
 from db.schedule import PostgresSchedule
+from db.sessions import PostgresSessions
 from db.standing import Clear
 from db.store import PostgresStore
 from db.stored_orders import PostgresStoredOrders
@@ -22,7 +24,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.ports import Neighbourhoods, Rehearsals, Rollups, Schedule, StoredOrders
+from memquorum.ports import Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
+from memquorum.schema_files import load_codec
 from tests.builders.shard import Shard
 
 KINDS = ["memory", "postgres"]
@@ -45,6 +48,7 @@ class World:
     neighbourhoods: Neighbourhoods
     rehearsals: Rehearsals
     rollups: Rollups
+    sessions: Sessions
     reopen: Callable[[], World]
     dsn: str | None = None
 
@@ -73,9 +77,8 @@ def make(request: pytest.FixtureRequest) -> World:
 
         def reopen() -> World:
             ports = InMemoryStoredOrders(store), InMemoryNeighbourhoods(store)
-            return World(
-                store, InMemorySchedule(store), *ports, InMemoryRehearsals(store), InMemoryRollups(store), reopen
-            )
+            more = InMemoryRehearsals(store), InMemoryRollups(store), InMemorySessions(store, load_codec())
+            return World(store, InMemorySchedule(store), *ports, *more, reopen)
 
         return reopen()
     dsn = request.getfixturevalue("databases")[0]
@@ -84,8 +87,9 @@ def make(request: pytest.FixtureRequest) -> World:
     def connect() -> World:
         store, schedule, stored = PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn)
         neighbourhoods, rehearsals, rollups = PostgresNeighbourhoods(dsn), PostgresRehearsals(dsn), PostgresRollups(dsn)
-        opened.extend((store, schedule, stored, neighbourhoods, rehearsals, rollups))
-        return World(store, schedule, stored, neighbourhoods, rehearsals, rollups, connect, dsn)
+        sessions = PostgresSessions(dsn, load_codec())
+        opened.extend((store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions))
+        return World(store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, connect, dsn)
 
     request.addfinalizer(lambda: [part.close() for part in opened])
     return connect()

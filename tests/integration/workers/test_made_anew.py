@@ -51,12 +51,16 @@ class Clock:
         tick(line, cls.now)
 
 
-def lived(line: Settings, namespace: str) -> tuple[Memory, dict[str, str]]:
-    """A client in a namespace in which a session has been lived and is over, and the ids of what was said."""
+def lived(line: Settings, namespace: str, **said: dict[str, Any]) -> tuple[Memory, dict[str, str]]:
+    """A client in a namespace in which a session has been lived and is over, and the ids of what was said. `said`: by
+    subject, what else is said of its note."""
     memory = Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent="anna")
     told: dict[str, str] = {}
     for at, (subject, note) in enumerate(SAID.items()):
-        receipt = memory.add(note, session="shift-1", subject=subject, occurred_at=START + at * 1_000, wait=True)
+        more = said.get(subject, {})
+        receipt = memory.add(
+            note, session="shift-1", subject=subject, occurred_at=START + at * 1_000, wait=True, **more
+        )
         assert receipt.outcome == "stored", note
         told[subject] = str(receipt.memory_id)
     memory.end_session("shift-1")
@@ -222,6 +226,43 @@ def test_what_names_all_or_the_summary_itself_leaves_none(line: Settings, named:
         assert (done.status, done.summaries, done.anew) == ("erased", 1, 0)
         why = {"agent": "few", "everything": "named", "memory_id": "named"}[how]
         assert rows(line, "SELECT summary FROM erased WHERE memory_id = %(i)s", i=old) == [(why,)]
+
+
+def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(line: Settings) -> None:
+    minutes = {"source": "minutes-7.pdf"}
+    memory, told = lived(line, "document", board=minutes, money=minutes, tomas={"source": "gauge"})
+    with memory:
+        old = summary(line, "document")
+        would = memory.erase(source="minutes-7.pdf")
+        assert {one.memory_id: one.summary for one in would.going} == {
+            told["board"]: None, told["money"]: None, old: "anew"
+        }  # fmt: skip
+        assert {one.because for one in would.going if one.memory_id == old} <= {told["board"], told["money"]}
+        done = memory.erase(source="minutes-7.pdf", dry_run=False)
+        assert (done.status, done.memories, done.summaries, done.anew) == ("erased", 3, 1, 1)
+        new = summary(line, "document")
+        assert quoted(line, new) <= {told[name] for name in ("marta", "lena", "tomas")}
+        assert "Thursday" not in text(memory, new) and "480" not in text(memory, new)
+        # Of two that are left no other is made.
+        done = memory.erase(source="gauge", dry_run=False)
+        assert (done.memories, done.summaries, done.anew) == (2, 1, 0)
+        assert rows(line, "SELECT summary FROM erased WHERE memory_id = %(i)s", i=new) == [("few",)]
+
+
+def test_a_summary_made_anew_without_its_strictest_source_is_bound_by_the_rest(line: Settings) -> None:
+    billing = {"purposes": ["billing", "ops"], "jurisdiction": "DE", "sensitivity": 0.2}
+    strict = {"purposes": ["billing"], "jurisdiction": "US", "sensitivity": 0.8}
+    memory, told = lived(line, "bound", marta=strict, **dict.fromkeys(("board", "lena", "money"), billing))
+    bound = "SELECT sensitivity_ppm, purposes, jurisdictions FROM memory WHERE id = %(i)s"
+    with memory:
+        old = summary(line, "bound")
+        assert rows(line, bound, i=old) == [(800_000, "billing", "DE,US")]
+        asked = {"peek": True, "sensitivity_max": 0.5, "purpose": "ops", "jurisdictions": ["DE"], "k": 20}
+        assert old not in {hit.memory_id for hit in memory.search("pressure log insurer", **asked)}
+        memory.erase(memory_id=told["marta"], dry_run=False)
+        new = summary(line, "bound")
+        assert rows(line, bound, i=new) == [(200_000, "billing,ops", "DE")]
+        assert new in {hit.memory_id for hit in memory.search("pressure log insurer", **asked)}
 
 
 def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(line: Settings) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -15,18 +17,22 @@ import pytest
 from infra import genesis, settings, status, supervisor
 from infra.settings import Settings
 from infra.telemetry import announced
-from memquorum import cli
+from memquorum import cli, topics
 from memquorum.client import Memory
 from memquorum.client.receipts import lines
 from memquorum.commands import OK
+from memquorum.core import ids
 from memquorum.core.audit.receipts import verify
+from memquorum.core.identity import stamps
 from memquorum.core.policy import PPM, UNCAPPED
+from memquorum.core.records import SessionClosed
 from memquorum.schema_files import load_codec
 from tests.builders.notes import NOTES
 from tests.support.clock import tick
 from tests.support.scripted_model import Model, scripted_model
 from tests.support.sessions import rows, tiers
 from tests.support.waiting import until
+from workers.kafka import loop
 
 START = 1_750_000_000_000
 HOUR = 3_600_000
@@ -46,6 +52,7 @@ def line(tmp_path_factory: pytest.TempPathFactory, scripted: Model) -> Iterator[
     configured = replace(
         settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, summariser_url=scripted.url,
         summariser_model="scripted-1", summariser_retries=0, summariser_jurisdictions="DE",
+        summariser_fallback_hours=1,
     )  # fmt: skip
     genesis.create(
         configured, policy={"caps": UNCAPPED, "consolidate": {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}}
@@ -59,14 +66,15 @@ def by(line: Settings, scripted: Model) -> str:
     return f"openai/scripted-1@{scripted.url.split('/')[2]}"
 
 
-def lived(line: Settings, namespace: str, session: str = "shift-1", **facets: Any) -> Memory:
-    """A client in a namespace in which a session has been lived."""
+def lived(line: Settings, namespace: str, session: str = "shift-1", *, ends: bool = True, **facets: Any) -> Memory:
+    """A client in a namespace in which a session has been lived, and is over unless it goes on."""
     memory = Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent="anna")
     for at, note in enumerate(NOTES):
         said = facets if at == 4 else {}
         receipt = memory.add(note, session=session, occurred_at=START + at * 1_000, wait=True, **said)
         assert receipt.outcome == "stored", note
-    memory.end_session(session)
+    if ends:
+        memory.end_session(session)
     return memory
 
 
@@ -99,7 +107,7 @@ def consolidated(line: Settings, namespace: str, name: str) -> bool:
 def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
     line: Settings, scripted: Model, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = by(line, scripted)
+    name, before = by(line, scripted), len(scripted.requests)
     with lived(line, "plant") as memory:
         until(lambda: consolidated(line, "plant", name))
         assert tiers(line, "plant") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
@@ -119,11 +127,13 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
         explained = str(memory.explain(summary))
         assert f"made by {name}" in explained
         texts = {i: t for i, t in rows(line, "SELECT m.id::text, m.created FROM memory m WHERE namespace = 'plant'")}
-        asked = json.loads(scripted.requests[-1]["messages"][-1]["content"])["memories"]
+        # Where hours go by before the summary is there the session ends twice, and other three stand word for word.
+        every = [json.loads(one["messages"][-1]["content"])["memories"] for one in scripted.requests[before:]]
+        asked = {one["text"] for memories in every for one in memories}
         told = dict(rows(line, "SELECT memory_id::text, recipient FROM disclosure WHERE namespace = 'plant'"))
         host = name.partition("@")[2]
         assert len(told) == len(asked) and set(told.values()) == {host} and set(told) <= set(texts)
-        assert {NOTES[(texts[one] - START) // 1_000] for one in told} == {one["text"] for one in asked}
+        assert {NOTES[(texts[one] - START) // 1_000] for one in told} == asked
         assert f"Its text was sent to {host} to be summed up" in str(memory.explain(next(iter(told))))
         sources = rows(line, "SELECT source::text, sentence FROM quote WHERE summary = %(i)s", i=summary)
         for source, sentence in sources:
@@ -188,6 +198,48 @@ def test_a_model_that_is_down_holds_up_nobody_and_nothing_is_lost(line: Settings
         until(lambda: consolidated(line, "down", name))
         assert tiers(line, "down") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
         until(lambda: not watched(line)[0].get("alarms"))
+
+
+def test_a_session_whose_model_fails_is_tried_again_and_summed_up_once_it_answers(
+    line: Settings, scripted: Model
+) -> None:
+    name, scripted.out, asked = by(line, scripted), 503, len(scripted.requests)
+    with lived(line, "again") as memory:
+        until(lambda: watched(line)[0].get("alarms"))
+        assert 'memquorum_failed_sessions{stage="consolidator"} 1.0' in watched(line)[1]
+        until(lambda: len(scripted.requests) > asked + 1, "nobody asks it again")
+        Clock.turn(line)
+        assert tiers(line, "again") == {"anna short-term": len(NOTES)}, "raw memories are touched"
+        assert memory.search("Who serviced the boiler in hall 3?", k=1, peek=True)[0].text == NOTES[0]
+        scripted.out = None
+        until(lambda: consolidated(line, "again", name))
+        assert tiers(line, "again") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
+        until(lambda: not watched(line)[0].get("alarms"))
+        assert 'memquorum_failed_sessions{stage="consolidator"} 0.0' in watched(line)[1]
+
+
+def test_what_failed_for_so_long_is_summed_up_by_the_rules(line: Settings, scripted: Model) -> None:
+    scripted.out, asked = 503, len(scripted.requests)
+    made = genesis.read(line)
+    with lived(line, "late", ends=False):
+        shard = ids.shard_of("late", made.shards)
+        ((accepted,),) = rows(
+            line, "SELECT next_offset FROM cursor WHERE shard = %(s)s AND topic = %(t)s", s=shard, t=topics.ACCEPTED
+        )
+        closed = SessionClosed("over", shard, "late", "anna", "shift-1", START + HOUR, "ended", accepted)
+        value = load_codec().encode(closed)
+        stamp = genesis.stamps(line, genesis.identities(line, made)).stamp(topics.CLOSED, shard, value)
+        with closing(loop.producer(line.bootstrap)) as producer:
+            # As the line wrote it two hours ago.
+            producer.produce(
+                topics.CLOSED, value, key=b"late", partition=shard, headers=[(stamps.HEADER, stamp)],
+                timestamp=round(time.time() * 1000) - 2 * HOUR,
+            )  # fmt: skip
+            assert producer.flush(10) == 0
+        until(lambda: consolidated(line, "late", "extractive/1"))
+        assert len(scripted.requests) > asked, "it was not asked at all"
+        assert tiers(line, "late").keys() == {"anna sealed", "extractive/1 short-term"}
+    scripted.out = None
 
 
 def test_a_consolidator_that_is_killed_while_it_asks_makes_each_summary_once(line: Settings, scripted: Model) -> None:
