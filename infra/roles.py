@@ -22,6 +22,7 @@ from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
+from memquorum.core.retrieval.redaction import Redaction
 from memquorum.core.vote.evidence import NAMED
 from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Contradiction, Encoder, Follows, SignConflict, StoreLost
@@ -149,13 +150,18 @@ def contradiction(settings: Settings) -> Contradiction | None:
 
 
 def check_encoders(settings: Settings) -> None:
-    """Raises SettingsError where an encoder lacks its folder or its packages, or the model of contradictions is not the
-    one that the settings name; loads none."""
+    """Raises SettingsError where an encoder lacks its folder or its packages, or the model of contradictions or that of
+    names is not there or not the one that was meant; loads none."""
     if settings.contradiction_digest:
         from memquorum.encoders.contradiction import files
 
         with _named("contradiction"):
             files(settings.contradiction_path, settings.contradiction_digest)
+    if settings.redact_names:
+        from memquorum.encoders import names
+
+        with _named("redact_names"):
+            names.check()
     wanted = ((settings.encoder, settings.encoder_path), (settings.encoder_before, settings.encoder_before_path))
     for kind, path in wanted:
         if kind == "torch":
@@ -181,12 +187,25 @@ def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:
         return OnnxEncoder()
 
 
+_NO_ENCODERS = ("contradiction", "redact_names")
+
+
 @contextmanager
 def _named(kind: str) -> Iterator[None]:
     try:
         yield
     except EncoderUnavailable as error:
-        raise SettingsError(f"{kind}: {error}" if kind == "contradiction" else f"encoder {kind!r}: {error}") from None
+        raise SettingsError(f"{kind}: {error}" if kind in _NO_ENCODERS else f"encoder {kind!r}: {error}") from None
+
+
+def redaction(settings: Settings) -> Redaction:
+    """What is read masked. Raises SettingsError without the model that names take."""
+    if not settings.redact_names:
+        return Redaction(settings.redacted)
+    from memquorum.encoders import names
+
+    with _named("redact_names"):
+        return Redaction(settings.redacted, names.load())
 
 
 def residue_ms(settings: Settings) -> int:
@@ -430,6 +449,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         cache_memories=settings.cache_memories,
         queries=settings.queries_keep_ms > 0,
         bounds=settings.bounds,
+        redaction=redaction(settings),
         ready=ready,
         telemetry=telemetry,
     )

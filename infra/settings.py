@@ -19,7 +19,7 @@ from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
 from infra import wholefiles
-from memquorum.core import quota
+from memquorum.core import names, quota
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.orders import envelope
 from memquorum.core.privacy.sensitivity import BadWeights, Weights, read_weights
@@ -199,6 +199,10 @@ class Settings(_Bounds):
     rehearsal_budget_ms: Count = 500
     rehearsal_recent: Count = 50
     rehearsal_old: Count = 20
+    # The namespaces whose texts retrieval gives masked alone, whoever reads, by blanks: `team-*` is each that begins
+    # so, `*` all. And whether names of persons and places are masked too, by the model of the extra `ner`.
+    redact_namespaces: str = ""
+    redact_names: bool = False
     # Where retrieval listens; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: Port = 0
@@ -249,6 +253,16 @@ class Settings(_Bounds):
             return Weights(self.suggest_sensitivity, read_weights(self.sensitivity_weights))
         except BadWeights as error:
             raise SettingsError(f"settings: sensitivity_weights: {error}") from None
+
+    @property
+    def redacted(self) -> tuple[str, ...]:
+        """The namespaces that are read masked alone, as they are named. Raises SettingsError."""
+        named = tuple(self.redact_namespaces.split())
+        for one in named:
+            fault = None if one == "*" else names.namespace_fault(one.removesuffix("*"))
+            if fault is not None:
+                raise SettingsError(f"settings: redact_namespaces: {one!r}: {fault.detail}")
+        return named
 
     @property
     def refused(self) -> frozenset[str]:
@@ -315,6 +329,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
         raise SettingsError(f"settings: ingest_{error}") from None
     _ = settings.refused
     _ = settings.weights
+    _ = settings.redacted
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})
 

@@ -57,6 +57,7 @@ _GATES = (
     option("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]"),
     option("--purpose", help="for this, or for anything; without it, what is for anything"),
     option("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable"),
+    flag("--redact", "mask cards, telephone numbers, e-mail, addresses, keys and the like by kind, as [phone]"),
 )
 IF_IT_PASSES = titled("only if it passes", *_GATES)
 _WHAT_PASSES = titled("only what passes", *_CHOICES, *_GATES)
@@ -73,7 +74,8 @@ def _only(parsed: argparse.Namespace) -> Only:
 def gated(parsed: argparse.Namespace) -> Gates:
     """What may be read, and what for, as it was said."""
     given = {
-        "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction
+        "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction,
+        "redact": parsed.redact or None,
     }  # fmt: skip
     return cast(Gates, {name: value for name, value in given.items() if value is not None})
 

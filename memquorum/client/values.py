@@ -60,12 +60,14 @@ class Gates(TypedDict, total=False):
     """What may be read, and what for.
 
     `sensitivity_max`: in [0, 1]. `purpose`: what you read for; without one you are given nothing that is for certain
-    purposes only. `jurisdictions`: a memory passes if all those whose law it is under are among them.
+    purposes only. `jurisdictions`: a memory passes if all those whose law it is under are among them. `redact`: what is
+    found of persons and secrets in a text is masked by kind, as in "call [phone]".
     """
 
     sensitivity_max: float | None
     purpose: str | None
     jurisdictions: Sequence[str] | None
+    redact: bool | None
 
 
 class Only(Gates, total=False):

@@ -2,7 +2,8 @@
 
 `onnx` is the default, `hashing` needs no model, `torch` runs any Hugging Face encoder out of a folder, which
 `folder` reads. `each` takes many texts through any of them. `contradiction` is no encoder: an operator's model that
-says whether one text contradicts another, behind the port `memquorum.ports.Contradiction`.
+says whether one text contradicts another, behind the port `memquorum.ports.Contradiction`; nor is `names`, which
+finds persons and places to mask.
 """
 
 import os

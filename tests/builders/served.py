@@ -63,6 +63,7 @@ class Store:
     """Two memories of two namespaces, each shown where it is in sight; and orders that were carried out."""
 
     def __init__(self) -> None:
+        self.text = "t"
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
         self.quotas: dict[str, Quota] = {}
@@ -81,7 +82,7 @@ class Store:
     ) -> list[Hit]:
         self.filters.append(filters)
         assert covers(sight.namespaces, namespace)
-        return [Hit(i, "t", "short-term", "a", 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
+        return [Hit(i, self.text, "short-term", "a", 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
 
     async def candidates(self, sight: Sight, question: Question, _: Ranking) -> tuple[list[Candidate], int]:
         hits = await self.search(sight, question.namespace, "", np.zeros(1, np.float32), 1)
@@ -119,7 +120,7 @@ class Store:
         row = (
             memory_id,
             OWNERS.get(memory_id),
-            "t",
+            self.text,
             "short-term",
             "a",
             "a",

@@ -238,6 +238,7 @@ def test_every_setting_is_read_somewhere() -> None:
     # What a namespace may bring in intake is handed as one plan.
     bounds |= {one: "ingest" for one in names if one.startswith("ingest_")} | {"refused_signers": "refused"}
     bounds |= dict.fromkeys(("suggest_sensitivity", "sensitivity_weights"), "weights")
+    bounds |= {"redact_namespaces": "redacted"}
     assert bounds.keys() <= set(names)
     assert [one for one in names if bounds.get(one, one) not in read] == []
 

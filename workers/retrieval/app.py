@@ -18,6 +18,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.query import BadRequest
+from memquorum.core.retrieval.redaction import Redaction
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
@@ -44,6 +45,7 @@ class Made(TypedDict, total=False):
     cache_memories: int
     queries: bool
     bounds: Bounds
+    redaction: Redaction
 
 
 def app(

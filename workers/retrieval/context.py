@@ -37,8 +37,13 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     contradict = await service.reads.conflicts(sight, [trace.candidate.hit.memory_id for trace in ring])
     ring = buffer.marked(ring, conflicts.marks(contradict))
     ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
+    mask = service.redaction.of(namespace, asked=asked.reader.redact)
+
+    def assemble() -> working.Working:
+        return working.assemble(mask.traces(ring), mask.scored(ranked), asked.frame, asked.query)
+
     # Off the loop: it compares texts.
-    made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame, asked.query)
+    made = await asyncio.to_thread(assemble)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
     return Told(
         Context(

@@ -41,6 +41,7 @@ _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
     "agent": lambda value, _: read_agent(value),
     "as_of": lambda value, _: read_as_of(value),
     "persona": lambda value, _: read_persona(value),
+    "redact": lambda value, _: read_flag("redact", value),
     "history": lambda value, _: read_flag("history", value),
     **{name: _gate(name) for name in ("sensitivity_max", "purpose", "jurisdictions")},
 }

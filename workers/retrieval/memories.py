@@ -32,7 +32,15 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     within = query.read_within(request.query_params.get("namespace"))
     if not found or within not in (None, found["namespace"]):
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
+    found |= {"text": await _masked(service, request, found)}
     return JSONResponse(found | {"due_at": _due_at(found, service.configurations.policy(found["namespace"]))})
+
+
+async def _masked(service: Service, request: Request, found: Mapping[str, Any]) -> str | None:
+    """A memory's text as this reader is given it; None where there is none any more."""
+    mask = service.redaction.of(found["namespace"], asked=query.read_flag("redact", request.query_params.get("redact")))
+    text: str | None = found["text"]
+    return await asyncio.to_thread(mask.text, text) if text is not None and mask.on else text
 
 
 def _due_at(found: Mapping[str, Any], policy: Policy) -> int | None:
@@ -61,7 +69,7 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
     by = account.superseded_by
     found = None if by is None else await service.reads.memory(caller.sight(READ), by, gates)
-    winner = found["text"] if found else None
+    winner = await _masked(service, request, found) if found else None
     return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, genesis, winner)})
 
 

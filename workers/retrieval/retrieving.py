@@ -39,10 +39,13 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ)
     ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
+    mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
+
+    def pack() -> Packed:
+        return packing.pack(mask.scored(ranked), wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query)
+
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
-    packed = await asyncio.to_thread(
-        packing.pack, ranked, wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query
-    )
+    packed = await asyncio.to_thread(pack)
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
         Retrieved(
@@ -74,6 +77,8 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     scored = [_marked(one, marked.get(one.candidate.hit.memory_id, ())) for one in surroundings.scored(ordered)]
     scored = await each_once(service, sight, scored, anchors)
     kept = await kept_out(service, sight, namespace, wanted.filters)
+    mask = service.redaction.of(namespace, asked=wanted.reader.redact)
+    scored = await asyncio.to_thread(mask.scored, scored)
     packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)

@@ -41,7 +41,8 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
     )  # fmt: skip
     if found is None:
         return unknown("topic", f"no roll-up of that name in {namespace!r}")
-    return Told(found)
+    mask = service.redaction.of(namespace, asked=query.read_flag("redact", asked.get("redact")))
+    return Told(await asyncio.to_thread(mask.rollup, found))
 
 
 async def _log(service: Service, request: Request, caller: Caller) -> tuple[str, list[Logged]]:

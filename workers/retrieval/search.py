@@ -48,10 +48,11 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
+    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     return Told(
         SearchResult(
             namespace=wanted.namespace,
-            hits=tuple(hits),
+            hits=tuple(await asyncio.to_thread(mask.hits, hits) if mask.on else hits),
             used=used,
             served_from=found.served_from,
             compared=found.compared,

@@ -28,6 +28,7 @@ from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import Search
+from memquorum.core.retrieval.redaction import NONE, Redaction
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory
@@ -67,13 +68,14 @@ class Service:
         cache_memories: int = CAPACITY,
         queries: bool = False,
         bounds: Bounds = DEFAULTS,
+        redaction: Redaction = NONE,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
         without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache.
-        `queries`: whether what is asked is logged."""
+        `queries`: whether what is asked is logged. `redaction`: which namespaces are read masked alone."""
         self.erasure_seed = erasure_seed
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
-        self.genesis, self.codec, self.bounds = genesis, codec, bounds
+        self.genesis, self.codec, self.bounds, self.redaction = genesis, codec, bounds, redaction
         self.configurations = Configurations(codec, genesis)
         self.encoder, self.before = encoder, before
         self._shown = shown

@@ -62,6 +62,7 @@ _GATES = (
     Parameter("sensitivity_max", float, "As sensitive as that at most, in [0, 1]."),
     Parameter("purpose", str, "What is read for; without it, only what is for anything."),
     Parameter("jurisdictions", str, "Under no law but these, with commas between them."),
+    Parameter("redact", bool, "What is found of persons and secrets is masked by kind (default: false)."),
 )
 _WITHIN = (Parameter("namespace", str, "Of this namespace alone: one of another is not there."),)
 

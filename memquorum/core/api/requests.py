@@ -6,12 +6,13 @@ from msgspec import Struct
 
 
 class Gated(Struct, frozen=True, kw_only=True):
-    """What may be read, and what for."""
+    """What may be read, what for, and whether what is found of persons and secrets is masked (`redact`)."""
 
     namespace: str | None = None
     sensitivity_max: float | None = None
     purpose: str | None = None
     jurisdictions: tuple[str, ...] | None = None
+    redact: bool | None = None
     agent: str | None = None
     peek: bool | None = None
 

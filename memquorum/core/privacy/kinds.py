@@ -14,7 +14,7 @@ KEY, CARD, SSN, IBAN = "key", "card", "ssn", "iban"
 ADDRESS, PHONE, EMAIL, IP = "address", "phone", "email", "ip"
 HEALTH, INTIMACY, ORIGIN, BELIEF, CRIME, BODY = "health", "intimacy", "origin", "belief", "crime", "body"
 FINANCE, WHEREABOUTS, CORRESPONDENCE, BIRTH, IDENTITY = "finance", "whereabouts", "correspondence", "birth", "identity"
-NAME = "name"
+NAME, PLACE = "name", "place"
 
 FORMATS = (KEY, CARD, SSN, IBAN, ADDRESS, PHONE, EMAIL, IP)
 """What has a form by which a span of text is known, and is masked for a reader who asks for that."""
@@ -27,4 +27,5 @@ WEIGHTS_PPM: Mapping[str, int] = {
     CORRESPONDENCE: 600_000, FINANCE: 500_000, WHEREABOUTS: 500_000, ADDRESS: 500_000,
     PHONE: 400_000, BIRTH: 400_000, EMAIL: 300_000, IP: 300_000,
 }  # fmt: skip
-"""Of each kind that is found by rules, in millionths. `NAME` is found by the optional extra alone, and only masked."""
+"""Of each kind that is found by rules, in millionths. `NAME` and `PLACE` are found by the optional extra alone, and
+only masked."""

@@ -10,6 +10,7 @@
    which answers, by their `matter`; `supports`: a summary is not served beside what it was made of; `rollups`: what
    is said of one thing, now or as of a time;
 4. `buffer`, `working`: what an agent said last, and what goes into a prompt; `context`: how that is asked for;
+   `redaction`: who is given texts masked;
 5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `pinning`; `ordered`: what became
    of one;
 6. `explain`: why a memory is here or gone, from the rows and certificates that speak of it; `holding`: for what it

@@ -43,7 +43,7 @@ def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
     if not 0 <= share <= 1:
         raise BadRequest("out_of_range", "buffer_share", "must lie between 0 and 1: that part of the budget")
     return ContextAsked(
-        reader=Reader(read_namespace(asked.namespace), agent, bool(asked.peek)),
+        reader=Reader(read_namespace(asked.namespace), agent, bool(asked.peek), bool(asked.redact)),
         agent=agent,
         session=None if asked.session is None else read_name("session", asked.session),
         query=None if asked.query is None else read_query(asked.query, bounds),

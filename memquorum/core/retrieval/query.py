@@ -66,7 +66,8 @@ ALL = Filters()
 
 
 class Search(Struct, frozen=True):
-    """A search that may be run. `agent` is None only for a peek. `exact`: all memories are to be compared."""
+    """A search that may be run. `agent` is None only for a peek. `exact`: all memories are to be compared. `redact`:
+    what is given is to be masked."""
 
     namespace: str
     query: str
@@ -75,6 +76,7 @@ class Search(Struct, frozen=True):
     peek: bool
     exact: bool = False
     filters: Filters = ALL
+    redact: bool = False
 
 
 def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
@@ -112,6 +114,7 @@ def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
         peek=peek,
         exact=bool(asked.exact),
         filters=read_filters(asked),
+        redact=bool(asked.redact),
     )
 
 

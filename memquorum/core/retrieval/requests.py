@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from memquorum.core.api.requests import RecallRequest, RetrieveRequest
+from memquorum.core.api.requests import Gated, RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
     BadRequest,
@@ -28,11 +28,12 @@ WITHIN_MS_MAX = 31 * 24 * 3_600_000
 
 
 class Reader(Struct, frozen=True):
-    """Who reads, and where. `agent` is None only for a peek."""
+    """Who reads, and where. `agent` is None only for a peek. `redact`: what is given is to be masked."""
 
     namespace: str
     agent: str | None
     peek: bool
+    redact: bool = False
 
     def search(self, query: str, k: int) -> Search:
         """The search that counts the same uses."""
@@ -73,7 +74,7 @@ def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
     """The retrieval that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, RetrieveRequest)
     return Retrieve(
-        reader=_reader(asked.namespace, asked.agent, asked.peek),
+        reader=_reader(asked),
         query=read_query(asked.query, bounds),
         budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
         k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
@@ -89,7 +90,7 @@ def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
         raise BadRequest(code, "memory_id", "from where? Send exactly one of memory_id, query and goal")
     most = ANCHORS_DEFAULT if asked.goal is None else ANCHORS_MAX
     return Recall(
-        reader=_reader(asked.namespace, asked.agent, asked.peek),
+        reader=_reader(asked),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
         query=None if asked.query is None else read_query(asked.query, bounds),
         goal=None if asked.goal is None else read_name("goal", asked.goal),
@@ -102,9 +103,10 @@ def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
     )
 
 
-def _reader(namespace: str | None, agent: str | None, peek: bool | None) -> Reader:
-    if agent is None and not peek:
+def _reader(asked: Gated) -> Reader:
+    if asked.agent is None and not asked.peek:
         raise BadRequest(
             "missing_field", "agent", "who reads? Send agent, for what is given counts as used; or send peek: true"
         )
-    return Reader(read_namespace(namespace), None if agent is None else read_name("agent", agent), bool(peek))
+    agent = None if asked.agent is None else read_name("agent", asked.agent)
+    return Reader(read_namespace(asked.namespace), agent, bool(asked.peek), bool(asked.redact))

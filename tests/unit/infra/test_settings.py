@@ -124,6 +124,12 @@ def test_how_much_kinds_weigh_is_read_and_what_is_no_kind_is_named(tmp_path: Pat
             load({"MEMQUORUM_SENSITIVITY_WEIGHTS": wrong}, tmp_path)
 
 
+def test_what_is_read_masked_alone_is_read_and_what_is_no_namespace_is_named(tmp_path: Path) -> None:
+    assert load({"MEMQUORUM_REDACT_NAMESPACES": "clinic  team-* *"}, tmp_path).redacted == ("clinic", "team-*", "*")
+    with pytest.raises(SettingsError, match=r"settings: redact_namespaces: '\?\*': "):
+        load({"MEMQUORUM_REDACT_NAMESPACES": "?*"}, tmp_path)
+
+
 def test_what_bounds_the_service_is_a_setting_each_and_means_what_it_did() -> None:
     assert Settings().bounds == DEFAULTS
     told = {f"MEMQUORUM_RETRIEVAL_{one.name.upper()}": str(getattr(DEFAULTS, one.name) + 1) for one in fields(Bounds)}

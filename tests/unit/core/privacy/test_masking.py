@@ -56,6 +56,12 @@ def test_what_is_cut_by_the_end_of_a_part_is_masked() -> None:
     )
 
 
+def test_what_stands_free_once_its_neighbour_is_masked_is_masked_too() -> None:
+    text = "4111 1111 1111 1111+49 30 1234567"
+    assert len(spans(text)) == 1
+    assert masking.masked(text) == "[card][phone]" == masking.masked("[card][phone]")
+
+
 def test_a_second_pass_masks_what_the_first_left() -> None:
     def names(text: str) -> list[Span]:
         return [Span(0, 3, "name"), Span(8, 12, "name"), Span(40, 60, "name")]

@@ -1,0 +1,81 @@
+"""What a reader is given where it asks for redaction, or where a namespace is read so alone (SPEC D).
+
+Texts are masked after they were ranked and before they are packed: what is found does not depend on it, and budgets,
+`spans` and sentences of summaries are those of the masked text, which is what the reader is given of the whole too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core.access import covers
+from memquorum.core.api.answers import Hit, Rollup
+from memquorum.core.privacy.masking import Second, masked, parts
+from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.ranking import Candidate, Scored
+
+
+class Redaction(Struct, frozen=True):
+    """What is read masked alone, whoever asks: namespaces, as API keys name them (`team-*`, `*`). `second`: the pass
+    after the patterns, where there is one."""
+
+    namespaces: tuple[str, ...] = ()
+    second: Second | None = None
+
+    def of(self, namespace: str, *, asked: bool) -> Redactor:
+        """What masks for a reader of a namespace who `asked` for that, or did not."""
+        return Redactor(asked or covers(self.namespaces, namespace), self.second)
+
+
+class Redactor(Struct, frozen=True):
+    """Masks what one reader is given, if it is `on`; else everything stays as it is."""
+
+    on: bool
+    second: Second | None = None
+
+    def text(self, text: str) -> str:
+        """A whole text."""
+        return masked(text, self.second) if self.on else text
+
+    def hits(self, hits: Iterable[Hit]) -> list[Hit]:
+        """Hits; an excerpt is masked by what it says itself."""
+        return [replace(hit, text=self.text(hit.text)) if self.on else hit for hit in hits]
+
+    def scored(self, ranked: Sequence[Scored]) -> list[Scored]:
+        """A ranking, in its order."""
+        return [replace(one, candidate=self.candidate(one.candidate)) for one in ranked] if self.on else list(ranked)
+
+    def traces(self, ring: Sequence[Trace]) -> list[Trace]:
+        """An agent's ring."""
+        return [replace(one, candidate=self.candidate(one.candidate)) for one in ring] if self.on else list(ring)
+
+    def candidate(self, one: Candidate) -> Candidate:
+        """What was found. Of a summary each line is masked by what the whole says, whichever lines are given."""
+        if not self.on:
+            return one
+        if one.whole is None:
+            return replace(one, hit=replace(one.hit, text=self.text(one.hit.text)))
+        lines = one.whole.split("\n")
+        ends = list(accumulate(len(line) + 1 for line in lines))
+        spans = [(end - len(line) - 1, end - 1) for line, end in zip(lines, ends, strict=True)]
+        told = parts(one.whole, spans, self.second)
+        of = dict(zip(lines, told, strict=True))
+        text = "\n".join(of[line] if line in of else self.text(line) for line in one.hit.text.split("\n"))
+        return replace(one, hit=replace(one.hit, text=text), whole="\n".join(told))
+
+    def rollup(self, found: Rollup) -> Rollup:
+        """A roll-up, sentence by sentence."""
+        if not self.on:
+            return found
+        return replace(
+            found,
+            sentences=tuple(replace(one, text=self.text(one.text)) for one in found.sentences),
+            history=tuple(one if one.text is None else replace(one, text=self.text(one.text)) for one in found.history),
+        )
+
+
+NONE = Redaction()
