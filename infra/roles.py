@@ -396,6 +396,7 @@ def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
     if not settings.rehearsal_every_s or "rehearsal" not in made.services:
         why = "rehearsal_every_s is 0" if not settings.rehearsal_every_s else "the genesis file names no such service"
         log.info("nothing is rehearsed: %s", why)
+        telemetry.health.note("rehearsals", f"none: {why}")
         ready()
         while not stop:
             telemetry.health.turn()

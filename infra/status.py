@@ -48,11 +48,13 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """What a process exposed at a moment: values by metric and labels, and what it said of its readiness."""
+    """What a process exposed at a moment: values by metric and labels, what it said of its readiness, and what it did
+    last, by what that is about."""
 
     at: float = 0.0
     values: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]] = field(default_factory=dict)
     says: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def total(self, name: str, **labels: str) -> float:
         """The sum over everything that bears these labels."""
@@ -134,7 +136,8 @@ def _once(
             found["summariser"] = summariser.told(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
-            process["says"] = seen[-1].get(name, Scrape()).says
+            now = seen[-1].get(name, Scrape())
+            process["says"], process["notes"] = now.says, dict(now.notes)
         console.print_json(json.dumps(found)) if console.is_terminal else print(json.dumps(found, indent=2))
         return 0 if found else 1
     if not found:
@@ -153,6 +156,7 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
         foot += "".join(f"\n{one}" for one in (*policy.versions(given), *copies.told(given)))
         foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}"
+    foot += "".join(f"\n{about}: {what}" for now in seen[-1].values() for about, what in now.notes.items())
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 
@@ -294,7 +298,7 @@ def _scrape(client: httpx.Client, place: Mapping[str, Any]) -> Scrape:
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             values.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
-    found = Scrape(time.monotonic(), values)
+    found = Scrape(time.monotonic(), values, notes=ready.get("notes", {}))
     return replace(found, says=_says(ready, found.total(metrics.STILL.name)))
 
 

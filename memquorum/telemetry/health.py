@@ -17,7 +17,7 @@ class Health:
 
     A *wait* keeps a stage from working at all and makes it unready: the vault is away, no partitions yet. A *brake* is
     back-pressure: it works, but reads no further until something else has caught up. An *alarm* is for people: it works
-    as it should, and somebody should look.
+    as it should, and somebody should look. A *note* says what it did last, where it does little and that seldom.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,6 +26,7 @@ class Health:
         self._waits: dict[str, str] = {STARTING: "it starts"}
         self._brakes: dict[str, str] = {}
         self._alarms: dict[str, str] = {}
+        self._notes: dict[str, str] = {}
 
     def turn(self) -> None:
         """The loop turned."""
@@ -57,6 +58,10 @@ class Health:
         else:
             self._alarms[about] = why
 
+    def note(self, about: str, what: str) -> None:
+        """What it did last, and why it does nothing now."""
+        self._notes[about] = what
+
     @property
     def still_s(self) -> float:
         """How long ago the loop turned last."""
@@ -83,4 +88,5 @@ class Health:
         if self.still_s >= STUCK_S:
             waits.setdefault("answer", f"what it asked {self.still_s:.0f} s ago does not answer")
         told: dict[str, object] = {"ready": not waits, "waits_for": waits, "slowed_by": self.brakes}
-        return not waits, told | ({"alarms": dict(self._alarms)} if self._alarms else {})
+        told |= {"alarms": dict(self._alarms)} if self._alarms else {}
+        return not waits, told | ({"notes": dict(self._notes)} if self._notes else {})

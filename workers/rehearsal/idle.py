@@ -30,8 +30,16 @@ class Idleness:
         self._busy, self._for_s, self._spent = busy, for_s, spent
         self._last: Spent | None = None
         self._since: float | None = None
+        self._compared = False
         self.share = 1.0
         """The share between the last two looks."""
+
+    def __str__(self) -> str:
+        """What it takes to be quiet, and how busy it was just now."""
+        now = f", and they worked {self.share:.0%} of it just now" if self._compared else ""
+        return (
+            f"the machine's processors have to work less than {self._busy:.0%} of the time for {self._for_s:g} s{now}"
+        )
 
     def look(self, now: float) -> bool:
         """Whether every look since `for_s` seconds ago found it quiet. `now`: seconds of a clock that only rises."""
@@ -41,7 +49,7 @@ class Idleness:
             self._since = None
             return False
         if total > last[1]:
-            self.share = (worked - last[0]) / (total - last[1])
+            self.share, self._compared = (worked - last[0]) / (total - last[1]), True
         if self._busy < 1 and self.share >= self._busy:
             self._since = None
             return False

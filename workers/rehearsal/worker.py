@@ -7,6 +7,7 @@ still holds: so a crash at any moment costs a rehearsal, and no record changes a
 from __future__ import annotations
 
 import logging
+import math
 import os
 import time
 from collections import Counter
@@ -118,6 +119,7 @@ class Rehearsing:
         self._idle, self._stop, self._every_s, self._look_s = idle, stop, every_s, min(_LOOK_S, every_s)
         self._budget_ms, self._recent, self._old = budget_ms, recent, old
         self._shown = (telemetry or Telemetry()).stage("rehearsal")
+        self._last = "none since this process began"
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Rehearses until it is told to stop. `ready` is called once it watches the machine."""
@@ -141,6 +143,9 @@ class Rehearsing:
                         if not waited:
                             _LOG.info("no rehearsal: the machine is busy (%.0f %%)", 100 * self._idle.share)
                         waited = True
+                    left = math.ceil(due - now)
+                    rests = f"the next in {left} s at the earliest" if left > 0 else f"it waits: {self._idle}"
+                    self._shown.health.note("rehearsals", f"{self._last}; {rests}")
                 self._stop.wait(_WAIT_S)
         finally:
             self._publisher.flush(5)
@@ -159,6 +164,7 @@ class Rehearsing:
             _LOG.warning("no rehearsal: %s", error)
             self._shown.meters.rehearsals.labels("store").inc()
             self._shown.health.wait("store", str(error))
+            self._last = f"none at {_clock()}, as the store did not answer"
             return
         self._shown.health.go("store")
         sent = self._publisher.publish(made)
@@ -168,4 +174,9 @@ class Rehearsing:
             self._shown.meters.rehearsed.labels(str(one.conclusion.verdict)).inc()
         self._shown.meters.rehearsals.labels("made").inc()
         self._shown.worked(time.monotonic() - began)
+        self._last = f"the last at {_clock()}: {report(made, sent)}"
         _LOG.info("rehearsal: %s", report(made, sent))
+
+
+def _clock() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())

@@ -153,3 +153,9 @@ def test_by_hand_it_waits_for_nothing_and_can_only_look(line: Settings) -> None:
     assert "Nothing was changed." in shown and "nothing is alive that could be rehearsed now" in shown
     done = infra(line, "rehearse", "--json", "-n", "nowhere")
     assert '"recorded": 0' in done
+
+
+def test_an_operator_is_told_of_the_last_rehearsal(line: Settings) -> None:
+    until(lambda: "rehearsals: the last at 2" in infra(line, "status"))
+    (told,) = [one for one in infra(line, "status").splitlines() if one.startswith("rehearsals: ")]
+    assert " long-term: " in told and told.endswith(" s at the earliest"), told

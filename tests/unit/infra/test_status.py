@@ -131,6 +131,21 @@ def test_the_table_fits_a_small_terminal_while_all_is_well(place: Settings) -> N
     assert "…" not in out.getvalue()
 
 
+def test_what_a_process_did_last_stands_below_the_table_and_not_among_what_is_amiss(place: Settings) -> None:
+    with watched(place, "rehearsal") as shown:
+        shown.health.ready()
+        shown.health.note("rehearsals", "none since this process began; it waits")
+        seen = [status.scrapes(place)]
+    assert (seen[0]["rehearsal"].says, dict(seen[0]["rehearsal"].notes)) == (
+        "", {"rehearsals": "none since this process began; it waits"},
+    )  # fmt: skip
+    found = {"state": "starting", "step": "all", "supervisor": 1, "processes": {"rehearsal": {"state": "running"}}}
+    console = Console(file=io.StringIO(), width=120)
+    console.print(status._picture(place, found, seen))
+    told = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert "rehearsals: none since this process began; it waits" in told
+
+
 def test_nothing_announced_is_nothing_scraped(place: Settings) -> None:
     assert status.scrapes(place) == {}
     assert lines("intake", [{}]) == []

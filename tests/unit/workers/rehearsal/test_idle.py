@@ -47,6 +47,14 @@ def test_a_look_in_no_time_at_all_divides_by_nothing() -> None:
     assert [watch.look(0), watch.look(0)] == [False, False]
 
 
+def test_why_it_is_not_quiet_is_told() -> None:
+    left = iter([(0.0, 100.0), (54.0, 200.0)])
+    watch = Idleness(0.3, 60, lambda: next(left))
+    wanted = "the machine's processors have to work less than 30% of the time for 60 s"
+    assert not watch.look(0) and str(watch) == wanted
+    assert not watch.look(5) and str(watch) == f"{wanted}, and they worked 54% of it just now"
+
+
 def test_the_kernel_tells_what_the_processors_did(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     worked, total = of_machine()
     assert 0 < worked < total
