@@ -17,7 +17,7 @@ from msgspec import Struct
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consolidation.rollups import LEAST, MOST, patches
+from memquorum.core.consolidation.rollups import LEAST, MOST, Reading, patches
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.patch import PATCH, PATCHES_MOST, SIGNER, ordered
@@ -60,6 +60,8 @@ class RollupLoop:
         self._rollups, self._least, self._every_ms = rollups, least, every_ms
         self._shown = (telemetry or Telemetry()).stage("rollups")
         self._strangers = Strangers(_LOG, stamps)
+        # Of many changes a part is made at a time, of the same sentences.
+        self._reading = Reading()
         self._due: dict[int, dict[str, _Due]] = {}
         self._read_to: dict[int, int] = {}
         self._committed: dict[int, int] = {}
@@ -140,13 +142,14 @@ class RollupLoop:
         """Publishes what is to change in a namespace, and says how much; None where it was told to stop before."""
         while not self._stop:
             try:
-                found = patches(namespace, self._rollups.said(namespace), self._rollups.log(namespace), self._least)
+                said, log = self._rollups.said(namespace), self._rollups.log(namespace)
             except StoreUnavailable as error:
                 _LOG.warning("roll-ups of %s: tried again in %g s: %s", namespace, _BACK_OFF_S, error)
                 self._shown.health.wait("store", str(error))
                 self._idle(_BACK_OFF_S)
                 continue
             self._shown.health.go("store")
+            found = patches(namespace, said, log, self._least, reading=self._reading)
             for at in range(0, len(found), PATCHES_MOST):
                 self._publish(namespace, found[at : at + PATCHES_MOST], parent)
             if found:

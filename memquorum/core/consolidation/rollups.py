@@ -14,6 +14,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from memquorum.core.consolidation.sentences import spans
 from memquorum.core.records import Patch
 from memquorum.core.records.rollups import ADD, REVISE, SUPERSEDE
 from memquorum.core.text import conflict
-from memquorum.core.text.agreement import agree
+from memquorum.core.text.agreement import Said
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.topics import Name, key, names
@@ -36,6 +37,8 @@ COMPARED = 32
 """So many of a roll-up's sentences, the latest, are held against a new one."""
 MOST = 256
 """So many patches are made at once: what is to change beyond them, the next question answers."""
+NAMED_MOST, READ_MOST = 65_536, 2_048
+"""Of so many sentences is kept what they speak of, half a kilobyte each, and of so many what they claim, 18 each."""
 
 # Fixed for ever: a roll-up is called by the place where its thing was first named.
 _TOPICS = uuid.UUID("2d1b8c4e-6a0f-5b6f-8d57-746f70696373")
@@ -79,16 +82,25 @@ def sentences(memory_id: str, text: str, *, at: int, agent: str, subject: str) -
 
 
 def patches(
-    namespace: str, said: Iterable[Uttered], log: Sequence[Logged], least: int = LEAST, most: int = MOST
+    namespace: str,
+    said: Iterable[Uttered],
+    log: Sequence[Logged],
+    least: int = LEAST,
+    *,
+    most: int = MOST,
+    reading: Reading | None = None,
 ) -> list[Patch]:
     """What is to change, in the order in which it applies, `most` of it at most; nothing where all is said.
 
     `said`: sentences of episodes that can be read, each once. `least`: of a thing that fewer speak of none is begun.
+    `reading`: what was read of them before.
     """
-    return list(islice(_patches(namespace, said, log, least), most))
+    return list(islice(_patches(namespace, said, log, least, reading or Reading()), most))
 
 
-def _patches(namespace: str, said: Iterable[Uttered], log: Sequence[Logged], least: int) -> Iterator[Patch]:
+def _patches(
+    namespace: str, said: Iterable[Uttered], log: Sequence[Logged], least: int, reading: Reading
+) -> Iterator[Patch]:
     now, known = standing(log), called(log)
     topics = {key(name): topic for topic, name in sorted(known.items(), reverse=True)}
     seen: defaultdict[str, set[Span]] = defaultdict(set)
@@ -96,10 +108,8 @@ def _patches(namespace: str, said: Iterable[Uttered], log: Sequence[Logged], lea
         seen[one.patch.topic].add(one.span)
     spoken: defaultdict[str, list[tuple[Uttered, Name]]] = defaultdict(list)
     for each in sorted(said, key=lambda one: (one.at, one.memory_id, one.start)):
-        if not says_nothing(each.text):
-            for name in names(each.text):
-                spoken[name.key].append((each, name))
-    reading = _Reading()
+        for name in reading.names(each.text):
+            spoken[name.key].append((each, name))
     for called_so in sorted(spoken):
         of, topic = spoken[called_so], topics.get(called_so)
         if topic is None and len(of) < least:
@@ -116,41 +126,72 @@ def _begun(namespace: str, first: Uttered, name: Name) -> str:
     return str(uuid.uuid5(_TOPICS, "\0".join(map(str, place))))
 
 
-class _Reading:
-    """What sentences claim, each read once."""
+class Reading:
+    """What sentences speak of and claim, each read once. Whoever goes through a namespace several times keeps one."""
 
     def __init__(self) -> None:
-        self._claims: dict[str, conflict.Claims] = {}
+        self._names: dict[str, tuple[Name, ...]] = {}
+        self._read: dict[str, _Read] = {}
 
-    def claims(self, text: str) -> conflict.Claims:
-        found = self._claims.get(text)
+    def names(self, text: str) -> tuple[Name, ...]:
+        """What a sentence speaks of; nothing, where it says nothing."""
+        found = self._names.get(text)
         if found is None:
-            found = self._claims[text] = conflict.read(text)
+            if len(self._names) >= NAMED_MOST:
+                self._names.clear()
+            found = self._names[text] = () if says_nothing(text) else names(text)
+        return found
+
+    def _of(self, text: str) -> _Read:
+        found = self._read.get(text)
+        if found is None:
+            if len(self._read) >= READ_MOST:
+                self._read.clear()
+            found = self._read[text] = _Read(text)
         return found
 
     def op(self, older: Uttered, newer: Uttered) -> str:
         """What a later sentence does to an earlier one; ADD where both stand."""
-        same_agent = older.agent == newer.agent
-        found = conflict.between(self.claims(older.text), self.claims(newer.text), same_agent=same_agent)
+        a, b = self._of(older.text), self._of(newer.text)
+        found = conflict.between(a.claims, b.claims, same_agent=older.agent == newer.agent)
         if found is not None:
             return ADD if found.both else SUPERSEDE
-        return REVISE if agree(older.text, newer.text) or _fuller(older.text, newer.text) else ADD
+        return REVISE if a.said.agrees(b.said) or a.less_than(b) else ADD
 
 
-def _fuller(older: str, newer: str) -> bool:
-    """Whether the later says all that the earlier says, and more; nothing denied that was not."""
-    a, b = content(older), content(newer)
-    if not a.stated or a.asked or b.asked or not set(a.stated) < set(b.stated):
-        return False
-    return _denials(older) == _denials(newer)
+class _Read:
+    """One sentence; each thing about it is found when it is asked for first."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-def _denials(text: str) -> int:
-    return sum(word in NEGATORS or word.endswith("n't") for word in text.casefold().replace("\u2019", "'").split())
+    @cached_property
+    def claims(self) -> conflict.Claims:
+        return conflict.read(self._text)
+
+    @cached_property
+    def said(self) -> Said:
+        return Said(self._text)
+
+    @cached_property
+    def _stated(self) -> frozenset[str] | None:
+        """The stems of what it states; None where it asks."""
+        found = content(self._text)
+        return None if found.asked else frozenset(found.stated)
+
+    @cached_property
+    def _denials(self) -> int:
+        words = self._text.casefold().replace("\u2019", "'").split()
+        return sum(word in NEGATORS or word.endswith("n't") for word in words)
+
+    def less_than(self, later: _Read) -> bool:
+        """Whether the later says all that this one says, and more; nothing denied that was not."""
+        mine, its = self._stated, later._stated
+        return bool(mine) and mine is not None and its is not None and mine < its and self._denials == later._denials
 
 
 def _revised(
-    topic: str, new: Sequence[tuple[Uttered, Name]], there: list[Uttered], reading: _Reading
+    topic: str, new: Sequence[tuple[Uttered, Name]], there: list[Uttered], reading: Reading
 ) -> Iterable[Patch]:
     """The patches of one roll-up. `new`: the oldest first; `there`: its sentences that can be read, which follow it."""
     for one, name in new:

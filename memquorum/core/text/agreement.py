@@ -157,6 +157,8 @@ def gist(text: str) -> str:
 
 
 def _foreign(text: str) -> bool:
+    if text.isascii():
+        return False
     letters = [c for c in text if c.isalpha()]
     return sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters)
 
