@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,12 +13,14 @@ import numpy as np
 from msgspec.structs import astuple, replace
 
 from db import keys_to_destroy
+from db.inmemory_budgets import Held, weighted
 from db.inmemory_vault import InMemoryVault
 from db.keys_to_destroy import Due, Echo
 from db.rollup_rows import CHARACTERS_MOST, LOG_MOST, SAID_MOST, Quoted, logged, quoted, readable
 from db.standing import Clear, Published, Start, check_standing
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consolidation.alike import cosine_ppm
@@ -61,6 +64,7 @@ from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound, RewardGiven
+from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, grade
 from memquorum.core.vote import asking
@@ -85,6 +89,7 @@ from memquorum.ports import (
     Unattested,
     Uttered,
     Vector,
+    Weighted,
 )
 
 __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryStoredOrders", "InMemoryVault"]
@@ -604,6 +609,26 @@ class InMemorySchedule:
         found = [one for one in found if one.memories >= least and one.latest <= until]
         found.sort(key=_place)
         return [one for one in found if after is None or _place(one) > _place(after)][:limit]
+
+    def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
+        """How many tokens namespaces hold; see the port."""
+        found: Counter[str] = Counter()
+        for s in self._alive(shard):
+            namespace = self._store.memories[s.memory_id].namespace
+            if covers(patterns, namespace):
+                found[namespace] += tokens(self._store.contents[s.memory_id].text)
+        return dict(found)
+
+    def weighted(self, shard: int, namespace: str) -> list[Weighted]:
+        """What is alive in a namespace, as a budget weighs it; see the port."""
+        store, rows = self._store, self._store.rows
+        entries = store.entries.get(shard, ())
+        held = Held(
+            store.memories, store.strengths, store.contents, store.provenance.values(), rows[Conflict].values(),
+            store.protected.values(),
+            {e.memory_id: e for e, _ in entries if e.memory_id is not None and e.effect in ("stored", "drafted")},
+        )  # fmt: skip
+        return weighted(held, shard, namespace, store.states[shard].last_epoch)
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,6 +13,7 @@ from psycopg.types.json import Json
 
 from db.connection import READER, Link
 from db.queries import QUERIES
+from db.schedule import found_held, found_weighted
 from db.store import found_quotas
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
@@ -23,7 +24,7 @@ from memquorum.core.salience import STORED
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.core.vote.preview import Alive
 from memquorum.core.worth import Ranks, like
-from memquorum.ports import Candidate, StoreUnavailable
+from memquorum.ports import Candidate, StoreUnavailable, Weighted
 
 _FETCH = 5_000
 # halfvec_send: dimensions and a reserved field, 16 bits each, then the components as float16, big-endian.
@@ -66,6 +67,14 @@ class Moment:
     def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Quota]:
         """Where the namespaces stand."""
         return found_quotas(self._connection, [(name, since) for name in namespaces]) if namespaces else {}
+
+    def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
+        """How many tokens the living memories of each namespace weigh that one of the patterns fits."""
+        return found_held(self._connection, shard, patterns)
+
+    def weighted(self, shard: int, namespace: str) -> list[Weighted]:
+        """What is alive in a namespace, as a budget weighs it."""
+        return found_weighted(self._connection, shard, namespace)
 
     def vectors(self, memory_ids: Sequence[str]) -> dict[str, Embedded]:
         """The memories' embeddings."""

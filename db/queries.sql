@@ -1167,6 +1167,56 @@ LIMIT %(limit)s
 -- Up to which offset a shard's accepted stream is applied.
 SELECT next_offset FROM cursor WHERE topic = %(topic)s AND shard = %(shard)s
 
+-- :name schedule_held
+-- How many tokens the living memories of namespaces weigh. A token is four bytes (core/text/tokens).
+SELECT m.namespace, sum((octet_length(c.body) + 3) / 4)::bigint
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+WHERE m.shard = %(shard)s AND m.tier IN ('short-term', 'long-term')
+  AND (m.namespace = ANY(%(names)s::text[]) OR m.namespace ^@ ANY(%(beginnings)s::text[]))
+GROUP BY m.namespace
+ORDER BY m.namespace
+
+-- :name schedule_weighted
+-- Everything that is alive in a namespace, and its summaries that wait for their vote, by id. `goals`: of so many that
+-- goals need, the latest, the nearest counts; `kinds`: by tier, the kind that it rests for.
+WITH goal AS MATERIALIZED (
+    SELECT e.encoder, e.vector
+    FROM (
+        SELECT p.memory_id, max(p.accepted_at) AS at
+        FROM protection p
+        WHERE p.namespace = %(namespace)s AND p.kind ^@ 'goal:'
+        GROUP BY p.memory_id
+        ORDER BY at DESC, p.memory_id
+        LIMIT %(goals)s
+    ) needed
+    JOIN embedding e ON e.memory_id = needed.memory_id
+)
+SELECT m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.created), coalesce(s.salience_ppm, 0), m.early,
+    coalesce(s.replays, 0), coalesce(s.fades, false), m.type,
+    coalesce((octet_length(c.body) + 3) / 4, (m.characters + 3) / 4), coalesce(s.accesses + s.reinforced, 0),
+    m.sensitivity_ppm,
+    coalesce((
+        SELECT floor(greatest(0, max(1 - (g.vector <=> e.vector))) * 1000000)::integer FROM goal g
+        WHERE g.encoder = e.encoder), 0),
+    (SELECT count(*) FROM (
+        SELECT p.child AS id FROM provenance p WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.echo
+        UNION SELECT k.newer FROM conflict k WHERE k.older = m.id
+        UNION SELECT k.older FROM conflict k WHERE k.newer = m.id
+    ) l JOIN strength t ON t.memory_id = l.id)::integer,
+    ARRAY(SELECT p.parent::text FROM provenance p WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo
+        AND NOT p.merged ORDER BY p.parent),
+    coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+        > (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s),
+    ARRAY(SELECT p.kind FROM protection p WHERE p.memory_id = m.id ORDER BY p.kind),
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted') ORDER BY j.seq DESC LIMIT 1)
+FROM memory m
+LEFT JOIN strength s ON s.memory_id = m.id
+LEFT JOIN content c ON c.memory_id = m.id
+LEFT JOIN embedding e ON e.memory_id = m.id
+WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term', 'draft')
+ORDER BY m.id
+
 -- :name schedule_candidates
 -- Those of the memories that are alive, do not rest and are not protected, in the order asked for.
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import psycopg
 from msgspec.structs import asdict
 from psycopg.types.json import Json
 
@@ -15,9 +16,11 @@ from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
+from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
 from memquorum.core.vote.kinds import CONTESTS, LETS_GO, MERGES, RAISES, SUMS_UP
 from memquorum.ports import (
+    GOALS_NEAREST,
     NEAREST,
     Candidate,
     DueMemory,
@@ -29,7 +32,9 @@ from memquorum.ports import (
     Peers,
     ShardStatus,
     StoreUnavailable,
+    Weighted,
 )
+from memquorum.schema_files import shared_codec
 
 
 class PostgresSchedule:
@@ -131,6 +136,16 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [ErasedSummary(*row) for row in connection.execute(QUERIES["schedule_erased_summaries"], wanted)]
 
+    def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
+        """How many tokens namespaces hold; see the port."""
+        with self._link.use() as connection:
+            return found_held(connection, shard, patterns)
+
+    def weighted(self, shard: int, namespace: str) -> list[Weighted]:
+        """What is alive in a namespace, as a budget weighs it; see the port."""
+        with self._link.use() as connection:
+            return found_weighted(connection, shard, namespace)
+
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
         if not memory_ids:
@@ -150,6 +165,30 @@ class PostgresSchedule:
         with self._link.use() as connection:
             row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
+
+
+def found_held(connection: psycopg.Connection, shard: int, patterns: Collection[str]) -> dict[str, int]:
+    """How many tokens namespaces hold that one of the patterns fits."""
+    parameters = {
+        "shard": shard,
+        "names": [one for one in patterns if not one.endswith("*")],
+        "beginnings": [one[:-1] for one in patterns if one.endswith("*")],
+    }
+    return dict(connection.execute(QUERIES["schedule_held"], parameters).fetchall())
+
+
+def found_weighted(connection: psycopg.Connection, shard: int, namespace: str) -> list[Weighted]:
+    """What is alive in a namespace, as a budget weighs it."""
+    parameters = {"shard": shard, "namespace": namespace, "goals": GOALS_NEAREST, "kinds": Json(LETS_GO)}
+    width, codec = len(Candidate.__struct_fields__), shared_codec()
+    found = list[Weighted]()
+    for row in connection.execute(QUERIES["schedule_weighted"], parameters):
+        *told, needs, rests, protections, entry = row[width:]
+        born = None if entry is None else codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
+        signals = (None, None) if born is None else (born.worth_ppm, born.novelty_ppm)
+        values: list[Any] = [*told, tuple(needs), rests, tuple(protections), *signals]
+        found.append(Weighted(Candidate(*row[:width]), *values))
+    return found
 
 
 def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:

@@ -2,7 +2,8 @@
 nothing: it reads in one transaction that may not write.
 
 The policy is the one that each shard judges by, with what --policy and --set say instead: look at it before you order
-it (`infra policy set`), and look at what the one that you have is about to do.
+it (`infra policy set`), and look at what the one that you have is about to do. With `--budget`, or the name of a policy
+that holds budgets, it lists what that would have go (`infra.budgets`).
 """
 
 from __future__ import annotations
@@ -10,20 +11,19 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from db.preview_rows import Moment, moment
-from infra import genesis, policy
+from infra import budgets, genesis, policy
 from infra.command import command
 from infra.settings import Settings
 from memquorum.commands import JSON, option
 from memquorum.core import caps
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.policy import FORGETTING, PPM, Policy, share
 from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.retrieval.telling import span
 from memquorum.core.vote import preview
@@ -38,7 +38,8 @@ _DAY_MS = 24 * 3600 * 1000
 @command(
     "forget",
     option("--dry-run", action="store_true", required=True, help="nothing else can be asked for here"),
-    option("--policy", type=Path, metavar="FILE", help="JSON: the parts of the policy that differ"),
+    option("--policy", metavar="FILE|NAME", help="JSON: the parts of the policy that differ; or how budgets are held"),
+    option("--budget", type=int, metavar="TOKENS", help="what would go if namespaces had this budget"),
     policy.SET,
     option("-n", "--namespace", help="this one alone"),
     option("--days", type=float, default=0.0, help="as if so many days had gone by and nothing was used"),
@@ -54,9 +55,12 @@ def run(settings: Settings, parsed: Namespace) -> int:
     """
     settings.require("memory_dsn")
     made = genesis.read(settings)
+    if parsed.budget is not None or parsed.policy in FORGETTING:
+        return budgets.show(settings, made, parsed)
+    given = budgets.file(parsed.policy)
     with moment(settings.memory_dsn) as store:
         policies = {
-            shard: policy.changed(config.policy, parsed.policy, parsed.set)
+            shard: policy.changed(config.policy, given, parsed.set)
             for shard, config in store.configured(load_codec(), made).items()
         }
         found = look(store, made, policies, parsed.namespace, round(parsed.days * _DAY_MS))

@@ -256,6 +256,33 @@ class ShardStatus(Struct, frozen=True):
     alive: int
 
 
+class Weighted(Struct, frozen=True):
+    """A memory that is alive, or a summary that waits for its vote, as a budget weighs it (`core.budgets`).
+
+    `tokens`: of its content, a summary's that waits by its characters; `uses`: how often it was read or said again;
+    `goals_ppm`: its cosine to the nearest of what active goals need, 0 where there is none; `links`: how many memories
+    that are alive were made of it or say otherwise; `needs`: what it was made of; `rests`: whether a vote has kept it;
+    `protections`: the kinds of those that stand; `worth_ppm`, `novelty_ppm`: as the journal had them when it came.
+    """
+
+    candidate: Candidate
+    type: str
+    tokens: int
+    uses: int
+    sensitivity_ppm: int
+    goals_ppm: int
+    links: int
+    needs: tuple[str, ...]
+    rests: bool
+    protections: tuple[str, ...]
+    worth_ppm: int | None
+    novelty_ppm: int | None
+
+
+GOALS_NEAREST = 16
+"""So many of what goals need, the latest, are looked at for what lies near them."""
+
+
 class Schedule(Protocol):
     """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
 
@@ -329,6 +356,14 @@ class Schedule(Protocol):
     def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
         """Those of the memories that were summaries of sessions and are gone, by id; not those of which everything that
         they were made of was erased."""
+        ...
+
+    def held(self, shard: int, patterns: Collection[str]) -> Mapping[str, int]:
+        """How many tokens the living memories of each namespace weigh that one of the patterns fits (`team-*`)."""
+        ...
+
+    def weighted(self, shard: int, namespace: str) -> list[Weighted]:
+        """Everything that is alive in a namespace, and its summaries that wait for their vote, by id."""
         ...
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,12 @@ def load_codec() -> Codec:
     """A codec that writes the record types of `schemas/avro` and reads every version that was ever released."""
     folder = schema_folder()
     return Codec(_read(folder / "avro", "*.avsc"), older=_read(folder / "golden", "*/*.avsc"))
+
+
+@lru_cache(maxsize=1)
+def shared_codec() -> Codec:
+    """The codec of this process, read once: for whoever is given none."""
+    return load_codec()
 
 
 def _read(folder: Path, pattern: str) -> list[dict[str, Any]]:

@@ -36,6 +36,7 @@ from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
 from streams.alike import Alike
+from streams.budgets import NOTHING, Budgets, Elsewhere, Leaving
 from streams.caps import NONE, Candidates, Caps
 from streams.configurations import Configurations, NextOrder
 from streams.orders import OpenOrders
@@ -73,6 +74,7 @@ class Nomination:
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(schedule, self._shown)
         self._alike = Alike(schedule)
+        self._budgets = Budgets(schedule, seed)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """Makes at most one nomination per shard. Raises ValueError for a record that is no answer to a tick of its
@@ -113,6 +115,7 @@ class Nomination:
         for shard in partitions:
             self._sent.pop(shard, None)
         self._alike.forget(partitions)
+        self._budgets.forget(partitions)
 
     def _read(self, arrival: Arrival) -> DecayCrossed:
         tick = self._codec.decode_as(DecayCrossed, arrival.value)
@@ -139,8 +142,10 @@ class Nomination:
         """What is nominated where there is no order of another configuration."""
         policy = genesis.policy
         plain = nomination.trigger(
-            standing, tick.as_of, policy, lambda: self._caps.expired(tick.shard, tick.as_of, policy)
-        )
+            standing, tick.as_of, policy,
+            lambda: self._caps.expired(tick.shard, tick.as_of, policy),
+            lambda: self._budgets.over(tick.shard, standing, tick.as_of, policy),
+        )  # fmt: skip
         # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
         # is, every second epoch is not for restores. By its number, so that a retry finds the same.
         put_off, others_turn = None, plain is not None and (standing.last_epoch + 1) % 2 == 0
@@ -168,6 +173,8 @@ class Nomination:
         self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Candidates
     ) -> NominationProposed | None:
         policy = genesis.policy
+        drafted = () if why == nomination.CONTRADICTION else self._drafted(tick.shard, policy)
+        over = NOTHING if why == nomination.CONTRADICTION else self._beyond(genesis, standing, tick, found, drafted)
         return nomination.build(
             cluster=genesis.cluster,
             config=genesis.config,
@@ -181,11 +188,26 @@ class Nomination:
             doubted=found.doubted,
             promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
-            drafted=() if why == nomination.CONTRADICTION else self._drafted(tick.shard, policy),
+            drafted=drafted,
             alike=() if why == nomination.CONTRADICTION else self._alike.groups(tick.shard, tick.as_of, policy),
-            rooms=found.rooms,
+            over=over.chosen,
+            rooms={**over.rooms, **found.rooms},
             policy=policy,
         )
+
+    def _beyond(
+        self,
+        genesis: Genesis,
+        standing: Standing,
+        tick: DecayCrossed,
+        found: Candidates,
+        drafted: Sequence[tuple[Candidate, ...]],
+    ) -> Leaving:
+        """What is beyond a budget once what goes anyway is gone."""
+        going = {one.memory_id for some in (found.crossed, found.expired, found.evicted, found.asked, found.doubted)
+                 for one in some}  # fmt: skip
+        drafts = {summary.memory_id: [one.memory_id for one in sources] for summary, *sources in drafted}
+        return self._budgets.leaving(tick.shard, standing, tick.as_of, genesis, Elsewhere(going, drafts))
 
     def _promotable(self, tick: DecayCrossed, policy: Policy) -> list[Candidate]:
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough

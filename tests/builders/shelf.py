@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
@@ -22,6 +24,7 @@ from memquorum.ports import (
     Peers,
     ShardStatus,
     StoreUnavailable,
+    Weighted,
 )
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
@@ -49,6 +52,7 @@ class Shelf:
     fallen: list[DueMemory] = field(default_factory=list)
     """What `fading` answers, whatever the grades; the lowest decay score first."""
     near: list[Peer] = field(default_factory=list)
+    weighs: list[Weighted] = field(default_factory=list)
 
     def due(
         self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
@@ -98,6 +102,18 @@ class Shelf:
     def erased_summaries(self, shard: int, memory_ids: Sequence[str]) -> list[ErasedSummary]:
         self._note("erased_summaries", shard, tuple(memory_ids))
         return [one for one in self.erased if one.memory_id in memory_ids]
+
+    def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
+        self._note("held", shard)
+        found: Counter[str] = Counter()
+        for one in self.weighs:
+            if covers(patterns, one.candidate.namespace):
+                found[one.candidate.namespace] += one.tokens
+        return dict(found)
+
+    def weighted(self, shard: int, namespace: str) -> list[Weighted]:
+        self._note("weighted", shard, namespace)
+        return [one for one in self.weighs if one.candidate.namespace == namespace]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         self._note("candidates", shard, tuple(memory_ids))

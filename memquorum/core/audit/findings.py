@@ -45,6 +45,8 @@ class Kind(StrEnum):
     """A decision that is not the next sequence and the next epoch."""
     NOMINATION_UNTIMELY = "nomination_untimely"
     """A vote about another time than the tick that it names."""
+    SCORE_WRONG = "score_wrong"
+    """A nomination for want of tokens whose budget, policy or score is not the one that follows from what it says."""
     RESULTS_WRONG = "results_wrong"
     """Results that do not follow from the ballots and the shard as it was."""
     ORDER_INVALID = "order_invalid"

@@ -28,6 +28,7 @@ from memquorum.core.audit.findings import Findings, Impossible, Kind
 from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
 from memquorum.core.audit.slots import Slots
+from memquorum.core.budgets import claims
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.identity.membership import Genesis
@@ -311,6 +312,11 @@ class History:
             self._note(
                 entry, Kind.NOMINATION_UNTIMELY, f"a vote about time {tick}, {where}", f"about {nomination.as_of}"
             )
+        of = self._rules.genesis
+        for proposal in nomination.proposals:
+            wrong = claims.wrong(proposal, of.policy.budget, of.policy_version)
+            if wrong is not None:
+                self._note(entry, Kind.SCORE_WRONG, "a budget and a score that follow from what is said", wrong)
         back, policy = {told.memory_id for told in detail.restored}, self._rules.genesis.policy
         results = decisions.results(self.rows(entry, detail), checked, policy, back)
         for expected, found in zip(results, detail.results, strict=False):

@@ -39,7 +39,7 @@ from memquorum.core.records.journal import (
     Result,
     Ticked,
 )
-from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.records.orders import OrderAccepted, OrderFound
 from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
 from memquorum.core.records.queries import QueryAsked, QueryRecorded
@@ -121,5 +121,6 @@ __all__ = [
     "Summary",
     "Ticked",
     "ViewChange",
+    "Weighed",
     "Withheld",
 ]

@@ -36,6 +36,23 @@ class DecayCrossed(Struct, frozen=True):
     standing: Standing | None = None
 
 
+class Weighed(Struct, frozen=True):
+    """Why a budget's policy has a memory go, as the nominator weighed it: nobody else can compute all of it, and no
+    vote depends on it. What follows from what is audited (`core.budgets.claims`)."""
+
+    policy: str
+    version: int
+    budget: int
+    held: int
+    tokens: int
+    type: str
+    sensitivity_ppm: int
+    features: tuple[int, ...]
+    net_ppm: int
+    score: int
+    why: str
+
+
 class Proposal(Struct, frozen=True):
     """What one vote is about: one or more memories of a namespace, and one kind."""
 
@@ -46,6 +63,7 @@ class Proposal(Struct, frozen=True):
     last_access: int
     created: int
     salience_ppm: int
+    weighed: Weighed | None = None
 
 
 class NominationProposed(Struct, frozen=True):

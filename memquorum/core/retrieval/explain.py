@@ -24,7 +24,17 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import Accessed, Commit, Reencoded, RehearsalMade, Rehearsed, Signed, Stored, Summary
+from memquorum.core.records import (
+    Accessed,
+    Commit,
+    Reencoded,
+    RehearsalMade,
+    Rehearsed,
+    Signed,
+    Stored,
+    Summary,
+    Weighed,
+)
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
@@ -295,6 +305,8 @@ class Vote(Struct, frozen=True):
     """What the vote was about as well, and what stays however it ended: of a supersession, what takes its place."""
     memory_ids: tuple[str, ...] = ()
     """All memories that the proposal named, in its order."""
+    weighed: Weighed | None = None
+    """How its budget's policy weighed it, where it was nominated for that: the nominator's word."""
 
 
 class Superseded(Struct, frozen=True):
@@ -620,6 +632,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
         ),
         spared=tuple(i for i in proposal.memory_ids[: KINDS[proposal.kind].spares] if i != memory_id),
         memory_ids=proposal.memory_ids,
+        weighed=proposal.weighed,
         asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.kind_of(nomination) else None,
     )
 

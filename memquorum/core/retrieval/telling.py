@@ -16,8 +16,8 @@ from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
-from memquorum.core.policy import PPM, Policy, number, share
-from memquorum.core.records import Summary
+from memquorum.core.policy import FEATURES, PPM, Policy, number, share
+from memquorum.core.records import Summary, Weighed
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
@@ -34,6 +34,7 @@ _TRIGGER = {
     "interval": "opened after the interval",
     "pressure": "opened under memory pressure",
     "triage": "opened for what had expired",
+    "budget": "opened because a namespace held more tokens than its budget",
     "contradiction": "opened because a memory said otherwise than another",
 }
 WHY = {
@@ -285,6 +286,8 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
     proposed = kind.words.proposed.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
     yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
+    if vote.weighed is not None:
+        yield from _weighed(vote.weighed)
     if before:
         yield f"  Proposed so in {_epochs(before)} too, with the same outcome for the same reason."
     if kind.takes > 1:
@@ -312,6 +315,18 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
             f"ballots of {_members(proof.ballots)}; committed by {_members(proof.commits)}. All signatures hold."
         )
         yield f"  Proposal {proof.digest[:16]}…; entry {vote.journal_seq} of the journal."
+
+
+def _weighed(told: Weighed) -> Iterator[str]:
+    """Tells how a budget's policy weighed it, which is the nominator's word."""
+    by = f"policy {told.version}" if told.version else "the genesis file's policy"
+    yield (
+        f"  Its namespace held {told.held:,} tokens of {told.budget:,}; by {told.policy} of {by} it was the next "
+        f"to go, with its {told.tokens:,} tokens: {told.why}."
+    )
+    features = ", ".join(f"{name} {share(value)}" for name, value in zip(FEATURES, told.features, strict=False))
+    scored = share(told.net_ppm) + ", negative" if told.net_ppm < 0 else share(told.score // 1000) + " per 1,000 tokens"
+    yield f"  The nominator weighed {features}; sensitivity {share(told.sensitivity_ppm)}; score {scored}."
 
 
 def _whether(kind: Kind, first: str, *others: str) -> str:

@@ -10,15 +10,16 @@ Nothing here removes a memory: decay and capacity nominate, the vote decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import decay, triage
+from memquorum.core.budgets.claims import BUDGET
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
 from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, MERGES, SUMS_UP
@@ -48,7 +49,7 @@ LATEST = 2**62
 
 
 def nothing() -> bool:
-    """Nothing has expired."""
+    """Nothing has expired, or is too much."""
     return False
 
 
@@ -59,12 +60,19 @@ class Attempt(Struct, frozen=True):
     as_of: int
 
 
-def trigger(standing: Standing, as_of: int, policy: Policy, expired: Callable[[], bool] = nothing) -> str | None:
+def trigger(
+    standing: Standing,
+    as_of: int,
+    policy: Policy,
+    expired: Callable[[], bool] = nothing,
+    over: Callable[[], bool] = nothing,
+) -> str | None:
     """Why the shard should vote at the tick `as_of`, or None.
 
     "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
     epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. "triage": as much
-    time as `triage.every_ms`, and something has expired, which `expired` is asked only then. "contradiction": none of
+    time as `triage.every_ms`, and something has expired, which `expired` is asked only then. "budget": as much as
+    `budget.every_ms`, and a namespace is over its budget and may let something go, by `over`. "contradiction": none of
     these, but a memory says otherwise than another and no epoch has had that before it. A tick from before the last
     epoch triggers nothing: its time has been judged.
     """
@@ -79,6 +87,8 @@ def trigger(standing: Standing, as_of: int, policy: Policy, expired: Callable[[]
         return INTERVAL
     if as_of - standing.last_epoch_at >= policy.triage.every_ms and expired():
         return TRIAGE
+    if policy.budget.tokens and as_of - standing.last_epoch_at >= policy.budget.every_ms and over():
+        return BUDGET
     return CONTRADICTION if standing.contested_at else None
 
 
@@ -126,6 +136,7 @@ def build(
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
     alike: Sequence[tuple[Candidate, ...]] = (),
+    over: Sequence[tuple[Candidate, Weighed]] = (),
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
@@ -136,7 +147,8 @@ def build(
     what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
     first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `contested`: memories, each with
     those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `alike`:
-    summaries that say the same, first the one that stays. `rooms`: how many memories each of their namespaces may lose
+    summaries that say the same, first the one that stays. `over`: what is beyond its namespace's budget, as its policy
+    weighed it. `rooms`: how many memories each of their namespaces may lose
     now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather
     where others contradict it than with its summary, or with those that say the same, rather with these than to be let
     go, rather to be let go than to be promoted.
@@ -147,7 +159,8 @@ def build(
     told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
     due, evicted = ([c for c in some if c.memory_id not in told] for some in ([*crossed, *expired], evicted))
     falling = _falling(asked, due, evicted, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
-    first = _within(_doubting(falling, [c for c in doubted if c.memory_id not in told]), rooms)
+    falling = _doubting(falling, [c for c in doubted if c.memory_id not in told])
+    first = _within([*falling, *_beyond(over, told.union(*(one.memory_ids for one in falling)))], rooms)
     taken = told | {memory_id for proposal in first for memory_id in proposal.memory_ids}
     rising = [
         _proposal(candidate, kind, reason)
@@ -271,6 +284,15 @@ def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list
     ]
     named |= {memory_id for one in found for memory_id in one.memory_ids}
     return [*asked, *found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
+
+
+def _beyond(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -> list[Proposal]:
+    """What is beyond a budget, where nothing else is voted on of it."""
+    return [
+        replace(_proposal(candidate, kind, BUDGET), weighed=weighed)
+        for candidate, weighed in over
+        if candidate.memory_id not in named and (kind := _lets_go(candidate)) is not None
+    ]
 
 
 def capped(candidate: Candidate) -> bool:

@@ -18,6 +18,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import Event
+from memquorum.core.policy import BudgetPolicy
 from memquorum.core.records import (
     BallotCast,
     Commit,
@@ -28,10 +29,12 @@ from memquorum.core.records import (
     Result,
     Signed,
     Ticked,
+    Weighed,
 )
 from memquorum.core.vote.columns import places_of, read
 from memquorum.core.vote.kinds.kind import Opinion
-from tests.builders import votes
+from tests.builders import genesis, votes
+from tests.builders.policies import by_the_paper
 from tests.builders.published import (
     ACCESSED,
     DECIDED,
@@ -268,6 +271,24 @@ def test_a_vote_about_another_time_is_named(codec: Codec, as_of: int, offset: in
     public = publish(shard)
     public.rewrite(4, as_of=12_000)
     assert kinds(public.audit())[0] == Kind.NOMINATION_UNTIMELY
+
+
+def test_a_score_that_does_not_follow_from_what_is_said_is_named(codec: Codec) -> None:
+    """No vote depends on it, so nobody but an audit finds it."""
+    made = genesis.make(policy=by_the_paper(budget=BudgetPolicy(tokens="greenhouse=64/fifo")))
+    psi, net = (500_000, 0, 0, 0, 0, 0, 0), 142_857 // 2
+    weighed = Weighed("fifo", 0, 64, 90, 30, "episodic", 0, psi, net, net * 1_000_000 // 30, "oldest")
+
+    def audited(told: Weighed | None) -> list[Kind]:
+        shard = Shard(codec, made)
+        shard.episode("a")
+        shard.tick(12_000)
+        shard.decide([replace(votes.proposal(A, "forget"), reason="budget", weighed=told)])
+        return kinds(publish(shard).audit())
+
+    assert Kind.SCORE_WRONG not in audited(weighed)
+    for told in (None, replace(weighed, net_ppm=net + 1), replace(weighed, policy="lru"), replace(weighed, held=64)):
+        assert Kind.SCORE_WRONG in audited(told)
 
 
 def results(public: Published, **by_memory: str) -> None:

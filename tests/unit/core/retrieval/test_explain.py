@@ -12,7 +12,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Proposal, Quote, Restored, Stored, Summary
+from memquorum.core.records import Accessed, Proposal, Quote, Restored, Stored, Summary, Weighed
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
 from tests.builders import genesis, rehearsals, votes
@@ -249,6 +249,22 @@ def test_votes_that_ended_alike_are_told_once(shard: Shard) -> None:
     heads = [line for line in text.splitlines() if line.startswith("Epoch")]
     assert [head.split()[1] for head in heads] == ["3", "4"]
     assert "  Proposed so in epochs 1 and 2 too, with the same outcome for the same reason." in text
+
+
+def test_what_was_beyond_a_budget_says_how_its_policy_weighed_it(alive: Shard) -> None:
+    weighed = Weighed("worth", 2, 5_000, 5_100, 24, "episodic", 0, (500_000, 0, 0, 0, 200_000, 0, 0), 99_999,
+                      4_166_625_000, "least worth its tokens")  # fmt: skip
+    alive.decide([replace(proposal(A, "forget"), reason="budget", weighed=weighed)], trigger="budget")
+    account, text = told(alive, A)
+    assert account.votes[0].weighed == weighed
+    assert "because its namespace held more tokens than its budget; the epoch was opened because a namespace" in text
+    assert (
+        "Its namespace held 5,100 tokens of 5,000; by worth of policy 2 it was the next to go, with its 24 tokens: "
+        "least worth its tokens." in text
+    )
+    assert "The nominator weighed recency 0.5, accesses 0, goals 0, centrality 0, worth 0.2, novelty 0" in text
+    assert "score 4.1666 per 1,000 tokens." in text
+    assert explain.plain(account)["votes"][0]["weighed"]["features"][0] == 500_000
 
 
 def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Codec) -> None:

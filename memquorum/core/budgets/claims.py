@@ -1,0 +1,48 @@
+"""What a proposal says of the policy by which it came, and whether that follows.
+
+The features are the nominator's word: members know other things of a memory at other times, so no vote depends on them.
+What follows from them, from the budget and from the policy in force, an audit computes again.
+"""
+
+from __future__ import annotations
+
+from memquorum.core.budgets.items import weighed
+from memquorum.core.budgets.ledger import Going
+from memquorum.core.budgets.limits import budget_of
+from memquorum.core.facets import TYPES
+from memquorum.core.policy import FEATURES, Budget, BudgetPolicy
+from memquorum.core.records import Proposal, Weighed
+
+BUDGET = "budget"
+"""Why a memory is nominated, and an epoch opened: its namespace holds more tokens than its budget."""
+
+
+def claim(one: Going, type_: str, sensitivity_ppm: int, *, budget: Budget, held: int, version: int) -> Weighed:
+    """What is said of a memory that is to go. `held`: by its namespace, in tokens; `version`: of the policy."""
+    told = one.score
+    return Weighed(
+        budget.policy, version, budget.tokens, held, one.tokens, type_, sensitivity_ppm, told.features, told.net_ppm,
+        told.score, one.why,
+    )  # fmt: skip
+
+
+def wrong(proposal: Proposal, policy: BudgetPolicy, version: int) -> str | None:
+    """What cannot be of what a proposal says of its budget; None where all of it follows."""
+    told = proposal.weighed
+    if (proposal.reason == BUDGET) != (told is not None):
+        return f"reason {proposal.reason!r} {'without' if told is None else 'with'} a score"
+    if told is None:
+        return None
+    budget = budget_of(policy, proposal.namespace)
+    if budget is None or (told.policy, told.budget) != (budget.policy, budget.tokens):
+        return f"policy {told.policy!r} with {told.budget} tokens is not that of namespace {proposal.namespace!r}"
+    if told.version != version:
+        return f"policy {told.version} is not in force, {version} is"
+    if told.held <= told.budget:
+        return f"{told.held} tokens are within the budget of {told.budget}"
+    if len(told.features) != len(FEATURES) or told.type not in TYPES or told.tokens < 1:
+        return "no such features, type or weight"
+    follows = weighed(told.features, told.type, told.sensitivity_ppm, told.tokens, policy)
+    if (told.net_ppm, told.score) != (follows.net_ppm, follows.score):
+        return f"score {told.score} of {told.net_ppm} does not follow: {follows.score} of {follows.net_ppm} does"
+    return None

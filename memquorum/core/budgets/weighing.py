@@ -1,0 +1,60 @@
+"""From what a store knows of a memory to what a policy sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, RESTING, Item, accesses_ppm
+from memquorum.core.budgets.ledger import Group
+from memquorum.core.policy import PPM
+from memquorum.core.tiers import DRAFT
+from memquorum.core.tiers import LONG_TERM as PROMOTED
+from memquorum.ports import Weighted
+
+ORDINARY = 3 * PPM // 2
+"""The worth of a token of what nobody counted the words of, such as a summary: as much as of ordinary text."""
+
+
+def item(told: Weighted) -> Item:
+    """A memory that is alive."""
+    worth = told.worth_ppm
+    needed = any(one.startswith("goal:") for one in told.protections)
+    return Item(
+        told.candidate.memory_id,
+        told.type,
+        max(1, told.tokens),
+        told.candidate.created,
+        told.candidate.last_access,
+        uses=told.uses,
+        sensitivity_ppm=told.sensitivity_ppm,
+        goals_ppm=told.goals_ppm,
+        centrality_ppm=accesses_ppm(told.links),
+        worth=told.tokens * ORDINARY if worth is None else worth,
+        novelty_ppm=told.novelty_ppm or 0,
+        urgency_ppm=PPM if needed else 0,
+        needs=told.needs,
+        protected=_protected(told),
+    )
+
+
+def groups(weighted: Iterable[Weighted], proposable: Collection[str]) -> list[Group]:
+    """The summaries that wait for their vote and are put to it, as what may take the place of others.
+
+    How far one lies from what it says nobody knows who cannot read it; the members do, and vote by what it covers.
+    """
+    drafts = (told for told in weighted if told.candidate.tier == DRAFT and told.candidate.memory_id in proposable)
+    return [
+        Group(told.candidate.memory_id, told.needs, max(1, told.tokens), sensitivity_ppm=told.sensitivity_ppm)
+        for told in drafts
+    ]
+
+
+def _protected(told: Weighted) -> str | None:
+    for kind, why in (("hold", HELD), ("pin", PINNED)):
+        if kind in told.protections:
+            return why
+    if told.protections:
+        return NEEDED
+    if told.candidate.tier == PROMOTED:
+        return LONG_TERM
+    return RESTING if told.rests else None

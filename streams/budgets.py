@@ -1,0 +1,148 @@
+"""What namespaces that hold more tokens than their budgets are to let go (SPEC D; `core.budgets`).
+
+A shard is asked what its namespaces with a budget hold; only one that holds too much is read. Whoever is over its
+budget and may let nothing go, since all of it is protected or rests, is not read again before the shard's next epoch or
+before it holds another number of tokens. What is beyond a budget is told once in the log, by its reasons.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import Collection, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core import caps
+from memquorum.core.budgets.claims import claim
+from memquorum.core.budgets.ledger import Group, Ledger, Plan
+from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.rules import REFLECTS
+from memquorum.core.budgets.weighing import groups, item
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.policy import Budget, Policy, budgets
+from memquorum.core.records import Standing, Weighed
+from memquorum.core.tiers import ALIVE
+from memquorum.ports import Candidate, Schedule, Weighted
+
+log = logging.getLogger(__name__)
+
+
+class Leaving(Struct, frozen=True):
+    """What is to go for want of tokens, in the order of its policy, and how many of each of its namespaces may go."""
+
+    chosen: tuple[tuple[Candidate, Weighed], ...] = ()
+    rooms: Mapping[str, int] = {}
+
+
+class Elsewhere(Struct, frozen=True):
+    """What the same epoch votes on for other reasons: memories that are to go, and summaries that are to stay, each
+    with what it takes the place of."""
+
+    going: Collection[str] = ()
+    drafts: Mapping[str, Collection[str]] = {}
+
+
+NOTHING = Leaving()
+NOBODY = Elsewhere()
+
+
+class Budgets:
+    """Asks the schedule what namespaces hold; remembers which are beyond their budgets for good."""
+
+    def __init__(self, schedule: Schedule, seed: bytes) -> None:
+        """`seed`: the stage's secret, of which the lots of `random` are drawn: who writes cannot tell what goes."""
+        self._schedule = schedule
+        self._seed = hmac.digest(seed, b"memquorum/budgets", "sha256")
+        # By (shard, namespace): in which epoch, holding how much, nothing might go.
+        self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
+        self._told: dict[tuple[int, str], Mapping[str, int]] = {}
+
+    def over(self, shard: int, standing: Standing, as_of: int, policy: Policy) -> bool:
+        """Whether a namespace holds more than its budget, and something of it may go."""
+        return bool(self._leaving(shard, standing, as_of, policy, opens=True).chosen)
+
+    def leaving(
+        self, shard: int, standing: Standing, as_of: int, genesis: Genesis, also: Elsewhere = NOBODY
+    ) -> Leaving:
+        """What is to go, namespace by namespace, by a configuration's policy. `also`: what goes or comes anyway."""
+        return self._leaving(shard, standing, as_of, genesis.policy, version=genesis.policy_version, also=also)
+
+    def _leaving(
+        self,
+        shard: int,
+        standing: Standing,
+        as_of: int,
+        policy: Policy,
+        *,
+        version: int = 0,
+        also: Elsewhere = NOBODY,
+        opens: bool = False,
+    ) -> Leaving:
+        asked = self._asked(shard, standing, policy, opens)
+        if not asked:
+            return NOTHING
+        rooms = caps.rooms(self._schedule.quotas(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
+        chosen = list[tuple[Candidate, Weighed]]()
+        for namespace, (budget, held) in asked.items():
+            known = {one.candidate.memory_id: one for one in self._schedule.weighted(shard, namespace)}
+            room = rooms[namespace] - len(known.keys() & set(also.going))
+            plan = self._ledger(known, budget, policy, also).plan(
+                budget.tokens, as_of, most=max(0, min(room, policy.epoch.proposals_max)), groups=_drafts(known, also)
+            )
+            self._tell(shard, namespace, budget, plan)
+            if opens and not plan.goes:
+                self._stuck[shard, namespace] = standing.last_epoch, held
+            for one in plan.goes:
+                told = known[one.memory_id]
+                said = claim(one, told.type, told.sensitivity_ppm, budget=budget, held=held, version=version)
+                chosen.append((told.candidate, said))
+        return Leaving(tuple(chosen), rooms)
+
+    def _asked(self, shard: int, standing: Standing, policy: Policy, opens: bool) -> dict[str, tuple[Budget, int]]:
+        """The namespaces that hold more than their budgets, with how much. `opens`: whether an epoch would be opened
+        for it, which it is not where nothing might go."""
+        patterns = {one.pattern for one in budgets(policy.budget)}
+        found: dict[str, tuple[Budget, int]] = {}
+        for namespace, held in sorted(self._schedule.held(shard, patterns).items()) if patterns else ():
+            budget = budget_of(policy.budget, namespace)
+            if budget is None or held <= budget.tokens:
+                self._told.pop((shard, namespace), None)
+            elif not opens or self._stuck.get((shard, namespace)) != (standing.last_epoch, held):
+                found[namespace] = budget, held
+        return found
+
+    def forget(self, shards: Collection[int]) -> None:
+        """Another process may have seen to these meanwhile."""
+        self._stuck = {key: told for key, told in self._stuck.items() if key[0] not in shards}
+        self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
+
+    def _ledger(self, known: Mapping[str, Weighted], budget: Budget, policy: Policy, also: Elsewhere) -> Ledger:
+        """A namespace once what goes anyway is gone."""
+        namespace = next(iter(known.values())).candidate.namespace if known else ""
+        ledger = Ledger(budget.policy, policy.budget, hmac.digest(self._seed, namespace.encode(), "sha256"))
+        summed = {one for sources in also.drafts.values() for one in sources}
+        gone = set(also.going) | (set() if budget.policy in REFLECTS else summed)
+        for told in known.values():
+            if told.candidate.tier in ALIVE and told.candidate.memory_id not in gone:
+                ledger.put(item(told))
+        return ledger
+
+    def _tell(self, shard: int, namespace: str, budget: Budget, plan: Plan) -> None:
+        """A line where something else is beyond the budget than before."""
+        if plan.excess == self._told.get((shard, namespace), {}):
+            return
+        self._told[shard, namespace] = plan.excess
+        if plan.over:
+            why = ", ".join(f"{tokens:,} {reason}" for reason, tokens in plan.excess.items())
+            log.warning(
+                "shard %d: namespace %r stays %d tokens beyond its budget of %d: %s",
+                shard, namespace, plan.over, budget.tokens, why,
+            )  # fmt: skip
+
+
+def _drafts(known: Mapping[str, Weighted], also: Elsewhere) -> list[Group]:
+    """The summaries of a namespace that are voted on in the same epoch."""
+    asked = [replace(known[one], needs=tuple(sources)) for one, sources in also.drafts.items() if one in known]
+    return groups(asked, also.drafts)

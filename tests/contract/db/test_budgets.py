@@ -1,0 +1,90 @@
+"""What every schedule tells of a namespace with a budget, on both adapters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from db.standing import Clear
+from memquorum.core.avro import Codec
+from memquorum.core.policy import PPM
+from memquorum.core.tiers import SHORT_TERM
+from memquorum.ports import Candidate
+from tests.builders import genesis, votes
+from tests.builders.erasures import entitled
+from tests.builders.protections import accepted as protection
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.support.stores import KINDS, World, make
+
+GENESIS = genesis.make(**entitled(signed=()))
+A, B, C, D = (memory_id(e) for e in "abcd")
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    return world.shard(codec, GENESIS)
+
+
+def _clear(text: str, *vector: float) -> Clear:
+    return Clear(text, np.array([*vector, *(0.0,) * (8 - len(vector))], np.float32))
+
+
+def test_a_namespace_weighs_what_its_contents_weigh(world: World, shard: Shard) -> None:
+    for event in "ab":
+        shard.episode(event, 1_000)
+    world.flush(shard, {A: _clear("äöü€", 1), B: _clear("x" * 41, 1)})  # nine bytes: three tokens
+    assert world.schedule.held(0, [NAMESPACE]) == {NAMESPACE: 14}
+    assert world.schedule.held(0, [NAMESPACE[:2] + "*"]) == {NAMESPACE: 14}
+    assert world.schedule.held(0, ["another", "b*"]) == {}
+    assert world.schedule.held(1, [NAMESPACE]) == {}
+    assert [one.tokens for one in world.schedule.weighted(0, NAMESPACE)] == [
+        {A: 3, B: 11}[one] for one in sorted([A, B])
+    ]
+    assert world.schedule.weighted(0, "another") == []
+
+
+def test_what_is_told_of_a_memory_is_what_happened_to_it(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000)
+    shard.episode("b", 2_000, derives_from=(A,))
+    shard.episode("c", 3_000)
+    world.flush(shard, {A: _clear("a", 1), B: _clear("b", 0.6, 0.8), C: _clear("c", 0, 1)})
+    shard.access(A, 4_000)
+    world.flush(shard)
+    found = {one.candidate.memory_id: one for one in world.schedule.weighted(0, NAMESPACE)}
+    assert found[A].candidate == Candidate(
+        A, NAMESPACE, SHORT_TERM, 1_000, 4_000, found[A].candidate.salience_ppm, False
+    )
+    assert (found[A].uses, found[A].links, found[A].needs) == (1, 1, ())
+    assert (found[B].uses, found[B].links, found[B].needs) == (0, 0, (A,))
+    assert {one.goals_ppm for one in found.values()} == {0}
+    assert not any(one.rests or one.protections for one in found.values())
+
+
+def test_what_protects_and_what_lies_near_a_goal_is_told(world: World, codec: Codec, shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event, 1_000)
+    world.flush(shard, {A: _clear("a", 1), B: _clear("b", 0.6, 0.8), C: _clear("c", 0, 0, 1)})
+    shard.protect(protection(codec, "need", A, reference="deploy", cluster=GENESIS.cluster))
+    shard.protect(protection(codec, "pin", B, 2, cluster=GENESIS.cluster))
+    world.flush(shard)
+    found = {one.candidate.memory_id: one for one in world.schedule.weighted(0, NAMESPACE)}
+    assert (found[A].protections, found[B].protections, found[C].protections) == (("goal:deploy",), ("pin",), ())
+    assert found[A].goals_ppm >= PPM - 1
+    assert abs(found[B].goals_ppm - 600_000) < 1_000
+    assert found[C].goals_ppm == 0
+
+
+def test_what_a_vote_kept_rests(world: World, shard: Shard) -> None:
+    for event in "ab":
+        shard.episode(event, 1_000)
+    shard.tick(10**12)
+    world.flush(shard)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
+    world.flush(shard)
+    assert [(one.candidate.memory_id, one.rests) for one in world.schedule.weighted(0, NAMESPACE)] == [(A, True)]
+    assert list(world.schedule.held(0, [NAMESPACE])) == [NAMESPACE]

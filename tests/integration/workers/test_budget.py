@@ -1,0 +1,112 @@
+"""A budget on a running installation: a namespace that holds too many tokens shrinks to its budget by votes.
+
+The clock is driven in lockstep: a step is over once what it opened has been voted on and applied.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from infra import commands, genesis, settings, supervisor
+from infra.demo.driver import Driver
+from infra.demo.steps import Tick
+from infra.settings import Settings
+from memquorum.client import Memory
+from memquorum.core.text.tokens import tokens
+from memquorum.schema_files import load_codec
+
+START = 1_750_000_000_000
+MINUTE, HOUR = 60_000, 3_600_000
+SPACE, BUDGET = "hall", 80
+SAID = [
+    f"The {thing} of the hall was {how} when we looked at it."
+    for thing in ("room", "door", "light", "floor")
+    for how in ("warm", "fine", "clean")
+]
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """The whole fleet with a budget, without caps, and with members that let everything go."""
+    configured = replace(
+        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
+    )
+    policy = {
+        "budget": {"tokens": f"{SPACE}={BUDGET}/fifo"},
+        "forget": {"theta_ppm": 1_000_000},
+        "caps": {"epoch_share": "1", "day_share": "1"},
+    }
+    genesis.create(configured, policy=policy)
+    with supervisor.started(configured) as running:
+        yield running
+
+
+@pytest.fixture
+def move(line: Settings) -> Iterator[Callable[[float], None]]:
+    """Moves the time to so many minutes after START."""
+    made = genesis.read(line)
+    driver = Driver(line.bootstrap, made, load_codec(), line.memory_dsn, active=range(made.shards))
+    with closing(driver):
+        yield lambda minutes: driver.run([Tick(START + round(minutes * MINUTE))], lambda: None)
+
+
+def run(line: Settings, *arguments: str) -> int:
+    """The operator's command, in this process."""
+    parsed = commands.parser(arguments[0]).parse_args(arguments)
+    return int(parsed.command(line, parsed))
+
+
+def rows(line: Settings, statement: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(line.memory_dsn) as connection:
+        return connection.execute(statement, {"n": SPACE}).fetchall()
+
+
+def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
+    line: Settings, move: Callable[[float], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    move(-2)
+    with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=SPACE, agent="anna") as memory:
+        told = memory.add_all(
+            {"content": text, "occurred_at": START - HOUR + at, "explicit": True} for at, text in enumerate(SAID)
+        )
+        made = [memory.outcome(receipt, timeout=60).memory_id for receipt in told]
+        assert memory.pin(made[0]) is not None
+        weigh = [tokens(text) for text in SAID]
+        assert sum(weigh) > BUDGET
+
+        assert run(line, "forget", "--dry-run", "--policy", "fifo", "--json") == 0
+        (outlook,) = json.loads(capsys.readouterr().out)
+        assert (outlook["held"], outlook["budget"], outlook["policy"]) == (sum(weigh), BUDGET, "fifo")
+        foreseen = [one["memory_id"] for one in outlook["goes"]]
+        assert foreseen == made[1 : 1 + len(foreseen)], "the oldest, but not what is pinned"
+
+        move(0)
+        gone = {one for (one,) in rows(line, "SELECT id::text FROM memory WHERE namespace = %(n)s AND tier = 'sealed'")}
+        assert gone == set(foreseen), "members let go what the policy nominated, and nothing else"
+        held = "SELECT sum((octet_length(body) + 3) / 4)::integer FROM content WHERE namespace = %(n)s"
+        ((left,),) = rows(line, held)
+        assert left == outlook["left"] <= BUDGET < left + weigh[len(foreseen)]
+        told_of = """SELECT DISTINCT d.trigger FROM outcome o JOIN decision d USING (shard, epoch)
+            JOIN memory m ON m.id = o.memory_id WHERE m.namespace = %(n)s AND o.kind = 'forget'"""
+        ((trigger,),) = rows(line, told_of)
+        assert trigger in {"budget", "interval"}
+        account = str(memory.explain(foreseen[0]))
+        assert "because its namespace held more tokens than its budget" in account
+        assert f"held {sum(weigh)} tokens of {BUDGET}; by fifo of the genesis file's policy" in account
+        assert "The nominator weighed recency" in account
+
+        for one in made[1:]:
+            if one not in gone:
+                assert memory.pin(one) is not None
+        ((kept,),) = rows(line, held)
+        move(2)
+        assert rows(line, held) == [(kept,)]
+        assert run(line, "forget", "--dry-run", "--budget", "64", "-n", SPACE) == 0
+        assert "may not go:" in (shown := capsys.readouterr().out) and " pinned" in shown

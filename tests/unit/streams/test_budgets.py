@@ -1,0 +1,207 @@
+"""The nomination stage where a namespace holds more tokens than its budget."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.budgets.claims import BUDGET, wrong
+from memquorum.core.caps import Quota
+from memquorum.core.decay import span_ms
+from memquorum.core.identity.messages import open_signed
+from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
+from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.tiers import DRAFT, LONG_TERM, SHORT_TERM
+from memquorum.ports import Candidate, Weighted
+from streams.nomination import Nomination
+from streams.stage import Arrival
+from tests.builders import genesis as cluster
+from tests.builders.policies import by_the_paper
+from tests.builders.shelf import Shelf
+
+NOW = 1_790_000_000_000
+HOUR = 3600 * 1000
+MINUTE = 60 * 1000
+STANDING = Standing(last_epoch=4, last_epoch_at=NOW - MINUTE, interactions=0, alive=5)
+SEED = cluster.seed_of("service:nomination")
+
+
+def _policy(tokens: str = "n=64/fifo", caps: CapsPolicy = NO_CAPS, **budget: object) -> Policy:
+    return by_the_paper(caps=caps, budget=BudgetPolicy(tokens=tokens, **budget))  # type: ignore[arg-type]
+
+
+def _memory(name: str, age: int, tokens: int = 30, *, tier: str = SHORT_TERM, **told: object) -> Weighted:
+    at = NOW - age * HOUR
+    values = {"rests": False, "protections": (), "needs": (), **told}
+    return Weighted(
+        Candidate(name, "n", tier, at, NOW - 1_000, 400_000, early=False), "episodic", tokens, 0, 0, 0, 0,
+        worth_ppm=10 * PPM, novelty_ppm=None, **values,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def _shelf(*weighs: Weighted) -> Shelf:
+    alive = [one.candidate for one in weighs if one.candidate.tier != DRAFT]
+    return Shelf(weighs=list(weighs), alive=alive, stands={"n": Quota(living=len(alive))})
+
+
+class Stage:
+    """The stage over a shelf, and ticks one after the other."""
+
+    def __init__(self, codec: Codec, shelf: Shelf, policy: Policy) -> None:
+        self._codec, self._genesis, self._ticks = codec, cluster.make(policy=policy), 0
+        self.shelf = shelf
+        self.stage = Nomination(codec, self._genesis, SEED, shelf, shelf)
+
+    def tick(self, standing: Standing = STANDING, *crossed: Crossing) -> NominationProposed | None:
+        self._ticks += 1
+        tick = DecayCrossed(1, NOW, 33, self._ticks, crossed, standing)
+        outputs = self.stage.process([Arrival(1, self._ticks, self._codec.encode(tick), traceparent=None)])
+        return open_signed(self._codec, self._genesis, outputs[0].value, NominationProposed)[1] if outputs else None
+
+    def again(self) -> None:
+        """What was sent was lost: it may be sent again."""
+        self.stage._sent.clear()
+
+
+def _told(record: NominationProposed | None) -> list[tuple[str, str]]:
+    return (
+        [] if record is None else [(one.memory_ids[0], one.reason) for one in record.proposals if one.kind == "forget"]
+    )
+
+
+A, B, C = _memory("a", 3), _memory("b", 2), _memory("c", 1)
+
+
+def test_what_is_over_budget_opens_an_epoch_and_says_why(codec: Codec) -> None:
+    policy = _policy()
+    record = Stage(codec, _shelf(C, A, B), policy).tick()
+    assert record is not None
+    assert record.trigger == BUDGET
+    assert _told(record) == [("a", BUDGET)]
+    weighed = record.proposals[0].weighed
+    assert weighed is not None
+    assert (weighed.policy, weighed.version, weighed.budget, weighed.held, weighed.tokens) == ("fifo", 0, 64, 90, 30)
+    assert weighed.why == "oldest"
+    assert weighed.features[4] == PPM // 5  # worth 10 of 50
+    assert wrong(record.proposals[0], policy.budget, 0) is None
+
+
+def test_who_is_within_budget_or_has_none_opens_none(codec: Codec) -> None:
+    assert Stage(codec, _shelf(A, B), _policy()).tick() is None
+    assert Stage(codec, _shelf(A, B, C), _policy("other=64")).tick() is None
+    unlimited = Stage(codec, _shelf(A, B, C), _policy(""))
+    assert unlimited.tick() is None
+    assert not [question for question in unlimited.shelf.asked if question[0] == "held"]
+
+
+def test_it_is_asked_only_so_long_after_the_last_epoch(codec: Codec) -> None:
+    stage = Stage(codec, _shelf(A, B, C), _policy())
+    assert stage.tick(replace(STANDING, last_epoch_at=NOW - MINUTE + 1)) is None
+    assert not [question for question in stage.shelf.asked if question[0] == "held"]
+
+
+def test_an_epoch_for_another_reason_takes_it_along_and_counts_what_goes_anyway(codec: Codec) -> None:
+    policy = _policy()
+    old = Candidate("a", "n", SHORT_TERM, NOW, NOW - span_ms(policy), 400_000, early=False)
+    shelf = _shelf(replace(A, candidate=old), B, C, _memory("d", 0))
+    shelf.alive[0] = old
+    record = Stage(codec, shelf, policy).tick(
+        replace(STANDING, last_epoch_at=NOW - HOUR), Crossing("a", old.last_access, 299_999)
+    )
+    assert record is not None
+    assert record.trigger == "interval"
+    # 120 tokens: what decayed goes anyway, and one more makes it 60.
+    assert _told(record) == [("a", "decayed"), ("b", BUDGET)]
+
+
+def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:
+    kept = (
+        replace(A, protections=("pin",)), replace(B, protections=("goal:deploy",)), replace(C, rests=True),
+        _memory("long", 9, tier=LONG_TERM), _memory("held", 9, protections=("hold", "pin")),
+    )  # fmt: skip
+    stage = Stage(codec, _shelf(*kept), _policy())
+    with caplog.at_level(logging.WARNING, "streams.budgets"):
+        assert stage.tick() is None
+    (line,) = [one.message for one in caplog.records]
+    assert "stays 86 tokens beyond its budget of 64: 30 held, 30 long-term, 30 needed, 30 pinned, 30 resting" in line
+    # Nothing may go: it is read again only when something else is so, and told only once.
+    stage.shelf.asked.clear()
+    assert stage.tick() is None
+    assert [question for question in stage.shelf.asked if question[0] == "weighted"] == []
+    stage.shelf.weighs.append(_memory("new", 0))
+    stage.shelf.alive.append(stage.shelf.weighs[-1].candidate)
+    assert _told(stage.tick()) == [("new", BUDGET)]
+
+
+def test_what_a_vote_kept_rests_and_the_next_in_order_is_nominated(codec: Codec) -> None:
+    stage = Stage(codec, _shelf(A, B, C), _policy())
+    assert _told(stage.tick()) == [("a", BUDGET)]
+    stage.shelf.weighs[0] = replace(A, rests=True)
+    assert _told(stage.tick(replace(STANDING, last_epoch=5))) == [("b", BUDGET)]
+
+
+def test_no_more_is_nominated_than_the_caps_leave(codec: Codec) -> None:
+    many = [_memory(f"{age:02}", age) for age in range(20)]
+    record = Stage(codec, _shelf(*many), _policy(caps=CapsPolicy())).tick()
+    assert _told(record) == [("19", BUDGET), ("18", BUDGET), ("17", BUDGET)]
+
+
+def test_what_goes_anyway_counts_against_the_caps(codec: Codec) -> None:
+    policy = _policy(caps=CapsPolicy())
+    at = NOW - span_ms(policy)
+    old = [Candidate(f"old{i}", "n", SHORT_TERM, NOW, at, 400_000, early=False) for i in range(3)]
+    many = [_memory(f"{age:02}", age) for age in range(10)]
+    shelf = _shelf(*(replace(A, candidate=one) for one in old), *many)
+    record = Stage(codec, shelf, policy).tick(
+        replace(STANDING, last_epoch_at=NOW - HOUR), *(Crossing(one.memory_id, at, 299_999) for one in old)
+    )
+    assert record is not None
+    assert [one.memory_ids[0] for one in record.proposals if one.weighed] == []
+    assert len(_told(record)) == 3
+
+
+def test_reflection_counts_on_the_summary_that_is_voted_on(codec: Codec) -> None:
+    draft = _memory("draft", 0, 10, tier=DRAFT, needs=("a", "b"))
+    shelf = _shelf(A, B, C, draft)
+    shelf.summed_up = [(draft.candidate, one.candidate) for one in (A, B)]
+    record = Stage(codec, shelf, _policy("n=64/reflection")).tick(replace(STANDING, last_epoch_at=NOW - HOUR))
+    assert record is not None
+    assert [(one.kind, one.memory_ids) for one in record.proposals] == [("consolidate", ("draft", "a", "b"))]
+
+
+def test_lots_are_drawn_under_the_stages_secret(codec: Codec) -> None:
+    many = _shelf(*(_memory(f"{age:02}", age) for age in range(20)))
+    first, again = (_told(Stage(codec, many, _policy("n=64/random")).tick()) for _ in range(2))
+    assert first == again
+    assert len(first) == 18
+    assert first != sorted(first, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"score": 1}, "score 1 of"),
+        ({"policy": "lru"}, "policy 'lru' with 64 tokens is not that of namespace 'n'"),
+        ({"budget": 70}, "with 70 tokens is not that"),
+        ({"version": 3}, "policy 3 is not in force, 0 is"),
+        ({"held": 64}, "64 tokens are within the budget of 64"),
+        ({"features": (1, 2)}, "no such features, type or weight"),
+        ({"type": "dream"}, "no such features, type or weight"),
+    ],
+)
+def test_what_does_not_follow_from_what_is_said_is_found(
+    codec: Codec, changes: dict[str, object], complaint: str
+) -> None:
+    policy = _policy()
+    record = Stage(codec, _shelf(A, B, C), policy).tick()
+    assert record is not None
+    proposal: Proposal = record.proposals[0]
+    assert proposal.weighed is not None
+    told = wrong(replace(proposal, weighed=replace(proposal.weighed, **changes)), policy.budget, 0)
+    assert told is not None
+    assert complaint in told
+    assert wrong(replace(proposal, weighed=None), policy.budget, 0) == "reason 'budget' without a score"
+    assert wrong(replace(proposal, reason="decayed"), policy.budget, 0) == "reason 'decayed' with a score"
