@@ -4,7 +4,8 @@
    how parameters and many rows are sent; `connection` and `pool`: connections for one and for many; `migrate`,
    `logins`;
 2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`; `followed`: how far a vault has
-   followed; `inmemory` is the same in memory, with `inmemory_rehearsals` and `inmemory_sessions`;
+   followed; `inmemory` is the same in memory, with `inmemory_rehearsals`, `inmemory_sessions` and
+   `inmemory_budgets`;
 3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
    `rewarded`; `rehearsals`: what is looked at again; `rollups`; `rollup_rows`: how rows become sentences and a log;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,

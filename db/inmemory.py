@@ -621,14 +621,7 @@ class InMemorySchedule:
 
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
         """What is alive in a namespace, as a budget weighs it; see the port."""
-        store, rows = self._store, self._store.rows
-        entries = store.entries.get(shard, ())
-        held = Held(
-            store.memories, store.strengths, store.contents, store.provenance.values(), rows[Conflict].values(),
-            store.protected.values(),
-            {e.memory_id: e for e, _ in entries if e.memory_id is not None and e.effect in ("stored", "drafted")},
-        )  # fmt: skip
-        return weighted(held, shard, namespace, store.states[shard].last_epoch)
+        return weighted(_held(self._store, shard), shard, namespace, self._store.states[shard].last_epoch)
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
@@ -665,6 +658,16 @@ class InMemorySchedule:
             s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early, s.replays,
             s.fades,
         )  # fmt: skip
+
+
+def _held(store: InMemoryStore, shard: int) -> Held:
+    """What a budget weighs."""
+    entries = store.entries.get(shard, ())
+    return Held(
+        store.memories, store.strengths, store.contents, store.provenance.values(), store.rows[Conflict].values(),
+        store.protected.values(),
+        {e.memory_id: e for e, _ in entries if e.memory_id is not None and e.effect in ("stored", "drafted")},
+    )  # fmt: skip
 
 
 def _beside(m: Memory) -> tuple[str, str, str, str | None]:

@@ -7,7 +7,7 @@
    `assignments`: whether a later process has taken over;
 3. `decay`: what has crossed the threshold at a tick;
 4. `sessions`: which sessions are over; `rewards`: what entries of the journal gave agents;
-5. `nomination`: what a shard is to vote on. `caps`: how much of a namespace may go; `alike`: which summaries say the
-   same; `orders` and `configurations`:
-   which order or request comes first, and by which configuration a shard votes.
+5. `nomination`: what a shard is to vote on. `caps`: how much of a namespace may go; `budgets`: what is too much of one;
+   `alike`: which summaries say the same; `orders` and `configurations`: which order or request comes first, and by
+   which configuration a shard votes.
 """

@@ -308,15 +308,10 @@ class History:
         nomination = checked.nomination
         tick = self._tick_at(nomination.accepted_offset)
         if nomination.as_of != tick:
-            where = f"the tick at accepted offset {nomination.accepted_offset}"
-            self._note(
-                entry, Kind.NOMINATION_UNTIMELY, f"a vote about time {tick}, {where}", f"about {nomination.as_of}"
-            )
-        of = self._rules.genesis
-        for proposal in nomination.proposals:
-            wrong = claims.wrong(proposal, of.policy.budget, of.policy_version)
-            if wrong is not None:
-                self._note(entry, Kind.SCORE_WRONG, "a budget and a score that follow from what is said", wrong)
+            of = f"a vote about time {tick}, the tick at accepted offset {nomination.accepted_offset}"
+            self._note(entry, Kind.NOMINATION_UNTIMELY, of, f"about {nomination.as_of}")
+        for wrong in claims.wrongs(nomination.proposals, self._rules.genesis):
+            self._note(entry, Kind.SCORE_WRONG, claims.EXPECTED, wrong)
         back, policy = {told.memory_id for told in detail.restored}, self._rules.genesis.policy
         results = decisions.results(self.rows(entry, detail), checked, policy, back)
         for expected, found in zip(results, detail.results, strict=False):

@@ -6,13 +6,18 @@ What follows from them, from the budget and from the policy in force, an audit c
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from memquorum.core.budgets.items import weighed
 from memquorum.core.budgets.ledger import Going
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.facets import TYPES
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import FEATURES, Budget, BudgetPolicy
 from memquorum.core.records import Proposal, Weighed
 
+EXPECTED = "a budget and a score that follow from what is said"
+"""What an audit expects of a proposal."""
 BUDGET = "budget"
 """Why a memory is nominated, and an epoch opened: its namespace holds more tokens than its budget."""
 
@@ -24,6 +29,14 @@ def claim(one: Going, type_: str, sensitivity_ppm: int, *, budget: Budget, held:
         budget.policy, version, budget.tokens, held, one.tokens, type_, sensitivity_ppm, told.features, told.net_ppm,
         told.score, one.why,
     )  # fmt: skip
+
+
+def wrongs(proposals: Iterable[Proposal], genesis: Genesis) -> Iterator[str]:
+    """What cannot be of what proposals say of budgets, by a configuration's policy."""
+    for proposal in proposals:
+        found = wrong(proposal, genesis.policy.budget, genesis.policy_version)
+        if found is not None:
+            yield found
 
 
 def wrong(proposal: Proposal, policy: BudgetPolicy, version: int) -> str | None:

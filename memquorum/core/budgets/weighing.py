@@ -1,4 +1,4 @@
-"""From what a store knows of a memory to what a policy sees of it."""
+"""What a policy sees of a memory, made of what a store knows of it."""
 
 from __future__ import annotations
 
