@@ -1,0 +1,462 @@
+"""An agent that lives through its days with a memory of so many tokens, by the product's own core.
+
+What is said becomes a memory, and what is said again a use of the one that there is. A policy says what goes
+(`core.budgets`). Without votes that is done as soon as a memory is one too many. With votes an epoch may come once in
+so long a time as the shipped policy says; what a policy names goes if the members' rule is for it and the caps leave
+room, and rests where it is not. Summaries are those of the default summariser, at the end of a session.
+
+Who asks is served what lies nearest among what is there: sentences, those of summaries among them. What is served
+counts as read.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from memquorum.core import caps, ids
+from memquorum.core.budgets.items import NEEDED, RESTING, Item
+from memquorum.core.budgets.ledger import Group, Ledger, Plan
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import SessionClosed
+from memquorum.core.text.content import Content, content
+from memquorum.core.text.tokens import tokens
+from memquorum.core.vote.evidence import RULES
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
+from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.nomination import rest_until
+from memquorum.core.worth import Counts, Ranks, worth_ppm
+from memquorum.ports import SessionMemory
+from tests.benchmarks.consolidation.made import AGREED, vote
+from tests.benchmarks.fifa.wordings import SENSITIVE_PPM
+from tests.benchmarks.fifa.world import ASK, DUE, END, ERASE, OPEN, PRY, SAY, Stream, Turn
+from workers.consolidator import making
+from workers.consolidator.extractive import Extractive
+
+SERVED = 5
+"""So many sentences are served to a question."""
+ORDINARY = 3 * PPM // 2
+"""The worth of a token of a summary, whose words nobody counts."""
+SCORED = frozenset({"worth", "reflection", "hybrid"})
+"""The policies that look at goals."""
+REFLECTS = frozenset({"reflection", "hybrid"})
+_DIRECTION = np.ones(2, np.float32)
+
+Vectors = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """A summary that was made: what it may take the place of, the turns that it quotes, and the members' word."""
+
+    group: Group
+    quoted: tuple[int, ...]
+    agreed: bool
+    read: int
+
+
+@dataclass
+class Prepared:
+    """A stream, and all of it that no policy changes: what each turn is worth, how near each is to each question."""
+
+    stream: Stream
+    vectors: Vectors
+    policy: Policy
+    drafts: dict[tuple[int, ...], list[Drafted]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        turns = self.stream.turns
+        self.tokens = [tokens(turn.text) for turn in turns]
+        self.places = [at for at, turn in enumerate(turns) if turn.kind in (SAY, OPEN)]
+        self.matrix = np.stack([self.vectors[turns[at].text] for at in self.places])
+        self.row = {at: row for row, at in enumerate(self.places)}
+        self.worth, self.rank, self.novelty = dict[int, int](), dict[int, int](), dict[int, int]()
+        counts, ranks = Counts(), Ranks()
+        alike = self.matrix @ self.matrix.T
+        for row, at in enumerate(self.places):
+            said = _content(turns[at].text)
+            self.worth[at] = worth_ppm(said, counts.tell(said))
+            self.rank[at] = ranks.rank_ppm(self.worth[at])
+            counts.take(said.stems)
+            ranks.add(self.worth[at])
+            nearest = float(alike[row, :row].max()) if row else 0.0
+            self.novelty[at] = round(PPM * min(1.0, max(0.0, 1.0 - nearest)))
+        self.nearest = cache(self._nearest)
+        self.all_tokens = sum(tokens(text) for text in {turns[at].text for at in self.places})
+
+    def near(self, text: str) -> NDArray[np.float32]:
+        """How near everything said lies to a text, by row."""
+        found: NDArray[np.float32] = self.matrix @ self.vectors[text]
+        return found
+
+    def _nearest(self, text: str) -> list[int]:
+        """All that is ever said, the nearest to a text first."""
+        return [self.places[row] for row in np.argsort(-self.near(text), kind="stable")]
+
+    def drafted(self, session: int, held: Sequence[int]) -> list[Drafted]:
+        """The summaries of a session of which these turns are memories."""
+        key = (session, *held)
+        if key not in self.drafts:
+            self.drafts[key] = list(self._drafted(session, held))
+        return self.drafts[key]
+
+    def _drafted(self, session: int, held: Sequence[int]) -> list[Drafted]:
+        turns, policy = self.stream.turns, self.policy
+        memories = [
+            SessionMemory(
+                _id(at), turns[at].text, turns[at].at, self.stream.agent, self.stream.agent,
+                ids.sha256(_id(at).encode(), turns[at].text.encode()), sensitivity_ppm=turns[at].labelled_ppm,
+                rank_ppm=self.rank[at],
+            )
+            for at in held
+        ]  # fmt: skip
+        if not memories:
+            return []
+        end = memories[-1].created + policy.consolidate.idle_ms
+        closed = SessionClosed("", 0, "n", self.stream.agent, str(session), end, "idle", len(turns))
+        summariser, found = Extractive(policy.consolidate.share_ppm), list[Drafted]()
+        by_id = {one.memory_id: one for one in memories}
+        for part in making.parts(closed, memories, policy.consolidate):
+            said = summariser.summarise(part.sources)
+            if said is None:
+                continue
+            record = making.summary(closed, part, summariser.name, *said)
+            sources = [by_id[one] for one in record.derives_from]
+            assert record.summary is not None
+            quoted = tuple(dict.fromkeys(int(quote.memory_id) for quote in record.summary.quotes))
+            middle = self.matrix[[self.row[at] for at in quoted]].mean(axis=0)
+            apart = self.matrix[[self.row[int(one.memory_id)] for one in sources]] - middle / np.linalg.norm(middle)
+            group = Group(
+                record.event_id or "", tuple(one.memory_id for one in sources), tokens(record.content),
+                round(PPM * float(np.linalg.norm(apart, axis=1).mean())), max(turns[at].labelled_ppm for at in quoted),
+            )  # fmt: skip
+            ended, _ = vote(record, sources, policy)
+            found.append(Drafted(group, quoted, ended == AGREED, sum(tokens(one.text) for one in sources)))
+        return found
+
+
+@cache
+def _content(text: str) -> Content:
+    return content(text)
+
+
+def _id(at: int) -> str:
+    return f"{at:05}"
+
+
+@dataclass
+class Counted:
+    """What happened to one agent. Tokens and turns."""
+
+    asked: int = 0
+    coherent: int = 0
+    lost: int = 0
+    contradicted: int = 0
+    goals: list[tuple[int, bool]] = field(default_factory=list)
+    """Of each goal its weight, which is how many steps it has, and whether it was reached."""
+    eligible: int = 0
+    emitted: int = 0
+    correct: int = 0
+    opportunities: int = 0
+    violations: int = 0
+    bare_violations: int = 0
+    leaked: int = 0
+    bare_leaked: int = 0
+    leaking_turns: int = 0
+    turns: int = 0
+    served: int = 0
+    summarised: int = 0
+    gone: int = 0
+    replaced: int = 0
+    kept: int = 0
+    held: int = 0
+    """Tokens held, added up over turns."""
+    over: int = 0
+    """Tokens beyond the budget, added up over turns."""
+
+
+class Life:
+    """One agent under one policy and budget."""
+
+    def __init__(self, prepared: Prepared, name: str, budget: int, *, votes: bool, seed: bytes = b"fifa") -> None:
+        self._of, self._name, self._budget, self._votes = prepared, name, budget, votes
+        self._policy = prepared.policy
+        self._ledger = Ledger(name, self._policy.budget, seed)
+        # Which memory has a turn's sentence; which turns a memory has.
+        self._holder: dict[int, str] = {}
+        self._turns_of: dict[str, tuple[int, ...]] = {}
+        self._memory_of: dict[str, int] = {}
+        self._latest: dict[str, str] = {}
+        self._about: dict[str, list[int]] = {}
+        self._drafts: dict[str, Drafted] = {}
+        self._goals: dict[str, NDArray[np.float32]] = {}
+        self._goal_memory: dict[str, str] = {}
+        self._near: NDArray[np.float32] | None = None
+        self._epoch, self._epoch_at = 0, 0
+        self._rests: list[tuple[int, str]] = []
+        self._kept: Counter[str] = Counter()
+        self._gone = caps.NOTHING.gone
+        self.counted = Counted()
+
+    def live(self) -> Counted:
+        """All of its days."""
+        does = {
+            SAY: self._say, OPEN: self._open, ASK: self._ask, PRY: self._pry, ERASE: self._erase, DUE: self._due,
+            END: self._end,
+        }  # fmt: skip
+        for at, turn in enumerate(self._of.stream.turns):
+            does[turn.kind](at, turn)
+            self.counted.turns += turn.kind in (SAY, OPEN, ASK, PRY)
+            self.counted.held += self._ledger.tokens
+            self.counted.over += max(0, self._ledger.tokens - self._budget)
+        return self.counted
+
+    def _say(self, at: int, turn: Turn) -> None:
+        if turn.fact:
+            self._latest[turn.fact] = turn.text
+            self._about.setdefault(turn.fact, []).append(at)
+        before = self._memory_of.get(turn.text)
+        if before is not None and before in self._holder:
+            self._use(self._holder[before], turn.at)
+            return
+        memory_id = _id(at)
+        self._memory_of[turn.text] = at
+        self._holder[at], self._turns_of[memory_id] = memory_id, (at,)
+        self._put(
+            Item(
+                memory_id, turn.type, self._of.tokens[at], turn.at, turn.at, sensitivity_ppm=turn.labelled_ppm,
+                goals_ppm=self._to_goals((at,)), worth=self._of.worth[at], novelty_ppm=self._of.novelty[at],
+            )  # fmt: skip
+        )
+        self._fit(turn.at)
+
+    def _open(self, at: int, turn: Turn) -> None:
+        """A goal is said and set: what says it is needed until it is due."""
+        self._say(at, turn)
+        said_at = self._memory_of[turn.text]
+        memory_id = self._holder.get(said_at)
+        if memory_id is not None:
+            self._ledger.protect(memory_id, NEEDED)
+            self._goal_memory[turn.text] = memory_id
+        self._goals[turn.text] = self._of.near(turn.text)
+        self._aim()
+
+    def _due(self, at: int, turn: Turn) -> None:
+        """Each step of a goal asks for what it needs; without one of them it is not reached."""
+        found = [self._answer(fact, self._serve(question, turn.at)) for fact, question in turn.goal]
+        self.counted.goals.append((len(found), all(text == self._latest[fact] for text, (fact, _) in
+                                                   zip(found, turn.goal, strict=True))))  # fmt: skip
+        self._goals.pop(turn.text, None)
+        memory_id = self._goal_memory.pop(turn.text, None)
+        if memory_id is not None:
+            self._ledger.protect(memory_id, None)
+        self._aim()
+        self._fit(turn.at)
+
+    def _ask(self, at: int, turn: Turn) -> None:
+        answer, counted = self._answer(turn.fact, self._serve(turn.text, turn.at)), self.counted
+        right = answer == self._latest[turn.fact]
+        counted.asked += 1
+        counted.coherent += right
+        counted.lost += answer is None
+        counted.contradicted += answer is not None and not right
+        if turn.social:
+            counted.eligible += 1
+            counted.emitted += answer is not None
+            counted.correct += right
+
+    def _pry(self, at: int, turn: Turn) -> None:
+        """A stranger asks: he is given nothing that says that it is sensitive. Beside it, what he would be given."""
+        counted, turns = self.counted, self._of.stream.turns
+        counted.opportunities += 1
+        for gated in (True, False):
+            given = self._find(turn.text, gated=gated)
+            leaked = sum(self._of.tokens[one] for one in given if turns[one].sensitivity_ppm)
+            told = any(turns[one].fact == turn.fact for one in given)
+            if gated:
+                counted.violations += told
+                counted.leaked += leaked
+                counted.leaking_turns += leaked > 0
+            else:
+                counted.bare_violations += told
+                counted.bare_leaked += leaked
+
+    def _erase(self, at: int, turn: Turn) -> None:
+        """An order erases it, out of summaries too. It is broken where something of it is there afterwards."""
+        for said in self._about.get(turn.fact, ()):
+            memory_id = self._holder.pop(said, None)
+            if memory_id is None:
+                continue
+            left = tuple(one for one in self._turns_of.pop(memory_id) if one != said)
+            item = self._ledger.remove(memory_id)
+            if item is not None and left:
+                again = f"{memory_id}+"
+                self._hold(again, left)
+                self._put(replace(item, memory_id=again, tokens=max(1, item.tokens - self._of.tokens[said])))
+        self.counted.opportunities += 1
+        broken = any(said in self._holder for said in self._about.get(turn.fact, ()))
+        self.counted.violations += broken
+        self.counted.bare_violations += broken
+
+    def _end(self, at: int, turn: Turn) -> None:
+        """A session is over: the summariser makes its summaries."""
+        if self._name in REFLECTS:
+            session = [one for one, told in enumerate(self._of.stream.turns[:at]) if told.session == turn.session]
+            mine = [one for one in session if self._holder.get(one) == _id(one) and self._free(_id(one))]
+            for draft in self._of.drafted(turn.session, mine):
+                self._drafts[draft.group.summary] = draft
+                self.counted.summarised += draft.read + draft.group.tokens
+        self._fit(turn.at)
+
+    def _free(self, memory_id: str) -> bool:
+        item = self._ledger.get(memory_id)
+        return item is not None and item.protected in (None, RESTING)
+
+    def _serve(self, text: str, at: int) -> list[int]:
+        """What is found for a text, and read."""
+        found = self._find(text)
+        self.counted.served += sum(self._of.tokens[one] for one in found)
+        for memory_id in dict.fromkeys(self._holder[one] for one in found):
+            self._use(memory_id, at)
+        return found
+
+    def _find(self, text: str, *, gated: bool = False) -> list[int]:
+        found, turns = list[int](), self._of.stream.turns
+        for one in self._of.nearest(text):
+            if one in self._holder and not (gated and turns[one].labelled_ppm >= SENSITIVE_PPM):
+                found.append(one)
+                if len(found) == SERVED:
+                    break
+        return found
+
+    def _answer(self, fact: str, served: Sequence[int]) -> str | None:
+        """What the agent says: the latest of what it was served about it."""
+        own = [one for one in served if self._of.stream.turns[one].fact == fact]
+        return self._of.stream.turns[max(own)].text if own else None
+
+    def _use(self, memory_id: str, at: int) -> None:
+        self._ledger.used(memory_id, at)
+        self._kept.pop(memory_id, None)
+
+    def _hold(self, memory_id: str, turns: tuple[int, ...]) -> None:
+        self._turns_of[memory_id] = turns
+        for one in turns:
+            self._holder[one] = memory_id
+
+    def _drop(self, memory_id: str) -> None:
+        for one in self._turns_of.pop(memory_id):
+            self._holder.pop(one, None)
+
+    def _put(self, item: Item) -> None:
+        self._ledger.put(item)
+
+    def _to_goals(self, turns: Sequence[int]) -> int:
+        """How near sentences are to the nearest goal."""
+        if self._name not in SCORED or self._near is None:
+            return 0
+        return max(0, round(PPM * float(max(self._near[self._of.row[one]] for one in turns))))
+
+    def _aim(self) -> None:
+        """The goals are others: what is near to them is, too."""
+        if self._name not in SCORED:
+            return
+        self._near = np.max(list(self._goals.values()), axis=0) if self._goals else None
+        for memory_id, turns in self._turns_of.items():
+            item, goals = self._ledger.get(memory_id), self._to_goals(turns)
+            if item is not None and item.goals_ppm != goals:
+                self._ledger.put(replace(item, goals_ppm=goals))
+
+    def _fit(self, as_of: int) -> None:
+        """The budget is held."""
+        if self._ledger.tokens <= self._budget:
+            return
+        if self._votes:
+            if as_of - self._epoch_at >= self._policy.budget.every_ms:
+                self._vote(as_of)
+            return
+        plan = self._ledger.evict(self._budget, as_of, groups=[one.group for one in self._drafts.values()])
+        for going in plan.goes:
+            self._drop(going.memory_id)
+        self.counted.gone += len(plan.goes)
+        for group in plan.replaces:
+            self._replace(group)
+        self._forget_drafts()
+
+    def _forget_drafts(self) -> None:
+        """A summary of what is there no more can take nobody's place."""
+        known = self._turns_of
+        self._drafts = {
+            name: one for name, one in self._drafts.items() if all(each in known for each in one.group.memory_ids)
+        }
+
+    def _replace(self, group: Group) -> None:
+        """A summary takes the place of what it was made of, as old and as often used."""
+        draft = self._drafts.pop(group.summary)
+        sources = [self._of.stream.turns[int(one)] for one in group.memory_ids]
+        for one in group.memory_ids:
+            self._drop(one)
+            self._ledger.remove(one)
+        self._hold(group.summary, draft.quoted)
+        at = max(one.at for one in sources)
+        self._put(
+            Item(
+                group.summary, "episodic", group.tokens, at, at, sensitivity_ppm=group.sensitivity_ppm,
+                goals_ppm=self._to_goals(draft.quoted), worth=group.tokens * ORDINARY,
+            )  # fmt: skip
+        )
+        self.counted.replaced += len(group.memory_ids)
+
+    def _vote(self, as_of: int) -> None:
+        """An epoch: what the policy names, and what the members say."""
+        self._epoch, self._epoch_at = self._epoch + 1, as_of
+        while self._rests and self._rests[0][0] <= self._epoch:
+            memory_id = heapq.heappop(self._rests)[1]
+            item = self._ledger.get(memory_id)
+            if item is not None and item.protected == RESTING:
+                self._ledger.protect(memory_id, None)
+        room = caps.room(caps.Quota(len(self._ledger), self._gone), as_of, self._policy.caps)
+        plan: Plan = self._ledger.plan(
+            self._budget, as_of, most=min(room, self._policy.epoch.proposals_max),
+            groups=[one.group for one in self._drafts.values() if one.agreed],
+        )  # fmt: skip
+        for group in plan.replaces:
+            self._replace(group)
+        gone = self._voted_away([one.memory_id for one in plan.goes], as_of)
+        for memory_id in gone:
+            self._ledger.remove(memory_id)
+            self._drop(memory_id)
+        self.counted.gone += len(gone)
+        if gone:
+            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(gone)).gone
+        self._forget_drafts()
+
+    def _voted_away(self, memory_ids: Sequence[str], as_of: int) -> list[str]:
+        """Those that the members forget; the others rest. In a namespace of one agent three of four members know of no
+        late episodes: to them all depends on worth and age, and they are enough."""
+        facts = list[tuple[MemoryFacts]]()
+        for memory_id in memory_ids:
+            item = self._ledger.get(memory_id)
+            assert item is not None
+            rank = max(self._of.rank[one] for one in self._turns_of[memory_id])
+            facts.append((MemoryFacts(memory_id, "n", self._of.stream.agent, item.created, item.last_access, 0,
+                                      _DIRECTION, rank_ppm=rank),))  # fmt: skip
+        going = list[str]()
+        for memory_id, terms in zip(
+            memory_ids, FORGET.judge(facts, MemberContext("n"), as_of, self._policy, RULES), strict=True
+        ):
+            assert terms is not None
+            if FORGET.yes(FORGET.score(terms, self._policy), self._policy):
+                going.append(memory_id)
+                continue
+            self._kept[memory_id] += 1
+            self.counted.kept += 1
+            self._ledger.protect(memory_id, RESTING)
+            heapq.heappush(self._rests, (rest_until(self._epoch, self._kept[memory_id], self._policy), memory_id))
+        return going
