@@ -4,6 +4,7 @@ line: what the line costs (the default). backpressure: publishing at five times 
 LangGraph's store and bare pgvector. scale: what an epoch costs with more members. forget: how well is forgotten.
 reading: how well is found. right: what is stored, corrected and forgotten as it should be.
 vm: the metrics and bounds of SPEC B. consolidation: what is left of sessions, and what is found in it.
+fifa: agents whose memory has a budget, under each policy.
 pages: draws the pages of what was kept, and measures nothing.
 """
 
@@ -35,6 +36,7 @@ WHAT = {
     "right": "tests.benchmarks.right.command",
     "vm": "tests.benchmarks.vm.command",
     "consolidation": "tests.benchmarks.consolidation.command",
+    "fifa": "tests.benchmarks.fifa.command",
     "pages": "tests.benchmarks.pages",
 }
 DATA = kept.ROOT.parent / "shared" / "data"
@@ -51,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help="small numbers, to see that it works; kept apart")
     made.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help=f"of the sets (default: {DATA})")
     made.add_argument("--cache", type=Path, metavar="FOLDER", help="where vectors of texts are kept")
+    made.add_argument("--seeds", type=int, help="fifa: so many seeds; another number than 30 is a trial, kept apart")
     made.add_argument("--minutes", type=float, help="backpressure: how long to publish (default: 10)")
     made.add_argument("--turns", type=int, help="peers: so many texts; another number is a trial, kept apart")
     made.add_argument("--python", type=Path, help="peers: of the others' environment (default: .tools/peers)")

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from tests.benchmarks import kept, measured, page
 from tests.benchmarks.consolidation import page as consolidation
+from tests.benchmarks.fifa import page as fifa
 from tests.benchmarks.forgetting import page as forgetting
 from tests.benchmarks.forgetting.command import RESULTS
 from tests.benchmarks.kept import Outcome
@@ -25,5 +26,6 @@ def run(given: Namespace) -> Outcome:
     right.draw()
     validation.draw()
     consolidation.draw()
+    fifa.draw()
     scalepage.draw()
     return Outcome([], 0)

@@ -25,6 +25,7 @@ from memquorum.core import caps, ids
 from memquorum.core.budgets.items import NEEDED, RESTING, Item
 from memquorum.core.budgets.ledger import Group, Ledger, Plan
 from memquorum.core.policy import PPM, Policy
+from memquorum.core.privacy.sensitivity import suggested_ppm
 from memquorum.core.records import SessionClosed
 from memquorum.core.text.content import Content, content
 from memquorum.core.text.tokens import tokens
@@ -75,6 +76,7 @@ class Prepared:
         turns = self.stream.turns
         self.tokens = [tokens(turn.text) for turn in turns]
         self.places = [at for at, turn in enumerate(turns) if turn.kind in (SAY, OPEN)]
+        self.sensitivity = {at: turns[at].labelled_ppm or _suggested(turns[at].text) for at in self.places}
         self.matrix = np.stack([self.vectors[turns[at].text] for at in self.places])
         self.row = {at: row for row, at in enumerate(self.places)}
         self.worth, self.rank, self.novelty = dict[int, int](), dict[int, int](), dict[int, int]()
@@ -112,7 +114,7 @@ class Prepared:
         memories = [
             SessionMemory(
                 _id(at), turns[at].text, turns[at].at, self.stream.agent, self.stream.agent,
-                ids.sha256(_id(at).encode(), turns[at].text.encode()), sensitivity_ppm=turns[at].labelled_ppm,
+                ids.sha256(_id(at).encode(), turns[at].text.encode()), sensitivity_ppm=self.sensitivity[at],
                 rank_ppm=self.rank[at],
             )
             for at in held
@@ -135,7 +137,7 @@ class Prepared:
             apart = self.matrix[[self.row[int(one.memory_id)] for one in sources]] - middle / np.linalg.norm(middle)
             group = Group(
                 record.event_id or "", tuple(one.memory_id for one in sources), tokens(record.content),
-                round(PPM * float(np.linalg.norm(apart, axis=1).mean())), max(turns[at].labelled_ppm for at in quoted),
+                round(PPM * float(np.linalg.norm(apart, axis=1).mean())), max(one.sensitivity_ppm for one in sources),
             )  # fmt: skip
             ended, _ = vote(record, sources, policy)
             found.append(Drafted(group, quoted, ended == AGREED, sum(tokens(one.text) for one in sources)))
@@ -145,6 +147,12 @@ class Prepared:
 @cache
 def _content(text: str) -> Content:
     return content(text)
+
+
+@cache
+def _suggested(text: str) -> int:
+    """What intake takes a text for whose publisher says nothing of its sensitivity."""
+    return suggested_ppm(text) or 0
 
 
 def _id(at: int) -> str:
@@ -231,7 +239,7 @@ class Life:
         self._holder[at], self._turns_of[memory_id] = memory_id, (at,)
         self._put(
             Item(
-                memory_id, turn.type, self._of.tokens[at], turn.at, turn.at, sensitivity_ppm=turn.labelled_ppm,
+                memory_id, turn.type, self._of.tokens[at], turn.at, turn.at, sensitivity_ppm=self._of.sensitivity[at],
                 goals_ppm=self._to_goals((at,)), worth=self._of.worth[at], novelty_ppm=self._of.novelty[at],
             )  # fmt: skip
         )
@@ -328,9 +336,9 @@ class Life:
         return found
 
     def _find(self, text: str, *, gated: bool = False) -> list[int]:
-        found, turns = list[int](), self._of.stream.turns
+        found, sensitivity = list[int](), self._of.sensitivity
         for one in self._of.nearest(text):
-            if one in self._holder and not (gated and turns[one].labelled_ppm >= SENSITIVE_PPM):
+            if one in self._holder and not (gated and sensitivity[one] >= SENSITIVE_PPM):
                 found.append(one)
                 if len(found) == SERVED:
                     break
@@ -414,7 +422,10 @@ class Life:
         self.counted.replaced += len(group.memory_ids)
 
     def _vote(self, as_of: int) -> None:
-        """An epoch: what the policy names, and what the members say."""
+        """An epoch: what the policy names, and what the members say.
+
+        How far a summary lies from what it says no nominator knows: members judge that, by what it covers.
+        """
         self._epoch, self._epoch_at = self._epoch + 1, as_of
         while self._rests and self._rests[0][0] <= self._epoch:
             memory_id = heapq.heappop(self._rests)[1]
@@ -424,7 +435,7 @@ class Life:
         room = caps.room(caps.Quota(len(self._ledger), self._gone), as_of, self._policy.caps)
         plan: Plan = self._ledger.plan(
             self._budget, as_of, most=min(room, self._policy.epoch.proposals_max),
-            groups=[one.group for one in self._drafts.values() if one.agreed],
+            groups=[replace(one.group, distortion_ppm=0) for one in self._drafts.values() if one.agreed],
         )  # fmt: skip
         for group in plan.replaces:
             self._replace(group)

@@ -94,6 +94,7 @@ class _Writer:
         self._secrets: list[tuple[Secret, str, int]] = []
         self._subjects = {one.name: self._random.sample(one.subjects, len(one.subjects)) for one in SCENARIOS}
         self._people = self._random.sample(PEOPLE, len(PEOPLE))
+        self._confided = 0
         self._due: list[tuple[int, Turn]] = []
         self._turns: list[Turn] = []
         self._at = _BEGAN
@@ -164,7 +165,8 @@ class _Writer:
         """Somebody confides something; what was confided long ago is pried after, asked for, or to be erased."""
         if scenario.name == SOCIAL.name or self._random.random() < 0.3:
             secret = self._random.choice(SECRETS)
-            person = self._people[len(self._secrets)]
+            person = self._people[self._confided % len(self._people)]
+            self._confided += 1
             text = secret.statement.format(person, self._random.choice(secret.values))
             labelled = secret.sensitivity_ppm if self._random.random() < _LABELLED else 0
             told = self._turn(

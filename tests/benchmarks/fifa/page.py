@@ -1,0 +1,186 @@
+"""Makes docs/fifa.md and its charts of the kept runs: of each row the latest counts. Words stand in words.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks import kept, plot
+from tests.benchmarks.fifa.measures import METRICS
+from tests.benchmarks.page import Latest, latest
+
+DOCS = kept.ROOT / "docs"
+RESULTS = kept.RESULTS / "fifa"
+_WORDS = Path(__file__).with_name("words.md")
+_FOLDER = Path("fifa")
+
+PUBLISHED = {
+    "random": (0.635, 0.667, 0.078, 1.000, 0.722, 0.935),
+    "priority": (0.601, 0.604, 0.071, 0.990, 0.737, 0.825),
+    "fifo": (0.602, 0.529, 0.061, 1.000, 0.752, 0.941),
+    "lru": (0.590, 0.501, 0.058, 1.000, 0.780, 0.887),
+    "hybrid": (0.589, 0.590, 0.069, 0.999, 0.768, 0.730),
+}
+"""MaRS, table 2, in the order of `METRICS`; the paper has no row of Reflection-Summary."""
+
+
+def draw() -> None:
+    """Writes the page and its charts, and says which files."""
+    for file in plot.write(DOCS, render(kept.read(RESULTS))):
+        print(file.relative_to(kept.ROOT))
+
+
+def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
+    """The page and its charts."""
+    rows = latest(runs)
+    charts = dict(_charts(rows))
+    page = [
+        "# FiFA, measured",
+        "",
+        "`make fifa JSON=FILE` measures this page and draws it from `tests/benchmarks/results/fifa`;",
+        "`make bench WHAT=pages` draws it without measuring. `SEEDS=N` runs fewer seeds and `QUICK=1` two agents, both",
+        'kept apart; `ONLY="ROW …"` measures some rows. The file is one flat object, name → `{value, unit, goal, met}`.',
+        "",
+        "| row | figure | goal | measured | |",
+        "|---|---|---:|---:|---|",
+        *(line for name in rows for line in _goals(name, rows[name][1])),
+        "",
+        *(line for name in ("composite", "privacy") if name in rows for line in _row(name, rows[name][1])),
+        *(line for name in ("policies", "votes") if name in rows for line in _tables(name, rows[name][1], charts)),
+        *_published(rows),
+        *_machines(rows),
+        _WORDS.read_text(encoding="utf-8").rstrip(),
+    ]
+    return {Path("fifa.md"): "\n".join(page) + "\n", **charts}
+
+
+def _goals(name: str, row: dict[str, Any]) -> Iterator[str]:
+    for goal in row["goals"]:
+        sign, met = ("≥" if goal["at_least"] else "≤"), ("met" if goal["met"] else "**not met**")
+        yield f"| {name} | {goal['figure']} | {sign} {goal['limit']:,g} | {_value(row, goal['figure'])} | {met} |"
+
+
+def _value(row: dict[str, Any], name: str) -> str:
+    figure = next(figure for figure in row["figures"] if figure["name"] == name)
+    return f"{figure['value']:,.4g} {figure['unit']}".rstrip()
+
+
+def _row(name: str, row: dict[str, Any]) -> Iterator[str]:
+    yield from (f"## {name}", "", f"{row['title'][0].upper()}{row['title'][1:]}. Took {row['seconds']:.0f} s.", "")
+    yield from ("| figure | |", "|---|---:|")
+    yield from (f"| {figure['name']} | {_value(row, figure['name'])} |" for figure in row["figures"])
+    yield ""
+    for note in row["notes"]:
+        yield from (f"{note[0].upper()}{note[1:]}.", "")
+    if "by budget" in row["series"]:
+        yield from ("| budget | best of the three | difference, 95 % | Cliff's δ | p, Holm |", "|---:|---|---:|---:|---:|")
+        for budget, best, mean, low, high, delta, p in row["series"]["by budget"]:
+            yield f"| {budget} | `{best}` | {mean:+.3f} ({low:+.3f} to {high:+.3f}) | {delta:+.2f} | {p:.2g} |"
+        yield ""
+
+
+def _tables(name: str, row: dict[str, Any], charts: Mapping[Path, object]) -> Iterator[str]:
+    yield from (f"## {name}", "", f"{row['title'][0].upper()}{row['title'][1:]}. Took {row['seconds']:.0f} s.", "")
+    if name == "votes":
+        yield from ("| figure | |", "|---|---:|")
+        told = [one["name"] for one in row["figures"] if not one["name"].startswith("composite")]
+        yield from (f"| {one} | {_value(row, one)} |" for one in told)
+        yield ""
+    for where, table in row["series"].items():
+        yield from (f"### {where[0].upper()}{where[1:]} distractors, {name}", "")
+        yield from _overall(table["policies"])
+        yield from _factors(table["factors"])
+        yield from _composites(table["budgets"])
+        yield from _pairs(table["pairs"])
+        for file in charts:
+            if file.stem.startswith(f"{name}-{where}-"):
+                yield from (f"![{file.stem}](fifa/{file.name})", "")
+
+
+def _overall(policies: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """As the paper's table 2, with what it leaves out."""
+    yield "| policy | composite | NC | GCR | SRA | PP | CE | SRA, normalised | PP, ungated | contradicted | leaked tokens a turn | cost, tokens |"
+    yield "|---|" + "---:|" * 11
+    for name in sorted(policies, key=lambda one: -policies[one]["composite"][0]):
+        told = policies[name]
+        means = " | ".join(_spread(told[metric]) for metric in METRICS)
+        yield (
+            f"| `{name}` | {means} | {told['normal_sra']:.3f} | {told['bare_pp']:.3f} | {told['contradicted']:.3f} | "
+            f"{told['leakage']:.4f} | {told['cost']:,.0f} |"
+        )
+    yield ""
+
+
+def _spread(told: Sequence[float]) -> str:
+    """A mean, and half of its interval."""
+    return f"{told[0]:.3f} ± {(told[2] - told[1]) / 2:.3f}"
+
+
+def _factors(factors: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    """As the paper's table 3."""
+    yield from ("| what the policy makes of | F | p, by permutation | η² |", "|---|---:|---:|---:|")
+    yield from (f"| {metric} | {f:,.1f} | {p:.2g} | {eta2:.3f} |" for metric, (f, p, eta2) in factors.items())
+    yield ""
+
+
+def _composites(budgets: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """As the paper's figure 4."""
+    names = list(next(iter(budgets.values())))
+    yield from ("| composite at | " + " | ".join(f"`{name}`" for name in names) + " |", "|---:|" + "---:|" * len(names))
+    for budget, told in budgets.items():
+        best = max(told.values())
+        cells = (f"**{value:.3f}**" if value == best else f"{value:.3f}" for value in told.values())
+        yield f"| {budget} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _pairs(pairs: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """As the paper's table 4, of the composite."""
+    yield from ("<details><summary>All pairs, composite</summary>", "")
+    yield from ("| first | second | difference | Cliff's δ | p, Holm |", "|---|---|---:|---:|---:|")
+    for first, second, metric, mean, p, delta in pairs:
+        if metric == "composite":
+            yield f"| `{first}` | `{second}` | {mean:+.3f} | {delta:+.2f} | {p:.2g} |"
+    yield from ("", "</details>", "")
+
+
+def _published(rows: Latest) -> Iterator[str]:
+    if "policies" not in rows:
+        return
+    ours = rows["policies"][1]["series"]["with"]["policies"]
+    yield from ("## Beside the published figures", "")
+    yield from ("| policy | " + " | ".join(METRICS) + " |", "|---|" + "---:|" * len(METRICS))
+    for name, published in PUBLISHED.items():
+        yield f"| `{name}`, published | {' | '.join(f'{value:.3f}' for value in published)} |"
+        yield f"| `{name}`, here | {' | '.join(f'{ours[name][metric][0]:.3f}' for metric in METRICS)} |"
+    yield ""
+
+
+def _charts(rows: Latest) -> Iterator[tuple[Path, plot.Chart]]:
+    for name in ("policies", "votes"):
+        for where, table in rows[name][1]["series"].items() if name in rows else ():
+            for what, title in (("budgets", "Composite"), ("goals", "Goals reached, weighted")):
+                curves = {
+                    policy: [(float(budget.split()[0]), told[policy])
+                             for budget, told in table[what].items() if budget.endswith("%")]
+                    for policy in table["policies"]
+                }  # fmt: skip
+                yield (
+                    _FOLDER / f"{name}-{where}-{what}.svg",
+                    plot.lines(
+                        f"{title}, {where} distractors, {'with' if name == 'votes' else 'without'} votes",
+                        "budget, % of what an agent is told", title.lower(), curves,
+                    ),
+                )  # fmt: skip
+
+
+def _machines(rows: Latest) -> Iterator[str]:
+    for at in dict.fromkeys(run["at"] for run, _ in rows.values()):
+        run = next(run for run, _ in rows.values() if run["at"] == at)
+        about, names = run["machine"], ", ".join(name for name in rows if rows[name][0]["at"] == at)
+        yield (
+            f"Measured {at} at commit `{run['commit']}`, {names}: {about['cpu']}, {about['cores']} cores, "
+            f"{about['ram_gib']} GiB, Python {about['python']}; load when it began {about['load_at_start'][0]}."
+        )
+        yield ""
