@@ -239,8 +239,15 @@ class Life:
         self._holder[at], self._turns_of[memory_id] = memory_id, (at,)
         self._put(
             Item(
-                memory_id, turn.type, self._of.tokens[at], turn.at, turn.at, sensitivity_ppm=self._of.sensitivity[at],
-                goals_ppm=self._to_goals((at,)), worth=self._of.worth[at], novelty_ppm=self._of.novelty[at],
+                memory_id,
+                turn.type,
+                self._of.tokens[at],
+                turn.at,
+                turn.at,
+                sensitivity_ppm=self._of.sensitivity[at],
+                goals_ppm=self._to_goals((at,)),
+                worth=self._of.worth[at],
+                novelty_ppm=self._of.novelty[at],
             )  # fmt: skip
         )
         self._fit(turn.at)
@@ -318,10 +325,17 @@ class Life:
         if self._name in REFLECTS:
             session = [one for one, told in enumerate(self._of.stream.turns[:at]) if told.session == turn.session]
             mine = [one for one in session if self._holder.get(one) == _id(one) and self._free(_id(one))]
+            mine = [one for one in mine if not self._disputed(one)]
             for draft in self._of.drafted(turn.session, mine):
                 self._drafts[draft.group.summary] = draft
                 self.counted.summarised += draft.read + draft.group.tokens
         self._fit(turn.at)
+
+    def _disputed(self, at: int) -> bool:
+        """Whether something that is there says otherwise: both are left as they are."""
+        turns = self._of.stream.turns
+        others = (one for one in self._about.get(turns[at].fact, ()) if one in self._holder)
+        return any(turns[one].text != turns[at].text for one in others)
 
     def _free(self, memory_id: str) -> bool:
         item = self._ledger.get(memory_id)
@@ -415,8 +429,14 @@ class Life:
         at = max(one.at for one in sources)
         self._put(
             Item(
-                group.summary, "episodic", group.tokens, at, at, sensitivity_ppm=group.sensitivity_ppm,
-                goals_ppm=self._to_goals(draft.quoted), worth=group.tokens * ORDINARY,
+                group.summary,
+                "episodic",
+                group.tokens,
+                at,
+                at,
+                sensitivity_ppm=group.sensitivity_ppm,
+                goals_ppm=self._to_goals(draft.quoted),
+                worth=group.tokens * ORDINARY,
             )  # fmt: skip
         )
         self.counted.replaced += len(group.memory_ids)

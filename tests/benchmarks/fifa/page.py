@@ -74,7 +74,10 @@ def _row(name: str, row: dict[str, Any]) -> Iterator[str]:
     for note in row["notes"]:
         yield from (f"{note[0].upper()}{note[1:]}.", "")
     if "by budget" in row["series"]:
-        yield from ("| budget | best of the three | difference, 95 % | Cliff's δ | p, Holm |", "|---:|---|---:|---:|---:|")
+        yield from (
+            "| budget | best of the three | difference, 95 % | Cliff's δ | p, Holm |",
+            "|---:|---|---:|---:|---:|",
+        )
         for budget, best, mean, low, high, delta, p in row["series"]["by budget"]:
             yield f"| {budget} | `{best}` | {mean:+.3f} ({low:+.3f} to {high:+.3f}) | {delta:+.2f} | {p:.2g} |"
         yield ""

@@ -79,9 +79,7 @@ class Stream:
 
 def streams(seed: int, *, distractors: bool, agents: int = AGENTS) -> list[Stream]:
     """The agents of one seed: as many of each archetype."""
-    return [
-        _Writer(seed, at, ARCHETYPES[at % len(ARCHETYPES)]).stream(distractors=distractors) for at in range(agents)
-    ]
+    return [_Writer(seed, at, ARCHETYPES[at % len(ARCHETYPES)]).stream(distractors=distractors) for at in range(agents)]
 
 
 class _Writer:
