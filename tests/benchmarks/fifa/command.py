@@ -17,7 +17,9 @@ ROWS: Mapping[str, Callable[[Cells], Row]] = {
     "composite": tables.composite,
     "privacy": tables.privacy,
     "policies": tables.policies,
+    "quiet": tables.quiet,
     "votes": tables.votes,
+    "quiet-votes": tables.quiet_votes,
 }
 """In the order of the page."""
 ONLY = tuple(ROWS)

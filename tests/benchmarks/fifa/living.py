@@ -11,35 +11,20 @@ counts as read.
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memquorum.core import caps, ids
 from memquorum.core.budgets.items import NEEDED, RESTING, Item
-from memquorum.core.budgets.ledger import Group, Ledger, Plan
-from memquorum.core.policy import PPM, Policy
-from memquorum.core.privacy.sensitivity import suggested_ppm
-from memquorum.core.records import SessionClosed
-from memquorum.core.text.content import Content, content
-from memquorum.core.text.tokens import tokens
-from memquorum.core.vote.evidence import RULES
-from memquorum.core.vote.grounds import MemberContext, MemoryFacts
-from memquorum.core.vote.kinds import FORGET
-from memquorum.core.vote.nomination import rest_until
-from memquorum.core.worth import Counts, Ranks, worth_ppm
-from memquorum.ports import SessionMemory
-from tests.benchmarks.consolidation.made import AGREED, vote
+from memquorum.core.budgets.ledger import Group, Ledger
+from memquorum.core.policy import PPM
+from tests.benchmarks.fifa.prepared import Drafted, Prepared, name_of
+from tests.benchmarks.fifa.voting import Members
 from tests.benchmarks.fifa.wordings import SENSITIVE_PPM
-from tests.benchmarks.fifa.world import ASK, DUE, END, ERASE, OPEN, PRY, SAY, Stream, Turn
-from workers.consolidator import making
-from workers.consolidator.extractive import Extractive
+from tests.benchmarks.fifa.world import ASK, DUE, END, ERASE, OPEN, PRY, SAY, Turn
 
 SERVED = 5
 """So many sentences are served to a question."""
@@ -48,115 +33,6 @@ ORDINARY = 3 * PPM // 2
 SCORED = frozenset({"worth", "reflection", "hybrid"})
 """The policies that look at goals."""
 REFLECTS = frozenset({"reflection", "hybrid"})
-_DIRECTION = np.ones(2, np.float32)
-
-Vectors = Mapping[str, NDArray[np.float32]]
-
-
-@dataclass(frozen=True)
-class Drafted:
-    """A summary that was made: what it may take the place of, the turns that it quotes, and the members' word."""
-
-    group: Group
-    quoted: tuple[int, ...]
-    agreed: bool
-    read: int
-
-
-@dataclass
-class Prepared:
-    """A stream, and all of it that no policy changes: what each turn is worth, how near each is to each question."""
-
-    stream: Stream
-    vectors: Vectors
-    policy: Policy
-    drafts: dict[tuple[int, ...], list[Drafted]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        turns = self.stream.turns
-        self.tokens = [tokens(turn.text) for turn in turns]
-        self.places = [at for at, turn in enumerate(turns) if turn.kind in (SAY, OPEN)]
-        self.sensitivity = {at: turns[at].labelled_ppm or _suggested(turns[at].text) for at in self.places}
-        self.matrix = np.stack([self.vectors[turns[at].text] for at in self.places])
-        self.row = {at: row for row, at in enumerate(self.places)}
-        self.worth, self.rank, self.novelty = dict[int, int](), dict[int, int](), dict[int, int]()
-        counts, ranks = Counts(), Ranks()
-        alike = self.matrix @ self.matrix.T
-        for row, at in enumerate(self.places):
-            said = _content(turns[at].text)
-            self.worth[at] = worth_ppm(said, counts.tell(said))
-            self.rank[at] = ranks.rank_ppm(self.worth[at])
-            counts.take(said.stems)
-            ranks.add(self.worth[at])
-            nearest = float(alike[row, :row].max()) if row else 0.0
-            self.novelty[at] = round(PPM * min(1.0, max(0.0, 1.0 - nearest)))
-        self.nearest = cache(self._nearest)
-        self.all_tokens = sum(tokens(text) for text in {turns[at].text for at in self.places})
-
-    def near(self, text: str) -> NDArray[np.float32]:
-        """How near everything said lies to a text, by row."""
-        found: NDArray[np.float32] = self.matrix @ self.vectors[text]
-        return found
-
-    def _nearest(self, text: str) -> list[int]:
-        """All that is ever said, the nearest to a text first."""
-        return [self.places[row] for row in np.argsort(-self.near(text), kind="stable")]
-
-    def drafted(self, session: int, held: Sequence[int]) -> list[Drafted]:
-        """The summaries of a session of which these turns are memories."""
-        key = (session, *held)
-        if key not in self.drafts:
-            self.drafts[key] = list(self._drafted(session, held))
-        return self.drafts[key]
-
-    def _drafted(self, session: int, held: Sequence[int]) -> list[Drafted]:
-        turns, policy = self.stream.turns, self.policy
-        memories = [
-            SessionMemory(
-                _id(at), turns[at].text, turns[at].at, self.stream.agent, self.stream.agent,
-                ids.sha256(_id(at).encode(), turns[at].text.encode()), sensitivity_ppm=self.sensitivity[at],
-                rank_ppm=self.rank[at],
-            )
-            for at in held
-        ]  # fmt: skip
-        if not memories:
-            return []
-        end = memories[-1].created + policy.consolidate.idle_ms
-        closed = SessionClosed("", 0, "n", self.stream.agent, str(session), end, "idle", len(turns))
-        summariser, found = Extractive(policy.consolidate.share_ppm), list[Drafted]()
-        by_id = {one.memory_id: one for one in memories}
-        for part in making.parts(closed, memories, policy.consolidate):
-            said = summariser.summarise(part.sources)
-            if said is None:
-                continue
-            record = making.summary(closed, part, summariser.name, *said)
-            sources = [by_id[one] for one in record.derives_from]
-            assert record.summary is not None
-            quoted = tuple(dict.fromkeys(int(quote.memory_id) for quote in record.summary.quotes))
-            middle = self.matrix[[self.row[at] for at in quoted]].mean(axis=0)
-            apart = self.matrix[[self.row[int(one.memory_id)] for one in sources]] - middle / np.linalg.norm(middle)
-            group = Group(
-                record.event_id or "", tuple(one.memory_id for one in sources), tokens(record.content),
-                round(PPM * float(np.linalg.norm(apart, axis=1).mean())), max(one.sensitivity_ppm for one in sources),
-            )  # fmt: skip
-            ended, _ = vote(record, sources, policy)
-            found.append(Drafted(group, quoted, ended == AGREED, sum(tokens(one.text) for one in sources)))
-        return found
-
-
-@cache
-def _content(text: str) -> Content:
-    return content(text)
-
-
-@cache
-def _suggested(text: str) -> int:
-    """What intake takes a text for whose publisher says nothing of its sensitivity."""
-    return suggested_ppm(text) or 0
-
-
-def _id(at: int) -> str:
-    return f"{at:05}"
 
 
 @dataclass
@@ -207,10 +83,7 @@ class Life:
         self._goals: dict[str, NDArray[np.float32]] = {}
         self._goal_memory: dict[str, str] = {}
         self._near: NDArray[np.float32] | None = None
-        self._epoch, self._epoch_at = 0, 0
-        self._rests: list[tuple[int, str]] = []
-        self._kept: Counter[str] = Counter()
-        self._gone = caps.NOTHING.gone
+        self._members = Members(self._ledger, self._policy, prepared.stream.agent)
         self.counted = Counted()
 
     def live(self) -> Counted:
@@ -234,7 +107,7 @@ class Life:
         if before is not None and before in self._holder:
             self._use(self._holder[before], turn.at)
             return
-        memory_id = _id(at)
+        memory_id = name_of(at)
         self._memory_of[turn.text] = at
         self._holder[at], self._turns_of[memory_id] = memory_id, (at,)
         self._put(
@@ -248,7 +121,7 @@ class Life:
                 goals_ppm=self._to_goals((at,)),
                 worth=self._of.worth[at],
                 novelty_ppm=self._of.novelty[at],
-            )  # fmt: skip
+            )
         )
         self._fit(turn.at)
 
@@ -324,7 +197,7 @@ class Life:
         """A session is over: the summariser makes its summaries."""
         if self._name in REFLECTS:
             session = [one for one, told in enumerate(self._of.stream.turns[:at]) if told.session == turn.session]
-            mine = [one for one in session if self._holder.get(one) == _id(one) and self._free(_id(one))]
+            mine = [one for one in session if self._holder.get(one) == name_of(one) and self._free(name_of(one))]
             mine = [one for one in mine if not self._disputed(one)]
             for draft in self._of.drafted(turn.session, mine):
                 self._drafts[draft.group.summary] = draft
@@ -365,7 +238,7 @@ class Life:
 
     def _use(self, memory_id: str, at: int) -> None:
         self._ledger.used(memory_id, at)
-        self._kept.pop(memory_id, None)
+        self._members.used(memory_id)
 
     def _hold(self, memory_id: str, turns: tuple[int, ...]) -> None:
         self._turns_of[memory_id] = turns
@@ -400,7 +273,7 @@ class Life:
         if self._ledger.tokens <= self._budget:
             return
         if self._votes:
-            if as_of - self._epoch_at >= self._policy.budget.every_ms:
+            if self._members.may(as_of):
                 self._vote(as_of)
             return
         plan = self._ledger.evict(self._budget, as_of, groups=[one.group for one in self._drafts.values()])
@@ -437,7 +310,7 @@ class Life:
                 sensitivity_ppm=group.sensitivity_ppm,
                 goals_ppm=self._to_goals(draft.quoted),
                 worth=group.tokens * ORDINARY,
-            )  # fmt: skip
+            )
         )
         self.counted.replaced += len(group.memory_ids)
 
@@ -446,48 +319,16 @@ class Life:
 
         How far a summary lies from what it says no nominator knows: members judge that, by what it covers.
         """
-        self._epoch, self._epoch_at = self._epoch + 1, as_of
-        while self._rests and self._rests[0][0] <= self._epoch:
-            memory_id = heapq.heappop(self._rests)[1]
-            item = self._ledger.get(memory_id)
-            if item is not None and item.protected == RESTING:
-                self._ledger.protect(memory_id, None)
-        room = caps.room(caps.Quota(len(self._ledger), self._gone), as_of, self._policy.caps)
-        plan: Plan = self._ledger.plan(
-            self._budget, as_of, most=min(room, self._policy.epoch.proposals_max),
-            groups=[replace(one.group, distortion_ppm=0) for one in self._drafts.values() if one.agreed],
-        )  # fmt: skip
+        most = self._members.begin(as_of)
+        groups = [replace(one.group, distortion_ppm=0) for one in self._drafts.values() if one.agreed]
+        plan = self._ledger.plan(self._budget, as_of, most=most, groups=groups)
         for group in plan.replaces:
             self._replace(group)
-        gone = self._voted_away([one.memory_id for one in plan.goes], as_of)
-        for memory_id in gone:
-            self._ledger.remove(memory_id)
-            self._drop(memory_id)
+        named = [(one.memory_id, max(self._of.rank[at] for at in self._turns_of[one.memory_id])) for one in plan.goes]
+        gone = self._members.vote(named, as_of)
+        for each in gone:
+            self._ledger.remove(each)
+            self._drop(each)
         self.counted.gone += len(gone)
-        if gone:
-            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(gone)).gone
+        self.counted.kept += len(named) - len(gone)
         self._forget_drafts()
-
-    def _voted_away(self, memory_ids: Sequence[str], as_of: int) -> list[str]:
-        """Those that the members forget; the others rest. In a namespace of one agent three of four members know of no
-        late episodes: to them all depends on worth and age, and they are enough."""
-        facts = list[tuple[MemoryFacts]]()
-        for memory_id in memory_ids:
-            item = self._ledger.get(memory_id)
-            assert item is not None
-            rank = max(self._of.rank[one] for one in self._turns_of[memory_id])
-            facts.append((MemoryFacts(memory_id, "n", self._of.stream.agent, item.created, item.last_access, 0,
-                                      _DIRECTION, rank_ppm=rank),))  # fmt: skip
-        going = list[str]()
-        for memory_id, terms in zip(
-            memory_ids, FORGET.judge(facts, MemberContext("n"), as_of, self._policy, RULES), strict=True
-        ):
-            assert terms is not None
-            if FORGET.yes(FORGET.score(terms, self._policy), self._policy):
-                going.append(memory_id)
-                continue
-            self._kept[memory_id] += 1
-            self.counted.kept += 1
-            self._ledger.protect(memory_id, RESTING)
-            heapq.heappush(self._rests, (rest_until(self._epoch, self._kept[memory_id], self._policy), memory_id))
-        return going

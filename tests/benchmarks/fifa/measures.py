@@ -56,7 +56,7 @@ class Measured:
         return self.perf * min(1.0, fifo.cost / self.cost) if self.cost else self.perf
 
     def composite(self, fifo: Measured, *, normal: bool = False) -> float:
-        """The composite, beside FIFO in the same cell; `normal`: with the opportunity-normalised SRA in its own place."""
+        """The composite, beside FIFO in the same cell; `normal`: with the opportunity-normalised SRA."""
         sra = self.normal_sra if normal else self.sra
         return 0.25 * self.nc + 0.25 * self.gcr + 0.20 * sra + 0.15 * self.pp + 0.15 * self.ce(fifo)
 

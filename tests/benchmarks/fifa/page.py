@@ -14,6 +14,9 @@ DOCS = kept.ROOT / "docs"
 RESULTS = kept.RESULTS / "fifa"
 _WORDS = Path(__file__).with_name("words.md")
 _FOLDER = Path("fifa")
+TABLES = ("policies", "quiet", "votes", "quiet-votes")
+"""The rows that are tables of all policies."""
+_DRAWN = {"budgets": "composite", "goals": "goals reached, weighted"}
 
 PUBLISHED = {
     "random": (0.635, 0.667, 0.078, 1.000, 0.722, 0.935),
@@ -39,15 +42,15 @@ def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
         "# FiFA, measured",
         "",
         "`make fifa JSON=FILE` measures this page and draws it from `tests/benchmarks/results/fifa`;",
-        "`make bench WHAT=pages` draws it without measuring. `SEEDS=N` runs fewer seeds and `QUICK=1` two agents, both",
-        'kept apart; `ONLY="ROW …"` measures some rows. The file is one flat object, name → `{value, unit, goal, met}`.',
+        "`make bench WHAT=pages` draws it without measuring. `SEEDS=N` runs fewer seeds and `QUICK=1` one agent, both",
+        'kept apart; `ONLY="ROW …"` measures some rows. FILE is one flat object, name → `{value, unit, goal, met}`.',
         "",
         "| row | figure | goal | measured | |",
         "|---|---|---:|---:|---|",
         *(line for name in rows for line in _goals(name, rows[name][1])),
         "",
         *(line for name in ("composite", "privacy") if name in rows for line in _row(name, rows[name][1])),
-        *(line for name in ("policies", "votes") if name in rows for line in _tables(name, rows[name][1], charts)),
+        *(line for name in TABLES if name in rows for line in _tables(name, rows[name][1], charts)),
         *_published(rows),
         *_machines(rows),
         _WORDS.read_text(encoding="utf-8").rstrip(),
@@ -85,26 +88,26 @@ def _row(name: str, row: dict[str, Any]) -> Iterator[str]:
 
 def _tables(name: str, row: dict[str, Any], charts: Mapping[Path, object]) -> Iterator[str]:
     yield from (f"## {name}", "", f"{row['title'][0].upper()}{row['title'][1:]}. Took {row['seconds']:.0f} s.", "")
-    if name == "votes":
+    told = [one["name"] for one in row["figures"] if not one["name"].startswith("composite")]
+    if told:
         yield from ("| figure | |", "|---|---:|")
-        told = [one["name"] for one in row["figures"] if not one["name"].startswith("composite")]
         yield from (f"| {one} | {_value(row, one)} |" for one in told)
         yield ""
-    for where, table in row["series"].items():
-        yield from (f"### {where[0].upper()}{where[1:]} distractors, {name}", "")
-        yield from _overall(table["policies"])
-        yield from _factors(table["factors"])
-        yield from _composites(table["budgets"])
-        yield from _pairs(table["pairs"])
-        for file in charts:
-            if file.stem.startswith(f"{name}-{where}-"):
-                yield from (f"![{file.stem}](fifa/{file.name})", "")
+    table = row["series"]
+    yield from _overall(table["policies"])
+    yield from _factors(table["factors"])
+    yield from _composites(table["budgets"])
+    yield from _pairs(table["pairs"])
+    for file in charts:
+        if file.stem in (f"{name}-{what}" for what in _DRAWN):
+            yield from (f"![{file.stem}](fifa/{file.name})", "")
 
 
 def _overall(policies: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """As the paper's table 2, with what it leaves out."""
-    yield "| policy | composite | NC | GCR | SRA | PP | CE | SRA, normalised | PP, ungated | contradicted | leaked tokens a turn | cost, tokens |"
-    yield "|---|" + "---:|" * 11
+    others = ("SRA, normalised", "PP, ungated", "contradicted", "leaked tokens a turn", "cost, tokens")
+    yield f"| policy | {' | '.join((*METRICS, *others))} |"
+    yield "|---|" + "---:|" * (len(METRICS) + len(others))
     for name in sorted(policies, key=lambda one: -policies[one]["composite"][0]):
         told = policies[name]
         means = " | ".join(_spread(told[metric]) for metric in METRICS)
@@ -151,7 +154,7 @@ def _pairs(pairs: Sequence[Sequence[Any]]) -> Iterator[str]:
 def _published(rows: Latest) -> Iterator[str]:
     if "policies" not in rows:
         return
-    ours = rows["policies"][1]["series"]["with"]["policies"]
+    ours = rows["policies"][1]["series"]["policies"]
     yield from ("## Beside the published figures", "")
     yield from ("| policy | " + " | ".join(METRICS) + " |", "|---|" + "---:|" * len(METRICS))
     for name, published in PUBLISHED.items():
@@ -161,21 +164,17 @@ def _published(rows: Latest) -> Iterator[str]:
 
 
 def _charts(rows: Latest) -> Iterator[tuple[Path, plot.Chart]]:
-    for name in ("policies", "votes"):
-        for where, table in rows[name][1]["series"].items() if name in rows else ():
-            for what, title in (("budgets", "Composite"), ("goals", "Goals reached, weighted")):
-                curves = {
-                    policy: [(float(budget.split()[0]), told[policy])
-                             for budget, told in table[what].items() if budget.endswith("%")]
-                    for policy in table["policies"]
-                }  # fmt: skip
-                yield (
-                    _FOLDER / f"{name}-{where}-{what}.svg",
-                    plot.lines(
-                        f"{title}, {where} distractors, {'with' if name == 'votes' else 'without'} votes",
-                        "budget, % of what an agent is told", title.lower(), curves,
-                    ),
-                )  # fmt: skip
+    for name in (one for one in TABLES if one in rows):
+        row = rows[name][1]
+        table = row["series"]
+        for what, says in _DRAWN.items():
+            curves = {
+                policy: [(float(budget.split()[0]), told[policy])
+                         for budget, told in table[what].items() if budget.endswith("%")]
+                for policy in table["policies"]
+            }  # fmt: skip
+            title = f"{says[0].upper()}{says[1:]}: {row['title']}"
+            yield _FOLDER / f"{name}-{what}.svg", plot.lines(title, "% of what an agent is told", says, curves)
 
 
 def _machines(rows: Latest) -> Iterator[str]:

@@ -35,7 +35,7 @@ def bootstrap(values: Values, seed: int = 0) -> Interval:
 
 
 def wilcoxon(differences: Values) -> float:
-    """The exact two-sided p of Wilcoxon's signed-rank test (1945): how rarely signs by lot give so uneven sums of ranks.
+    """The exact two-sided p of Wilcoxon's signed-rank test (1945): how rarely signs by lot give sums so uneven.
 
     Pairs without a difference are left out; equal ones share their ranks. Without any pair left p is 1.
     """

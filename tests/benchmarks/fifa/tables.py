@@ -126,29 +126,42 @@ def privacy(cells: Cells) -> Row:
 
 def policies(cells: Cells) -> Row:
     """All policies beside each other, as the paper's tables have them."""
-    row = Row("policies", "all policies, over all budgets that bind, without votes")
-    for distractors in (True, False):
-        seeds, where = cells.of(distractors=distractors, votes=False), "with" if distractors else "without"
-        for name in FORGETTING:
-            row.figure(f"composite, {name}, {where} distractors", float(_over(seeds, name).mean()), "")
-        row.series[where] = _table(seeds)
-    return row
+    return _beside(Row("policies", "all policies, with distractors"), cells, distractors=True)
+
+
+def quiet(cells: Cells) -> Row:
+    """The same where all that is said is about something."""
+    return _beside(Row("quiet", "all policies, without distractors"), cells, distractors=False)
 
 
 def votes(cells: Cells) -> Row:
-    """The same with the members' vote, as production has it."""
-    row = Row("votes", "all policies where members vote by the shipped policy, over all budgets that bind")
-    for distractors in (True, False):
-        seeds, where = cells.of(distractors=distractors, votes=True), "with" if distractors else "without"
-        for name in FORGETTING:
-            row.figure(f"composite, {name}, {where} distractors", float(_over(seeds, name).mean()), "")
-        row.series[where] = _table(seeds)
-        every = [one[cell] for one in seeds for cell in one]
-        row.figure(f"tokens beyond the budget, of those held, {where} distractors",
-                   100 * float(np.mean([one.over for one in every])), "%")  # fmt: skip
-        asked = sum(one.gone + one.kept for one in every)
-        row.figure(f"nominations voted for, {where} distractors", 100 * sum(one.gone for one in every) / max(1, asked),
-                   "%")  # fmt: skip
+    """All policies with the members' vote, as production has it."""
+    row = _beside(
+        Row("votes", "all policies, with distractors, where members vote"), cells, distractors=True, votes=True
+    )
+    return _voted(row, cells.of(distractors=True, votes=True))
+
+
+def quiet_votes(cells: Cells) -> Row:
+    """The same where all that is said is about something."""
+    row = Row("quiet-votes", "all policies, without distractors, where members vote")
+    _beside(row, cells, distractors=False, votes=True)
+    return _voted(row, cells.of(distractors=False, votes=True))
+
+
+def _beside(row: Row, cells: Cells, *, distractors: bool, votes: bool = False) -> Row:
+    seeds = cells.of(distractors=distractors, votes=votes)
+    for name in FORGETTING:
+        row.figure(f"composite, {name}", float(_over(seeds, name).mean()), "")
+    row.series = _table(seeds)
+    return row
+
+
+def _voted(row: Row, seeds: Seeds) -> Row:
+    every = [one[cell] for one in seeds for cell in one]
+    gone, kept = sum(one.gone for one in every), sum(one.kept for one in every)
+    row.figure("tokens beyond the budget, of those held", 100 * float(np.mean([one.over for one in every])), "%")
+    row.figure("nominations voted for", 100 * gone / max(1, gone + kept), "%")
     return row
 
 

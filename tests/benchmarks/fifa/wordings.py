@@ -118,7 +118,8 @@ REFLECTION = Scenario(
     ("time management", "public speaking", "sleep", "money matters", "old friendships", "the morning run",
      "saying no", "the piano lessons"),
     (
-        Slot("wrong", "Looking back at {0}, what went wrong this month was {1}.", "What went wrong with {0} this month?",
+        Slot("wrong", "Looking back at {0}, what went wrong this month was {1}.",
+             "What went wrong with {0} this month?",
              ("too many late starts", "no clear plan", "giving up early", "listening to everybody", "skipping breaks")),
         Slot("lesson", "The lesson that I take from {0} is to {1}.", "Which lesson did I take from {0}?",
              ("ask for help sooner", "begin with the hard part", "leave a margin", "keep a short list",
@@ -139,7 +140,7 @@ TALK: dict[str, tuple[int, int, int, int, int]] = {
     "Practical": (3, 5, 3, 4, 2),
     "Empathetic": (4, 3, 3, 3, 4),
 }
-"""How many questions come in a session of each scenario type, by archetype (MaRS 6.4.1: it sets the style of dialogue)."""
+"""How many questions come in a session of each scenario type, by archetype (MaRS 6.4.1: the style of dialogue)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +175,17 @@ SECRETS = (
 FILLERS = ("Okay.", "Thanks a lot!", "Sounds good to me.", "Ha, that is funny.", "Right, right.", "Let me think.",
            "Could you say that again?", "No worries at all.", "Good morning everybody.", "See you in a bit.",
            "I am back now.", "One moment, please.", "Great, let us go on.", "Hm, maybe.", "I see what you mean.",
-           "That is fine with me.", "Sorry, I was on mute.", "Yes, exactly.", "Not sure about that.", "Have a nice day!",
-           "Well, anyway.", "Wonderful, thank you so much.", "Got it.", "Where were we?")  # fmt: skip
+           "That is fine with me.", "Sorry, I was on mute.", "Yes, exactly.", "Not sure about that.",
+           "Have a nice day!", "Well, anyway.", "Wonderful, thank you so much.", "Got it.",
+            "Where were we?")  # fmt: skip
 _REMARKS = ("The weather in {0} was {1} again all week.", "There was a film about {0} on television, rather {1}.",
             "The queue at the bakery near {0} was {1} this morning.", "My cousin says that {0} is {1} in summer.",
             "Somebody left an umbrella at {0}, a {1} one.")  # fmt: skip
 _PLACES = ("the lake", "the station", "the market square", "the stadium", "the old town", "the ferry")
 _LOOKS = ("grey", "surprisingly long", "quite cheerful", "dull")
 _PASSAGE = (
-    "I read a long article about {0} yesterday. It began with a history of the place, went on with three interviews and "
-    "ended with a list of hotels and cafés, {1} and hardly of use to anybody who does not mean to go there soon."
+    "I read a long article about {0} yesterday. It began with a history of the place, went on with three interviews "
+    "and ended with a list of hotels and cafés, {1} and hardly of use to anybody who does not mean to go there soon."
 )
 
 

@@ -51,8 +51,8 @@ _HORIZON_ROUNDS = 1
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing that happens. `fact`: what it is about, empty where nobody asks for it; `sensitivity_ppm`: how sensitive
-    it is; `labelled_ppm`: how sensitive it says that it is; `goal`: of a goal, the facts that its steps need."""
+    """One thing that happens. `fact`: what it is about, empty where nobody asks for it; `sensitivity_ppm`: how
+    sensitive it is; `labelled_ppm`: how sensitive it says that it is; `goal`: of a goal, the facts of its steps."""
 
     at: int
     kind: str
