@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +113,11 @@ endif
 	@$(BIN)/python -m tests.benchmarks $(or $(WHAT),line) $(foreach name,$(ONLY),--only $(name)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data "$(DATA)") $(if $(JSON),--json "$(JSON)") $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(TURNS),--turns $(TURNS)) $(if $(MEMBERS),--members $(MEMBERS)) $(if $(SILENT),--silent) $(if $(KEEP),--keep)
+
+fifa: setup  ## agents whose memory has a budget, under each of seven policies: docs/fifa.md; SEEDS=30, QUICK=1, ONLY="ROW …", JSON=FILE
+	@$(MAKE) --no-print-directory charts || echo "fifa: matplotlib is not installed; its charts are not drawn" >&2
+	@$(BIN)/python -m tests.benchmarks fifa $(foreach name,$(ONLY),--only $(name)) $(if $(QUICK),--quick) \
+	  $(if $(SEEDS),--seeds $(SEEDS)) $(if $(JSON),--json "$(JSON)")
 
 $(PEERS_READY): requirements-peers.lock
 	@echo "bench: the packages of requirements-peers.lock"

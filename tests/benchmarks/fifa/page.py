@@ -49,6 +49,7 @@ def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
         "|---|---|---:|---:|---|",
         *(line for name in rows for line in _goals(name, rows[name][1])),
         "",
+        *_missing(rows),
         *(line for name in ("composite", "privacy") if name in rows for line in _row(name, rows[name][1])),
         *(line for name in TABLES if name in rows for line in _tables(name, rows[name][1], charts)),
         *_published(rows),
@@ -56,6 +57,12 @@ def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
         _WORDS.read_text(encoding="utf-8").rstrip(),
     ]
     return {Path("fifa.md"): "\n".join(page) + "\n", **charts}
+
+
+def _missing(rows: Latest) -> Iterator[str]:
+    left = [name for name in ("composite", "privacy", *TABLES) if name not in rows]
+    if left:
+        yield from (f'Not measured: {", ".join(left)}; `make fifa ONLY="{" ".join(left)}"` measures that.', "")
 
 
 def _goals(name: str, row: dict[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from memquorum.core import ids
 from memquorum.core.budgets.ledger import Group
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.privacy.sensitivity import suggested_ppm
-from memquorum.core.records import SessionClosed
+from memquorum.core.records import EpisodeRecorded, SessionClosed
 from memquorum.core.text.content import Content, content
 from memquorum.core.text.tokens import tokens
 from memquorum.core.worth import Counts, Ranks, worth_ppm
@@ -28,12 +28,20 @@ Vectors = Mapping[str, NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class Drafted:
-    """A summary that was made: what it may take the place of, the turns that it quotes, and the members' word."""
+    """A summary that was made: what it may take the place of, the turns that it quotes, and how many tokens were read
+    for it."""
 
     group: Group
     quoted: tuple[int, ...]
-    agreed: bool
     read: int
+    record: EpisodeRecorded
+    sources: tuple[SessionMemory, ...]
+    policy: Policy
+
+    @cached_property
+    def agreed(self) -> bool:
+        """Whether the members are for it."""
+        return vote(self.record, self.sources, self.policy)[0] == AGREED
 
 
 @dataclass
@@ -112,8 +120,8 @@ class Prepared:
                 record.event_id or "", tuple(one.memory_id for one in sources), tokens(record.content),
                 round(PPM * float(np.linalg.norm(apart, axis=1).mean())), max(one.sensitivity_ppm for one in sources),
             )  # fmt: skip
-            ended, _ = vote(record, sources, policy)
-            found.append(Drafted(group, quoted, ended == AGREED, sum(tokens(one.text) for one in sources)))
+            read = sum(tokens(one.text) for one in sources)
+            found.append(Drafted(group, quoted, read, record, tuple(sources), policy))
         return found
 
 

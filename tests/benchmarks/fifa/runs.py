@@ -48,7 +48,7 @@ class Size:
         return max(1, self.seeds // 3)
 
 
-QUICK = Size(seeds=3, agents=1, shares=(20,), quick=True)
+QUICK = Size(seeds=2, agents=1, shares=(20,), quick=True)
 
 
 @dataclass(frozen=True)

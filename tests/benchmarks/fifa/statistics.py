@@ -91,17 +91,18 @@ class Effect:
 def effect(table: NDArray[np.float64], seed: int = 0, draws: int = 2_000) -> Effect:
     """The effect of a factor, by a table of seeds × levels: F of a design with repeated measures, and how rarely levels
     by lot within each seed give as great a one."""
-    seeds, levels = table.shape
+    found, eta2 = _effects(table[None])
+    drawn = np.random.default_rng(seed).permuted(np.repeat(table[None], draws, axis=0), axis=2)
+    as_great = int((_effects(drawn)[0] >= found[0] - 1e-12).sum())
+    return Effect(float(found[0]), (as_great + 1) / (draws + 1), float(eta2[0]))
 
-    def f(of: NDArray[np.float64]) -> tuple[float, float]:
-        middle = of.mean()
-        between = seeds * float(((of.mean(axis=0) - middle) ** 2).sum())
-        rows = levels * float(((of.mean(axis=1) - middle) ** 2).sum())
-        whole = float(((of - middle) ** 2).sum())
-        rest = max(whole - between - rows, 1e-15)
-        return between / (levels - 1) * ((seeds - 1) * (levels - 1)) / rest, between / whole if whole > 1e-15 else 0.0
 
-    found, eta2 = f(table)
-    drawn = np.random.default_rng(seed)
-    as_great = sum(f(drawn.permuted(table, axis=1))[0] >= found - 1e-12 for _ in range(draws))
-    return Effect(found, (as_great + 1) / (draws + 1), eta2)
+def _effects(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """F and η² of many tables."""
+    _, seeds, levels = tables.shape
+    apart = tables - tables.mean(axis=(1, 2), keepdims=True)
+    between = seeds * (apart.mean(axis=1) ** 2).sum(axis=1)
+    rows = levels * (apart.mean(axis=2) ** 2).sum(axis=1)
+    whole = (apart**2).sum(axis=(1, 2))
+    rest = np.maximum(whole - between - rows, 1e-15)
+    return between / rest * (seeds - 1), between / np.maximum(whole, 1e-15)
