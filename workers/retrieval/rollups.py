@@ -14,6 +14,7 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval import rollups as found_in
+from memquorum.core.retrieval.telling import moment
 from memquorum.ports import Logged
 from workers.retrieval.answers import Told, unknown
 from workers.retrieval.service import Service
@@ -32,15 +33,17 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
     topic = query.read_name("topic", request.path_params["topic"])
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
+    as_of = query.read_as_of(asked.get("as_of"))
     found = await asyncio.to_thread(
         found_in.shown, namespace, topic, log,
-        as_of=query.read_as_of(asked.get("as_of")),
+        as_of=as_of,
         persona=query.read_persona(asked.get("persona")),
         history=query.read_flag("history", asked.get("history")),
         most=most,
     )  # fmt: skip
     if found is None:
-        return unknown("topic", f"no roll-up of that name in {namespace!r}")
+        when = "" if as_of is None else f" as of {moment(as_of)}"
+        return unknown("topic", f"no roll-up of that name in {namespace!r}{when}")
     mask = service.redaction.of(namespace, asked=query.read_flag("redact", asked.get("redact")))
     return Told(await asyncio.to_thread(mask.rollup, found))
 

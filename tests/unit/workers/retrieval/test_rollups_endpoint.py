@@ -31,7 +31,9 @@ def test_what_is_said_of_a_thing_now_and_then(client: Any) -> None:
     ]  # fmt: skip
     then = client.get(f"/rollups/greenhouse/valve%203?as_of={SINCE + 2_999}")
     assert texts(then) == ["Valve 3 opens at 4 bar.", "Lena oiled valve 3."] and then.json()["history"] == []
-    assert client.get(f"/rollups/greenhouse/valve%203?as_of={SINCE + 999}").status_code == 404
+    before = client.get(f"/rollups/greenhouse/valve%203?as_of={SINCE + 999}")
+    assert (before.status_code, before.json()["error"]) == (404, "not_found")
+    assert "in 'greenhouse' as of 2025-06-15 15:06:40 UTC" in before.json()["detail"], "it may be there now"
     assert client.get("/rollups/greenhouse/valve%204").status_code == 404
     assert client.get("/rollups/greenhouse/valve%203?persona=ben").status_code == 404
 
