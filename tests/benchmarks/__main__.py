@@ -5,6 +5,7 @@ LangGraph's store and bare pgvector. scale: what an epoch costs with more member
 reading: how well is found. right: what is stored, corrected and forgotten as it should be.
 vm: the metrics and bounds of SPEC B. consolidation: what is left of sessions, and what is found in it.
 fifa: agents whose memory has a budget, under each policy.
+policies: what budgets keep, policy by policy; how much of personal data is found.
 pages: draws the pages of what was kept, and measures nothing.
 """
 
@@ -37,6 +38,7 @@ WHAT = {
     "vm": "tests.benchmarks.vm.command",
     "consolidation": "tests.benchmarks.consolidation.command",
     "fifa": "tests.benchmarks.fifa.command",
+    "policies": "tests.benchmarks.policies.command",
     "pages": "tests.benchmarks.pages",
 }
 DATA = kept.ROOT.parent / "shared" / "data"

@@ -11,6 +11,7 @@ from tests.benchmarks.forgetting import page as forgetting
 from tests.benchmarks.forgetting.command import RESULTS
 from tests.benchmarks.kept import Outcome
 from tests.benchmarks.peers import page as peers
+from tests.benchmarks.policies import page as policies
 from tests.benchmarks.right import page as right
 from tests.benchmarks.vm import page as validation
 from tests.simulation import scalepage
@@ -27,5 +28,6 @@ def run(given: Namespace) -> Outcome:
     validation.draw()
     consolidation.draw()
     fifa.draw()
+    policies.draw()
     scalepage.draw()
     return Outcome([], 0)

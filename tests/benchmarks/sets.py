@@ -18,6 +18,7 @@ from typing import Any
 AMI, BEAM, LOCOMO, NLI, QMSUM, QUORA, SICK, STSB = (
     "ami_keep", "beam100k", "locomo", "nli", "qmsum", "quora_dup", "sick", "stsb",
 )  # fmt: skip
+PII, CONFAIDE = "pii_presidio", "confaide"
 _BESIDE = ("LICENSE", "LICENCE", "README", "MANIFEST")
 
 
@@ -168,3 +169,44 @@ def beam(folder: Path) -> Iterator[Chat]:
                     Probe(kind, asked["question"], answer, tuple(ids.get(older, ())), tuple(ids.get(newer, ())))
                 )
         yield Chat(str(found["conversation_id"]), tuple(messages), tuple(probes))
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A sentence, and the spans that its makers labelled: characters from and to before, and the kind."""
+
+    text: str
+    spans: tuple[tuple[int, int, str], ...]
+
+
+def labelled(folder: Path) -> list[Labelled]:
+    """Presidio's sentences."""
+    return [
+        Labelled(
+            one["full_text"],
+            tuple((span["start_position"], span["end_position"], span["entity_type"]) for span in one["spans"]),
+        )
+        for one in records(folder, PII, "full_text", "spans")
+    ]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A text, and the mean of what people said of it."""
+
+    text: str
+    mean: float
+
+
+def rated(folder: Path) -> dict[int, list[Rated]]:
+    """ConfAIde's ratings by tier: how sensitive an information is (1), how well a scene of passing it on goes (2)."""
+    if not there(folder, CONFAIDE):
+        raise Absent(folder, CONFAIDE)
+    found: dict[int, list[Rated]] = {}
+    for file in files(folder, CONFAIDE):
+        # The tier of meetings is plain text, and nobody rated it.
+        for one in _of_json(_text(file)) if ".json" in file.name else ():
+            if "human_mean" in one:
+                text = one.get("information") or one["vignette"]
+                found.setdefault(int(one["tier"]), []).append(Rated(text, float(one["human_mean"])))
+    return found

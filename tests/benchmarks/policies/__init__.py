@@ -1,0 +1,1 @@
+"""Rows of budgets and policies: `make bench WHAT=policies DATA=FOLDER JSON=FILE ONLY="ROW …"`."""
