@@ -15,6 +15,7 @@ from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import Keys
+from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import Restored, RestoreOrdered
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.query import Filters
@@ -45,9 +46,9 @@ def stored(dsn: str, shard: Shard) -> None:
 
 
 def stored_facts(shard: Shard, wanted: str) -> Facts:
-    """What is known of a memory, with the length of its content while that is there."""
-    known = facts(shard, wanted)
-    return replace(known, tokens=tokens(clear(wanted).text)) if known.strength is not None else known
+    """What is known of a memory, with the length and the kinds of its content while that is there."""
+    known, text = facts(shard, wanted), clear(wanted).text
+    return replace(known, tokens=tokens(text), kinds=kinds(text)) if known.strength is not None else known
 
 
 def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], codec: Codec) -> None:
