@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from confluent_kafka import KafkaException, Message, TopicPartition
 from msgspec import Struct
@@ -17,7 +18,7 @@ from msgspec import Struct
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consolidation.rollups import LEAST, MOST, Reading, patches
+from memquorum.core.consolidation.rollups import LEAST, Reading, patches
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.patch import PATCH, PATCHES_MOST, SIGNER, ordered
@@ -60,7 +61,7 @@ class RollupLoop:
         self._rollups, self._least, self._every_ms = rollups, least, every_ms
         self._shown = (telemetry or Telemetry()).stage("rollups")
         self._strangers = Strangers(_LOG, stamps)
-        # Of many changes a part is made at a time, of the same sentences.
+        # What was read of sentences: the next time most of them are the same.
         self._reading = Reading()
         self._due: dict[int, dict[str, _Due]] = {}
         self._read_to: dict[int, int] = {}
@@ -130,16 +131,13 @@ class RollupLoop:
         """Goes through the namespaces that are due; False where it was told to stop."""
         due = self._due.get(shard, {})
         for namespace in sorted(name for name, one in due.items() if one.since + self._every_ms <= as_of):
-            count = self._roll_up(namespace, parent)
-            if count is None:
+            if not self._roll_up(namespace, parent):
                 return False
-            # The journal was read no further, so nothing came in between. Where there was too much, more comes then.
-            if count < MOST:
-                due.pop(namespace, None)
+            due.pop(namespace, None)  # the journal was read no further, so nothing came in between
         return True
 
-    def _roll_up(self, namespace: str, parent: str | None) -> int | None:
-        """Publishes what is to change in a namespace, and says how much; None where it was told to stop before."""
+    def _roll_up(self, namespace: str, parent: str | None) -> bool:
+        """Publishes what is to change in a namespace; False where it was told to stop before."""
         while not self._stop:
             try:
                 said, log = self._rollups.said(namespace), self._rollups.log(namespace)
@@ -149,13 +147,15 @@ class RollupLoop:
                 self._idle(_BACK_OFF_S)
                 continue
             self._shown.health.go("store")
-            found = patches(namespace, said, log, self._least, reading=self._reading)
-            for at in range(0, len(found), PATCHES_MOST):
-                self._publish(namespace, found[at : at + PATCHES_MOST], parent)
-            if found:
-                _LOG.info("roll-ups of %s: %d patches", namespace, len(found))
-            return len(found) if self._flushed() else None
-        return None
+            found, count = patches(namespace, said, log, self._least, reading=self._reading), 0
+            while not self._stop and (some := list(islice(found, PATCHES_MOST))):
+                self._publish(namespace, some, parent)
+                self._shown.health.turn()
+                count += len(some)
+            if count:
+                _LOG.info("roll-ups of %s: %d patches", namespace, count)
+            return not self._stop and self._flushed()
+        return False
 
     def _publish(self, namespace: str, found: Sequence[Patch], parent: str | None) -> None:
         order = ordered(self._genesis.cluster, namespace, found)

@@ -15,7 +15,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 
 from msgspec.structs import replace
 
@@ -35,8 +34,6 @@ LEAST = 3
 """Of a thing that fewer sentences speak of there is no roll-up."""
 COMPARED = 32
 """So many of a roll-up's sentences, the latest, are held against a new one."""
-MOST = 256
-"""So many patches are made at once: what is to change beyond them, the next question answers."""
 NAMED_MOST, READ_MOST = 65_536, 2_048
 """Of so many sentences is kept what they speak of, half a kilobyte each, and of so many what they claim, 18 each."""
 
@@ -86,21 +83,15 @@ def patches(
     said: Iterable[Uttered],
     log: Sequence[Logged],
     least: int = LEAST,
-    *,
-    most: int = MOST,
     reading: Reading | None = None,
-) -> list[Patch]:
-    """What is to change, in the order in which it applies, `most` of it at most; nothing where all is said.
+) -> Iterator[Patch]:
+    """Yields what is to change, in the order in which it applies, each patch once it is asked for; nothing where all is
+    said.
 
     `said`: sentences of episodes that can be read, each once. `least`: of a thing that fewer speak of none is begun.
-    `reading`: what was read of them before.
+    `reading`: what was read of sentences before.
     """
-    return list(islice(_patches(namespace, said, log, least, reading or Reading()), most))
-
-
-def _patches(
-    namespace: str, said: Iterable[Uttered], log: Sequence[Logged], least: int, reading: Reading
-) -> Iterator[Patch]:
+    reading = reading or Reading()
     now, known = standing(log), called(log)
     topics = {key(name): topic for topic, name in sorted(known.items(), reverse=True)}
     seen: defaultdict[str, set[Span]] = defaultdict(set)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.benchmarks import rows
-from tests.benchmarks.consolidation import beside, decisions, evidence, modelled, page, repeated, shrinking
+from tests.benchmarks.consolidation import beside, decisions, evidence, large, modelled, page, repeated, shrinking
 from tests.benchmarks.consolidation.frame import Material
 from tests.benchmarks.kept import Outcome, Row
 
 # In the order of the page. A module has its own rows; a new one is a line here.
 ROWS: Mapping[str, Callable[[Material], Row]] = {
     **shrinking.ROWS, **evidence.ROWS, **decisions.ROWS, **repeated.ROWS,
-    **modelled.ROWS, **beside.ROWS,
+    **modelled.ROWS, **beside.ROWS, **large.ROWS,
 }  # fmt: skip
 ONLY = tuple(ROWS)
-WITHOUT_SETS = frozenset({"duplicates", "beside-ingest"})
+WITHOUT_SETS = frozenset({"duplicates", "beside-ingest", "large"})
 """Rows that need none."""
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
 

@@ -54,7 +54,7 @@ def contents(shard: Shard) -> Mapping[str, Clear]:
 
 
 def patched(world: World, shard: Shard, codec: Codec) -> list[Logged]:
-    found = patches(NAMESPACE, world.rollups.said(NAMESPACE), world.rollups.log(NAMESPACE))
+    found = list(patches(NAMESPACE, world.rollups.said(NAMESPACE), world.rollups.log(NAMESPACE)))
     shard.protect(accepted(codec, GENESIS, wanted(GENESIS, *found)))
     world.flush(shard, contents(shard))
     return world.rollups.log(NAMESPACE)
@@ -91,7 +91,7 @@ def test_of_what_is_sealed_a_summary_says_what_it_quotes(world: World, shard: Sh
     now = world.rollups.log(NAMESPACE)
     assert [one.text for one in now] == [one.text for one in log]
     assert [one.via for one in now] == [SUMMARY, SUMMARY, None]
-    assert patches(NAMESPACE, world.rollups.said(NAMESPACE), now) == [], "sealed, the same is said"
+    assert list(patches(NAMESPACE, world.rollups.said(NAMESPACE), now)) == [], "sealed, the same is said"
 
 
 def test_what_is_forgotten_or_erased_says_nothing_any_more(world: World, shard: Shard, codec: Codec) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from memquorum.core.consolidation import rollups
 from memquorum.core.consolidation.rendering import read_back, render
-from memquorum.core.consolidation.rollups import called, patches, sentences, standing
+from memquorum.core.consolidation.rollups import called, sentences, standing
+from memquorum.core.consolidation.rollups import patches as made
 from memquorum.core.consolidation.sections import section
 from memquorum.core.ids import memory_id
 from memquorum.core.records import Patch, Quote
@@ -24,6 +27,10 @@ GASKET = "Lena ordered a gasket for pump 7."
 COVER = "The cover of pump 7 is kept in hall 3."
 CORRECTED = "Correction: pump 7 runs at 4.1 bar now."
 MOST = 100
+
+
+def patches(*asked: Any, most: int | None = None, **named: Any) -> list[Patch]:
+    return list(islice(made(*asked, **named), most))
 
 
 def say(at: int, text: str, agent: str = "anna", subject: str | None = None) -> list[Uttered]:
@@ -62,13 +69,23 @@ def test_of_what_three_sentences_speak_there_is_a_roll_up() -> None:
     assert patches("plant", of, log) == [], "asked again of the same"
 
 
-def test_what_is_too_much_at_once_comes_with_the_next_question() -> None:
+def test_what_was_not_made_comes_with_the_next_question() -> None:
     of = said(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
     whole, log = patches("plant", of, []), list[Logged]()
     while new := patches("plant", of, log, most=2 if log else 3):
         log = journalled(log, new, of, len(log))
         assert len(new) <= 3
     assert [one.patch for one in log] == whole
+
+
+def test_what_was_read_before_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor how little of that is kept."""
+    of = said(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
+    whole, reading = patches("plant", of, []), rollups.Reading()
+    monkeypatch.setattr(rollups, "NAMED_MOST", 2)
+    monkeypatch.setattr(rollups, "READ_MOST", 1)
+    assert [patches("plant", of, [], reading=reading) for _ in range(3)] == [whole] * 3
+    assert len(reading._names) <= 2 and len(reading._read) <= 1
 
 
 def test_a_roll_up_is_called_by_a_place_and_not_by_its_name() -> None:
