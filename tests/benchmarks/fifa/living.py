@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from memquorum.core.budgets.items import NEEDED, RESTING, Item
 from memquorum.core.budgets.ledger import Group, Ledger
+from memquorum.core.budgets.rules import REFLECTS
+from memquorum.core.budgets.weighing import ORDINARY
 from memquorum.core.policy import PPM
 from tests.benchmarks.fifa.prepared import Drafted, Prepared, name_of
 from tests.benchmarks.fifa.voting import Members
@@ -28,11 +30,8 @@ from tests.benchmarks.fifa.world import ASK, DUE, END, ERASE, OPEN, PRY, SAY, Tu
 
 SERVED = 5
 """So many sentences are served to a question."""
-ORDINARY = 3 * PPM // 2
-"""The worth of a token of a summary, whose words nobody counts."""
 SCORED = frozenset({"worth", "reflection", "hybrid"})
 """The policies that look at goals."""
-REFLECTS = frozenset({"reflection", "hybrid"})
 
 
 @dataclass
