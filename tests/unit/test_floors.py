@@ -43,7 +43,7 @@ FLOORS: Floors = (
     {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus", "rehearsal"),
     _each("journal"),
-    _each("commit", "retrieval"),
+    _each("commit", "retrieval", "whatif"),
     _each("audit"),
     _each("cloudevents", "commands", "encoders", "kafka", "schema_files", "telemetry", "terminal", of="memquorum."),
     {"db": ("db",)},

@@ -1,0 +1,261 @@
+"""What holds the memories of a namespace under a budget: a policy (`budgets.Ledger`), the fleet's own votes, an oracle.
+
+The oracle knows all that will be asked. No way is known to find the best in reasonable time where memories differ in
+size (research/judgement e), so it goes by a density, greedily: what is never read again goes first, then what promises
+least per token. Two densities are tried, and the better counts: by the next read alone, and by all that are still to
+come over the time that they take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from memquorum.core.budgets.items import Item
+from memquorum.core.budgets.ledger import Ledger
+from memquorum.core.policy import BudgetPolicy
+
+VOTED, ORACLE = "voted", "oracle"
+"""Beside the policies: what the fleet's own votes kept, without this budget; and whoever knows what will be read."""
+DENSITIES = ("next", "all")
+_FAR = np.iinfo(np.int64).max
+
+Ints = NDArray[np.int64]
+
+
+class Out(Struct, frozen=True):
+    """A memory that went for want of tokens."""
+
+    memory_id: str
+    tokens: int
+    why: str
+
+
+class Keeper(Protocol):
+    """Holds the memories of a namespace."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, memory_id: str) -> bool: ...
+
+    @property
+    def tokens(self) -> int:
+        """The weight of all that it holds."""
+        ...
+
+    def put(self, item: Item) -> None:
+        """Takes a memory."""
+        ...
+
+    def used(self, memory_id: str, at: int) -> None:
+        """A memory was used; of one that is not here nothing is noted."""
+        ...
+
+    def asked(self, memory_id: str) -> None:
+        """A memory was asked for, whether it is here or not."""
+        ...
+
+    def protect(self, memory_id: str, why: str | None) -> None:
+        """A memory may not go for a reason, or may again."""
+        ...
+
+    def linked(self, memory_id: str, centrality_ppm: int) -> None:
+        """So central a memory is now."""
+        ...
+
+    def remove(self, memory_id: str) -> None:
+        """Lets a memory go, whatever the reason."""
+        ...
+
+    def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
+        """Lets go what is beyond so many tokens, at most so many memories; then what is beyond it still, by reason."""
+        ...
+
+
+class ByPolicy:
+    """A policy."""
+
+    def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"") -> None:
+        """As `Ledger`. Raises UnknownPolicy."""
+        self._ledger = Ledger(name, policy, seed)
+        self.put, self.used, self.protect = self._ledger.put, self._ledger.used, self._ledger.protect
+
+    def __len__(self) -> int:
+        return len(self._ledger)
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._ledger
+
+    @property
+    def tokens(self) -> int:
+        """See `Keeper`."""
+        return self._ledger.tokens
+
+    def asked(self, memory_id: str) -> None:
+        """See `Keeper`: a policy does not learn of what it has not."""
+
+    def linked(self, memory_id: str, centrality_ppm: int) -> None:
+        """See `Keeper`."""
+        item = self._ledger.get(memory_id)
+        if item is not None:
+            self._ledger.put(replace(item, centrality_ppm=centrality_ppm))
+
+    def remove(self, memory_id: str) -> None:
+        """See `Keeper`."""
+        self._ledger.remove(memory_id)
+
+    def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
+        """See `Keeper`."""
+        if self._ledger.tokens <= tokens:
+            return [], {}
+        plan = self._ledger.evict(tokens, as_of, most=most)
+        return [Out(one.memory_id, one.tokens, one.why) for one in plan.goes], plan.excess
+
+
+class AsVoted:
+    """What the fleet kept: only its own votes take something away (`replaying` removes that)."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, int] = {}
+        self.tokens = 0
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._held
+
+    def put(self, item: Item) -> None:
+        """See `Keeper`."""
+        self.remove(item.memory_id)
+        self._held[item.memory_id] = item.tokens
+        self.tokens += item.tokens
+
+    def used(self, memory_id: str, at: int) -> None:
+        """See `Keeper`."""
+
+    def asked(self, memory_id: str) -> None:
+        """See `Keeper`."""
+
+    def protect(self, memory_id: str, why: str | None) -> None:
+        """See `Keeper`."""
+
+    def linked(self, memory_id: str, centrality_ppm: int) -> None:
+        """See `Keeper`."""
+
+    def remove(self, memory_id: str) -> None:
+        """See `Keeper`."""
+        self.tokens -= self._held.pop(memory_id, 0)
+
+    def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
+        """See `Keeper`."""
+        return [], {}
+
+
+class Foresight:
+    """The oracle, by one of `DENSITIES`."""
+
+    def __init__(self, density: str, asked: Mapping[str, Sequence[int]], items: Mapping[str, Item]) -> None:
+        """`asked`: when each memory is asked for, in order; `items`: all that will ever come."""
+        self._measure: Callable[[Ints, int], NDArray[np.float64]] = self._next if density == "next" else self._all
+        names = sorted(items)
+        self._row = {memory_id: at for at, memory_id in enumerate(names)}
+        self._names = names
+        self._asked = [asked.get(memory_id, ()) for memory_id in names]
+        self._tokens = np.array([max(1, items[one].tokens) for one in names], np.int64)
+        self._due = np.array([times[0] if times else _FAR for times in self._asked], np.int64)
+        self._last = np.array([times[-1] if times else 0 for times in self._asked], np.int64)
+        self._left = np.array([len(times) for times in self._asked], np.int64)
+        self._here = np.zeros(len(names), np.bool_)
+        self._free = np.ones(len(names), np.bool_)
+        self._why: dict[str, str] = {}
+        self.tokens = 0
+
+    def __len__(self) -> int:
+        return int(self._here.sum())
+
+    def __contains__(self, memory_id: str) -> bool:
+        at = self._row.get(memory_id)
+        return at is not None and bool(self._here[at])
+
+    def put(self, item: Item) -> None:
+        """See `Keeper`."""
+        at = self._row[item.memory_id]
+        if not self._here[at]:
+            self._here[at] = True
+            self.tokens += int(self._tokens[at])
+        self.protect(item.memory_id, item.protected)
+
+    def used(self, memory_id: str, at: int) -> None:
+        """See `Keeper`: it knew."""
+
+    def asked(self, memory_id: str) -> None:
+        """See `Keeper`."""
+        at = self._row.get(memory_id)
+        if at is not None and self._left[at]:
+            times = self._asked[at]
+            self._left[at] -= 1
+            self._due[at] = times[len(times) - int(self._left[at])] if self._left[at] else _FAR
+
+    def protect(self, memory_id: str, why: str | None) -> None:
+        """See `Keeper`."""
+        at = self._row.get(memory_id)
+        if at is not None:
+            self._free[at] = why is None
+            self._why.pop(memory_id, None)
+            if why is not None:
+                self._why[memory_id] = why
+
+    def linked(self, memory_id: str, centrality_ppm: int) -> None:
+        """See `Keeper`."""
+
+    def remove(self, memory_id: str) -> None:
+        """See `Keeper`."""
+        at = self._row.get(memory_id)
+        if at is not None and self._here[at]:
+            self._here[at] = False
+            self.tokens -= int(self._tokens[at])
+
+    def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
+        """See `Keeper`."""
+        if self.tokens <= tokens:
+            return [], {}
+        some = np.flatnonzero(self._here & self._free)
+        # Of equals the largest, then the one with the lowest id.
+        order = some[np.lexsort((some, -self._tokens[some], self._measure(some, as_of)))][:most]
+        gone = []
+        for at in order.tolist():
+            if self.tokens <= tokens:
+                break
+            gone.append(Out(self._names[at], int(self._tokens[at]), ORACLE))
+            self.remove(self._names[at])
+        return gone, {}
+
+    def _next(self, some: Ints, as_of: int) -> NDArray[np.float64]:
+        wait = np.maximum(1, self._due[some] - as_of).astype(np.float64)
+        return np.where(self._left[some] > 0, 1 / (wait * self._tokens[some]), 0.0)
+
+    def _all(self, some: Ints, as_of: int) -> NDArray[np.float64]:
+        wait = np.maximum(1, self._last[some] - as_of).astype(np.float64)
+        return self._left[some] / (wait * self._tokens[some])
+
+
+class Setting(Struct, frozen=True):
+    """What is tried: a policy by name (or `VOTED`, or `ORACLE` with a density), and a budget in tokens; None: none.
+
+    `seed`: of `random`.
+    """
+
+    policy: str
+    tokens: int | None
+    seed: int = 0
+    density: str = ""
+
+    def plain(self) -> Setting:
+        """The same without what tells its runs apart."""
+        return replace(self, seed=0, density="")

@@ -1,0 +1,396 @@
+"""One namespace under several settings, in one pass over what happened in it, and what is counted.
+
+Reads are endogenous: what a setting has forgotten it does not return. A query that can be asked again is answered by
+each setting from what it holds, and what it answers counts as used there. What was *wanted* is the answer of a store
+that forgets nothing; a setting hits what it holds of that. A query that nobody can ask again, and a use that no query
+explains, wants what the log says. What nobody can tell, because the key is gone or the memory was never seen, is
+unknown, and never a miss.
+
+The fleet's own votes to forget are not repeated from the beginning of the trial on: the budget takes their place. What
+ended otherwise (superseded, summed up, erased) ends in every setting alike. Nobody can know how members would have
+voted on what a policy nominates: every nomination counts as taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct, field
+
+from memquorum.core import caps
+from memquorum.core.budgets.items import CAPPED, Item
+from memquorum.core.caps import Quota
+from memquorum.core.policy import BudgetPolicy, CapsPolicy
+from memquorum.core.whatif.events import (
+    Asked,
+    Back,
+    Came,
+    Course,
+    Ended,
+    Epoch,
+    Event,
+    Guarded,
+    Linked,
+    SummedUp,
+    Used,
+    Voted,
+)
+from memquorum.core.whatif.keepers import ORACLE, VOTED, AsVoted, ByPolicy, Foresight, Keeper, Setting
+from memquorum.core.whatif.vectors import Flags, Near
+
+POINTS = 48
+"""So many points of time a result is told at."""
+DAY_MS = 24 * 3600 * 1000
+
+
+class Regret(Struct, frozen=True):
+    """A memory that went and was wanted later: when both was, what it weighs, and why it had gone."""
+
+    memory_id: str
+    gone_at: int
+    wanted_at: int
+    tokens: int
+    why: str
+
+
+class Counts(Struct):
+    """What was counted. `hits`, `misses`, `unknown`: of what was wanted; `…_tokens`: their weights, where they are
+    known. `epochs`: in which something went; `capped`: in which more would have."""
+
+    came: int = 0
+    came_tokens: int = 0
+    held: int = 0
+    held_tokens: int = 0
+    hits: int = 0
+    misses: int = 0
+    unknown: int = 0
+    hit_tokens: int = 0
+    missed_tokens: int = 0
+    unknown_tokens: int = 0
+    gone: int = 0
+    gone_tokens: int = 0
+    regretted: int = 0
+    epochs: int = 0
+    capped: int = 0
+    over: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """Both together."""
+        names = self.__struct_fields__
+        return Counts(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+class Point(Struct, frozen=True):
+    """Where a setting stood at a time: tokens held, and hits and misses since the beginning of the trial."""
+
+    at: int
+    tokens: int
+    hits: int
+    misses: int
+
+
+class Result(Struct):
+    """What became of a setting in one namespace."""
+
+    namespace: str
+    setting: Setting
+    counts: Counts = field(default_factory=Counts)
+    regrets: list[Regret] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+
+
+class Trial(Struct, frozen=True):
+    """How a replay is made. `begins`: what was forgotten until then stays so; `ends`: when the last
+    of it happened, for the points of time; `horizon_ms`: what is wanted later than
+    that after it went is no regret; `caps`: of the fleet, or None; `proposals_most`: of an epoch."""
+
+    budget: BudgetPolicy
+    begins: int = 0
+    ends: int = 0
+    horizon_ms: int = 30 * DAY_MS
+    caps: CapsPolicy | None = None
+    proposals_most: int | None = None
+    seed: bytes = b"memquorum/whatif"
+
+
+class Demand(Struct):
+    """What was wanted, whatever the setting. `times`: of each memory, when; `reads`: all in order, None of what nobody
+    knows. `epochs`: when anything could go; `held`: what the fullest setting held after each."""
+
+    times: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    reads: list[tuple[int, str | None]] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
+    held: list[int] = field(default_factory=list)
+    items: dict[str, Item] = field(default_factory=dict)
+    again: int = 0
+    logged: int = 0
+
+
+class _Side:
+    """One setting under way."""
+
+    def __init__(self, course: Course, setting: Setting, keeper: Keeper) -> None:
+        self.setting, self.keeper, self.namespace = setting, keeper, course.namespace
+        self.result = Result(course.namespace, setting)
+        self.mask: Flags = np.zeros(len(course.vectors), np.bool_)
+        self._row = course.vectors.row
+        self.quota = Quota()
+        # When each went, and why.
+        self.gone: dict[str, tuple[int, int, str]] = {}
+
+    def put(self, item: Item) -> None:
+        self.keeper.put(item)
+        self.gone.pop(item.memory_id, None)
+        self._flag(item.memory_id, True)
+
+    def remove(self, memory_id: str) -> None:
+        self.keeper.remove(memory_id)
+        self.gone.pop(memory_id, None)
+        self._flag(memory_id, False)
+
+    def shed(self, at: int, trial: Trial) -> None:
+        """An epoch."""
+        tokens = self.setting.tokens
+        if tokens is None or self.keeper.tokens <= tokens:
+            return
+        most = trial.proposals_most
+        if trial.caps is not None:
+            room = caps.room(Quota(len(self.keeper), self.quota.gone), at, trial.caps)
+            most = room if most is None else min(most, room)
+        if most is not None and most <= 0:
+            self.result.counts.capped += 1
+            return
+        out, excess = self.keeper.shed(tokens, at, most)
+        counts = self.result.counts
+        counts.epochs += bool(out)
+        counts.capped += CAPPED in excess or (most is not None and len(out) == most and self.keeper.tokens > tokens)
+        counts.gone += len(out)
+        counts.gone_tokens += sum(one.tokens for one in out)
+        if trial.caps is not None and out:
+            self.quota = caps.gone(self.quota, at, len(out))
+        for one in out:
+            self.gone[one.memory_id] = at, one.tokens, one.why
+            self._flag(one.memory_id, False)
+
+    def want(self, at: int, item: Item, trial: Trial, last: int) -> None:
+        """Something was wanted that is known. `last`: when it was wanted before."""
+        counts = self.result.counts
+        self.keeper.asked(item.memory_id)
+        if item.memory_id in self.keeper:
+            counts.hits += 1
+            counts.hit_tokens += item.tokens
+            return
+        counts.misses += 1
+        counts.missed_tokens += item.tokens
+        gone = self.gone.get(item.memory_id)
+        if gone is not None and last < gone[0] and at - gone[0] <= trial.horizon_ms:
+            self.result.regrets.append(Regret(item.memory_id, gone[0], at, *gone[1:]))
+
+    def answer(self, at: int, near: Near, count: int, ids: Sequence[str]) -> None:
+        """It is asked, and uses what it answers."""
+        for row in near.nearest(count, self.mask):
+            self.keeper.used(ids[row], at)
+
+    def _flag(self, memory_id: str, here: bool) -> None:
+        row = self._row.get(memory_id)
+        if row is not None:
+            self.mask[row] = here
+
+
+def replay(
+    course: Course, settings: Sequence[Setting], trial: Trial, known: Demand | None = None
+) -> tuple[list[Result], Demand]:
+    """What becomes of each setting. `known`: what is wanted, from a replay before; the oracle needs it.
+
+    Raises UnknownPolicy.
+    """
+    sides = [_Side(course, one, _keeper(course, one, trial, known)) for one in settings]
+    run = _Run(course, sides, trial)
+    for event in course.events:
+        run.take(event)
+    run.close()
+    return [side.result for side in sides], run.demand
+
+
+def _keeper(course: Course, setting: Setting, trial: Trial, known: Demand | None) -> Keeper:
+    if setting.policy == VOTED:
+        return AsVoted()
+    if setting.policy == ORACLE:
+        assert known is not None
+        return Foresight(setting.density, known.times, known.items)
+    seed = hashlib.sha256(b"/".join((trial.seed, course.namespace.encode(), str(setting.seed).encode()))).digest()
+    return ByPolicy(setting.policy, trial.budget, seed)
+
+
+class _Run:
+    """The pass."""
+
+    def __init__(self, course: Course, sides: Sequence[_Side], trial: Trial) -> None:
+        self._course, self._sides, self._trial = course, sides, trial
+        self.demand = Demand()
+        self._all: Flags = np.zeros(len(course.vectors), np.bool_)
+        self._alive: dict[str, Item] = {}
+        self._last: dict[str, int] = {}
+        self._erased = {one.memory_id for one in course.events if isinstance(one, Ended) and one.erased}
+        self._takes: Mapping[type, Callable[..., None]] = {
+            Came: self._came, Used: self._used, Asked: self._asked, Guarded: self._guarded, Ended: self._ended,
+            SummedUp: self._summed, Linked: self._linked, Voted: self._voted, Back: self._back, Epoch: self._epoch,
+        }  # fmt: skip
+        times = [one.at for one in course.events]
+        begins = trial.begins or (times[0] if times else 0)
+        ends = max(trial.ends, times[-1] if times else 0)
+        self._marks = [begins + (ends - begins) * n // POINTS for n in range(1, POINTS + 1)]
+
+    def take(self, event: Event) -> None:
+        """The next event."""
+        while self._marks and event.at > self._marks[0]:
+            self._mark()
+        self._takes[type(event)](event)
+
+    def close(self) -> None:
+        """The last epoch, and the end."""
+        if self._course.events:
+            self._epoch(Epoch(self._course.events[-1].at))
+        while self._marks:
+            self._mark()
+        for side in self._sides:
+            counts, tokens = side.result.counts, side.setting.tokens
+            counts.held, counts.held_tokens = len(side.keeper), side.keeper.tokens
+            counts.over = 0 if tokens is None else max(0, side.keeper.tokens - tokens)
+            counts.regretted = len(side.result.regrets)
+
+    def _mark(self) -> None:
+        at = self._marks.pop(0)
+        for side in self._sides:
+            counts = side.result.counts
+            side.result.points.append(Point(at, side.keeper.tokens, counts.hits, counts.misses))
+
+    def _came(self, event: Came) -> None:
+        self._put(event.item)
+        for side in self._sides:
+            side.put(event.item)
+            side.result.counts.came += 1
+            side.result.counts.came_tokens += event.item.tokens
+
+    def _put(self, item: Item) -> None:
+        self._alive[item.memory_id] = self.demand.items[item.memory_id] = item
+        row = self._course.vectors.row.get(item.memory_id)
+        if row is not None:
+            self._all[row] = True
+
+    def _gone(self, memory_id: str) -> None:
+        self._alive.pop(memory_id, None)
+        row = self._course.vectors.row.get(memory_id)
+        if row is not None:
+            self._all[row] = False
+
+    def _used(self, event: Used) -> None:
+        if event.read:
+            self.demand.logged += event.at >= self._trial.begins
+            self._want(event.at, event.memory_id)
+        for side in self._sides:
+            side.keeper.used(event.memory_id, event.when)
+
+    def _asked(self, event: Asked) -> None:
+        query = None if event.query is None else self._course.queries.get(event.query)
+        if query is None or not self._course.vectors.fits(query):
+            self.demand.logged += len(event.answered) * (event.at >= self._trial.begins)
+            for memory_id in event.answered:
+                self._want(event.at, memory_id)
+                for side in self._sides:
+                    side.keeper.used(memory_id, event.at)
+            return
+        near = self._course.vectors.ask(query, self._all)
+        ids, count = self._course.vectors.ids, len(event.answered)
+        lost = [one for one in event.answered if one not in self._course.vectors.row]
+        wanted = [ids[row] for row in near.nearest(count - len(lost), self._all)]
+        self.demand.again += count * (event.at >= self._trial.begins)
+        for memory_id in lost:
+            self._unknown(event.at, self._alive.get(memory_id))
+        for memory_id in wanted:
+            self._want(event.at, memory_id)
+        for side in self._sides:
+            side.answer(event.at, near, count, ids)
+
+    def _want(self, at: int, memory_id: str) -> None:
+        item = self._alive.get(memory_id)
+        if item is None or memory_id in self._erased:
+            self._unknown(at, item)
+            return
+        if at < self._trial.begins:
+            return
+        last = self._last.get(memory_id, -1)
+        self.demand.times[memory_id].append(at)
+        self.demand.reads.append((at, memory_id))
+        for side in self._sides:
+            side.want(at, item, self._trial, last)
+        self._last[memory_id] = at
+
+    def _unknown(self, at: int, item: Item | None) -> None:
+        if at < self._trial.begins:
+            return
+        self.demand.reads.append((at, None))
+        for side in self._sides:
+            side.result.counts.unknown += 1
+            side.result.counts.unknown_tokens += 0 if item is None else item.tokens
+
+    def _guarded(self, event: Guarded) -> None:
+        for side in self._sides:
+            side.keeper.protect(event.memory_id, event.why)
+
+    def _linked(self, event: Linked) -> None:
+        for side in self._sides:
+            side.keeper.linked(event.memory_id, event.centrality_ppm)
+
+    def _ended(self, event: Ended) -> None:
+        self._gone(event.memory_id)
+        for side in self._sides:
+            side.remove(event.memory_id)
+
+    def _summed(self, event: SummedUp) -> None:
+        for memory_id in event.sources:
+            self._gone(memory_id)
+        self._put(event.item)
+        for side in self._sides:
+            # Nobody sums up what nobody holds.
+            held = [one for one in event.sources if one in side.keeper]
+            for memory_id in event.sources:
+                side.remove(memory_id)
+            if held or not event.sources:
+                side.put(event.item)
+
+    def _voted(self, event: Voted) -> None:
+        before = event.at < self._trial.begins
+        if before:
+            self._gone(event.memory_id)
+        for side in self._sides:
+            if before or side.setting.policy == VOTED:
+                item = self.demand.items.get(event.memory_id)
+                if not before and item is not None and event.memory_id in side.keeper:
+                    side.result.counts.gone += 1
+                    side.result.counts.gone_tokens += item.tokens
+                    side.remove(event.memory_id)
+                    side.gone[event.memory_id] = event.at, item.tokens, VOTED
+                else:
+                    side.remove(event.memory_id)
+
+    def _back(self, event: Back) -> None:
+        item = self.demand.items.get(event.memory_id)
+        if item is not None:
+            self._put(item)
+            for side in self._sides:
+                if event.memory_id not in side.keeper:
+                    side.put(item)
+
+    def _epoch(self, event: Epoch) -> None:
+        if event.at < self._trial.begins:
+            return
+        for side in self._sides:
+            side.shed(event.at, self._trial)
+        self.demand.epochs.append(event.at)
+        self.demand.held.append(
+            max((side.keeper.tokens for side in self._sides if side.setting.policy != VOTED), default=0)
+        )

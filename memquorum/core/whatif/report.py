@@ -1,0 +1,241 @@
+"""Settings beside each other over all namespaces: ratios with both bounds, oracle shares, regrets, and the hash.
+
+**Oracle share** = (policy − random) / (oracle − random) of the reads that were served: 0 is chance, 1 the best that was
+found. Random is the mean of `SEEDS` runs; the oracle is whichever served most reads of its two densities and all
+settings compared, as nobody knows the best (`keepers`). `ceiling` is what nothing could exceed (`bounds`).
+
+The hash covers the settings, what happened, which memories a key opens still, and the result. The same topics and keys
+give the same hash, in whatever order their partitions come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core.budgets.rules import UnknownPolicy
+from memquorum.core.policy import FORGETTING, TOKENS_LEAST
+from memquorum.core.whatif.bounds import most_hits
+from memquorum.core.whatif.events import Came, Course, SummedUp
+from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Setting
+from memquorum.core.whatif.replaying import Counts, Demand, Point, Regret, Result, Trial, replay
+
+RANDOM = "random"
+SEEDS = 10
+"""So many runs of `random` are averaged."""
+NAMED_MOST = 100
+"""So many regrets of a policy are named, the heaviest first."""
+_VERSION = 1
+
+
+class CannotTry(ValueError):
+    """What was asked for cannot be tried; the message says why."""
+
+
+class Line(Struct, frozen=True):
+    """A policy's result. Counts are means where a policy was run several times. `share_ppm`: the oracle share in
+    millionths; None where the oracle serves no more than random."""
+
+    policy: str
+    counts: dict[str, float]
+    share_ppm: int | None
+    regrets: tuple[Regret, ...]
+    points: tuple[Point, ...]
+
+    def hit(self, tokens: bool = False) -> tuple[float, float] | None:
+        """The read hit ratio, or the token hit ratio: no less than the first and no more than the second; None of no
+        reads."""
+        hits, misses, unknown = (
+            self.counts[name]
+            for name in (("hit_tokens", "missed_tokens", "unknown_tokens") if tokens else ("hits", "misses", "unknown"))
+        )
+        wanted = hits + misses + unknown
+        return (hits / wanted, (hits + unknown) / wanted) if wanted else None
+
+
+class Report(Struct, frozen=True):
+    """A trial of several policies. `tokens`: the budget of each namespace; `again`: reads by queries that were asked
+    again, `logged`: reads as they were logged; `keyless`: memories that no key opens."""
+
+    tokens: int
+    namespaces: int
+    memories: int
+    keyless: int
+    again: int
+    logged: int
+    since: int
+    until: int
+    ceiling: float
+    lines: tuple[Line, ...]
+    hash: bytes
+
+    def line(self, policy: str) -> Line:
+        """A policy's."""
+        return next(one for one in self.lines if one.policy == policy)
+
+
+def settings(policies: Sequence[str], tokens: int) -> list[Setting]:
+    """What is run for policies: each once, random with every seed, and the fleet's own votes.
+
+    Raises CannotTry for a policy that is unknown, or a budget that is none.
+    """
+    if tokens < TOKENS_LEAST:
+        raise CannotTry(f"--budget {tokens}: {TOKENS_LEAST} tokens are the least")
+    unknown = [one for one in policies if one not in FORGETTING]
+    if unknown:
+        raise CannotTry(f"policy {unknown[0]!r} is unknown; known: {', '.join(FORGETTING)}")
+    found = [Setting(one, tokens) for one in dict.fromkeys(policies) if one != RANDOM]
+    return [*found, *(Setting(RANDOM, tokens, seed) for seed in range(SEEDS)), Setting(VOTED, tokens)]
+
+
+class Tried(Struct):
+    """One namespace tried: what each setting came to, and what bounds it."""
+
+    results: list[Result]
+    demand: Demand
+    ceiling: float
+
+
+def attempt(course: Course, tried: Sequence[Setting], trial: Trial) -> Tried:
+    """A namespace under the settings, and the oracle after them. Raises CannotTry."""
+    try:
+        results, demand = replay(course, tried, trial)
+    except UnknownPolicy as error:
+        raise CannotTry(str(error)) from None
+    budgets = {one.tokens for one in tried if one.tokens is not None}
+    for tokens in sorted(budgets):
+        found, _ = replay(course, [Setting(ORACLE, tokens, density=one) for one in DENSITIES], trial, demand)
+        results += found
+    arrivals = {
+        one.item.memory_id: max(one.at, trial.begins) for one in course.events if isinstance(one, Came | SummedUp)
+    }
+    ceiling = most_hits(demand, arrivals, max(budgets)) if budgets else float(len(demand.reads))
+    return Tried(results, demand, ceiling)
+
+
+def compare(
+    courses: Sequence[Course],
+    policies: Sequence[str],
+    tokens: int,
+    trial: Trial,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Report:
+    """The policies over all namespaces, each with so many tokens. `tell`: namespaces done, of how many.
+
+    Raises CannotTry for an unknown policy, a budget that is none, and where nothing has happened.
+    """
+    tried = settings(policies, tokens)
+    ordered = sorted(courses, key=lambda course: course.namespace)
+    times = [one.events[at].at for one in ordered if one.events for at in (0, -1)]
+    if not times:
+        raise CannotTry("there is nothing to replay: no memory was ever stored here")
+    begins, ends = max(trial.begins, min(times)), max(times)
+    if begins > ends:
+        raise CannotTry("--from lies after all that has happened: there is nothing to replay")
+    trial = replace(trial, begins=begins, ends=ends)
+    spoken, found = hashlib.sha256(_encoded((_VERSION, tried, trial))), list[Tried]()
+    for at, course in enumerate(ordered):
+        _hash_course(spoken, course)
+        found.append(attempt(course, tried, trial))
+        tell(at + 1, len(ordered))
+    return _report(ordered, found, tried, trial, told=spoken.digest())
+
+
+def _report(
+    courses: Sequence[Course], found: Sequence[Tried], tried: Sequence[Setting], trial: Trial, *, told: bytes
+) -> Report:
+    results = [one for each in found for one in each.results]
+    summed = totals(results)
+    lines = list[Line]()
+    for policy in dict.fromkeys(one.policy for one in tried):
+        runs = [one for one in tried if one.policy == policy]
+        own = [one for one in results if one.setting in runs]
+        first = [one for one in own if one.setting == runs[0]]
+        lines.append(
+            Line(policy, mean([summed[one] for one in runs]), None, _worst(first), tuple(_points(own, len(runs))))
+        )
+    best = max(density_hits(summed), *(one.counts["hits"] for one in lines if one.policy != VOTED))
+    chance = next(one.counts["hits"] for one in lines if one.policy == RANDOM)
+    lines = [
+        replace(one, share_ppm=None if one.policy == VOTED else share_ppm(one.counts["hits"], chance, best))
+        for one in lines
+    ]
+    oracle = max((one for one in summed if one.policy == ORACLE), key=lambda one: summed[one].hits)
+    own = [one for one in results if one.setting == oracle]
+    counts = mean([summed[oracle]]) | {"hits": best}
+    if best > summed[oracle].hits:  # a policy did better than the greedy oracle: then that is the best that was found
+        better = next(one for one in lines if one.counts["hits"] == best)
+        own, counts = [one for one in results if one.setting.policy == better.policy], dict(better.counts)
+    lines.append(Line(ORACLE, counts, share_ppm(best, chance, best), (), tuple(_points(own, 1))))
+    made = Report(
+        max(one.tokens or 0 for one in tried),
+        len(courses),
+        sum(len(each.demand.items) for each in found),
+        sum(
+            len(each.demand.items.keys() - course.vectors.row.keys())
+            for each, course in zip(found, courses, strict=True)
+        ),
+        sum(each.demand.again for each in found),
+        sum(each.demand.logged for each in found),
+        trial.begins,
+        trial.ends,
+        sum(each.ceiling for each in found),
+        tuple(lines),
+        b"",
+    )
+    return replace(made, hash=hashlib.sha256(told + _encoded(made)).digest())
+
+
+def totals(results: Iterable[Result]) -> dict[Setting, Counts]:
+    """What each setting came to over all namespaces."""
+    found: dict[Setting, Counts] = {}
+    for one in results:
+        found[one.setting] = found.get(one.setting, Counts()).plus(one.counts)
+    return found
+
+
+def mean(counts: Sequence[Counts]) -> dict[str, float]:
+    """The mean of each count, by name."""
+    names = Counts.__struct_fields__
+    return {name: sum(getattr(one, name) for one in counts) / len(counts) for name in names}
+
+
+def density_hits(summed: dict[Setting, Counts]) -> float:
+    """The reads that the better of the oracle's densities served."""
+    return max(float(counts.hits) for one, counts in summed.items() if one.policy == ORACLE)
+
+
+def share_ppm(hits: float, chance: float, best: float) -> int | None:
+    """The oracle share in millionths, rounded down; below 0 of what does worse than chance."""
+    return None if best <= chance else int((hits - chance) * 1_000_000 // (best - chance))
+
+
+def _worst(results: Iterable[Result]) -> tuple[Regret, ...]:
+    regrets = [one for result in results for one in result.regrets]
+    return tuple(sorted(regrets, key=lambda one: (-one.tokens, one.memory_id, one.wanted_at))[:NAMED_MOST])
+
+
+def _points(results: Sequence[Result], runs: int) -> Iterable[Point]:
+    """Where the namespaces stood together, by time; of several runs the mean, rounded down."""
+    for some in zip(*(one.points for one in results), strict=True):
+        yield Point(
+            some[0].at, *(sum(getattr(one, name) for one in some) // runs for name in ("tokens", "hits", "misses"))
+        )
+
+
+def _hash_course(spoken: Any, course: Course) -> None:
+    spoken.update(_encoded((course.namespace, len(course.events), course.vectors.ids)))
+    spoken.update(hashlib.sha256(course.vectors.digest_bytes()).digest())
+    for at in sorted(course.queries):
+        spoken.update(_encoded((at, course.queries[at].tobytes())))
+    for event in course.events:
+        spoken.update(_encoded(event))
+
+
+def _encoded(value: object) -> bytes:
+    return msgspec.msgpack.encode(value, enc_hook=str, order="sorted")
