@@ -30,6 +30,7 @@ WHERE = {
     "dlq": "infra.dlq",
     "queries": "infra.queries",
     "learn": "infra.learn",
+    "whatif": "infra.whatif",
     "forget": "infra.forget",
     "rehearse": "infra.rehearse",
     "hold": "infra.hold",

@@ -58,7 +58,7 @@ IDENTITIES = (
 # The names in schemas/topics that are not an identity's own.
 _ACTS_AS = {
     **dict.fromkeys(("salience", "decay", "rewards", "nomination", "sessions"), "streams"),
-    **dict.fromkeys(("verify", "rebuild", "reencode", "operators", "tests", "demo"), OPERATOR),
+    **dict.fromkeys(("verify", "rebuild", "whatif", "reencode", "operators", "tests", "demo"), OPERATOR),
     "agents": AGENT,
 }
 # A consumer that only takes `assign` names a group all the same, and librdkafka looks for its coordinator.

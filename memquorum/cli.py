@@ -27,7 +27,7 @@ WHERE = {
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
     "receipt": _CLIENT + "receipts",
-    **dict.fromkeys(("dlq", "rebuild"), _CLIENT + "operating"),
+    **dict.fromkeys(("dlq", "rebuild", "whatif"), _CLIENT + "operating"),
 }
 # What is none of these was refused, or is not done yet.
 _STATUSES: dict[type[MemquorumError], int] = {

@@ -37,6 +37,16 @@ def _rebuild(parsed: argparse.Namespace) -> int:
     return passed_on(parsed)
 
 
+@command("whatif", example="memquorum whatif --policy hybrid --budget 50000 --against lru,random", operators=True)
+def _whatif(parsed: argparse.Namespace) -> int:
+    """Tries another policy and budget on what really came and was read here, and changes nothing."""
+    if not has_server():
+        raise NotConfigured("a replay needs the topics, the vault and the server's packages: run it from a checkout")
+    if parsed.namespace:  # also an option of the operator's
+        parsed.rest += ["--namespace", parsed.namespace]
+    return passed_on(parsed)
+
+
 def _letters(parsed: argparse.Namespace) -> int:
     if not has_server():
         raise NotConfigured("dead letters need the line's keys and the server's packages: run it from a checkout")

@@ -416,7 +416,12 @@ def test_an_unknown_option_is_told_with_its_commands_usage(capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"), [("dlq replay", ["--reason", "--go"]), ("rebuild", ["--whole", "--until", "--keep"])]
+    ("asked", "told"),
+    [
+        ("dlq replay", ["--reason", "--go"]),
+        ("rebuild", ["--whole", "--until", "--keep"]),
+        ("whatif", ["--policy", "--budget", "--against", "--from", "--chart"]),
+    ],
 )
 def test_what_is_passed_on_helps_with_the_options_that_it_has(
     asked: str, told: list[str], capsys: pytest.CaptureFixture[str]
@@ -429,7 +434,7 @@ def test_what_is_passed_on_helps_with_the_options_that_it_has(
     assert "python -m infra" not in said
 
 
-def test_a_rebuild_of_a_namespace_is_passed_on_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_about_a_namespace_is_passed_on_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
@@ -438,7 +443,11 @@ def test_a_rebuild_of_a_namespace_is_passed_on_as_one(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(operating.subprocess, "run", run)
     assert cli.main(["rebuild", "--namespace", "greenhouse", "--keep"]) == OK
-    assert ran == [["rebuild", "--keep", "--namespace", "greenhouse"]]
+    assert cli.main(["whatif", "-n", "greenhouse", "--budget", "5000", "--json"]) == OK
+    assert ran == [
+        ["rebuild", "--keep", "--namespace", "greenhouse"],
+        ["whatif", "--json", "--budget", "5000", "--namespace", "greenhouse"],
+    ]
 
 
 @pytest.mark.parametrize("lines", ["", "\n \n"])

@@ -31,7 +31,7 @@ NAMED = pytest.mark.parametrize(("program", "one"), ALL, ids=[f"{program} {one.n
 # What an operator's command tells a program, too.
 IN_JSON = {
     "status", "verify", "rebuild", "reencode", "dlq list", "dlq replay", "queries", "learn", "forget", "evidence",
-    "prune", "sweep", "members show", "policy show", "keys list", "order", "rehearse",
+    "prune", "sweep", "members show", "policy show", "keys list", "order", "rehearse", "whatif",
 }  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 The oracle knows all that will be asked. No way is known to find the best in reasonable time where memories differ in
 size (research/judgement e), so it goes by a density, greedily: what is never read again goes first, then what promises
-least per token. Two densities are tried, and the better counts: by the next read alone, and by all that are still to
-come over the time that they take.
+least per token. Three densities are tried, and the best counts: by the next read alone, by all that are still to come
+over the time that they take, and by their number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memquorum.core.policy import BudgetPolicy
 
 VOTED, ORACLE = "voted", "oracle"
 """Beside the policies: what the fleet's own votes kept, without this budget; and whoever knows what will be read."""
-DENSITIES = ("next", "all")
+DENSITIES = ("next", "all", "count")
 _FAR = np.iinfo(np.int64).max
 
 Ints = NDArray[np.int64]
@@ -162,7 +162,8 @@ class Foresight:
 
     def __init__(self, density: str, asked: Mapping[str, Sequence[int]], items: Mapping[str, Item]) -> None:
         """`asked`: when each memory is asked for, in order; `items`: all that will ever come."""
-        self._measure: Callable[[Ints, int], NDArray[np.float64]] = self._next if density == "next" else self._all
+        measures = {"next": self._next, "all": self._all, "count": self._count}
+        self._measure: Callable[[Ints, int], NDArray[np.float64]] = measures[density]
         names = sorted(items)
         self._row = {memory_id: at for at, memory_id in enumerate(names)}
         self._names = names
@@ -244,6 +245,9 @@ class Foresight:
         wait = np.maximum(1, self._last[some] - as_of).astype(np.float64)
         return self._left[some] / (wait * self._tokens[some])
 
+    def _count(self, some: Ints, as_of: int) -> NDArray[np.float64]:
+        return self._left[some] / self._tokens[some]
+
 
 class Setting(Struct, frozen=True):
     """What is tried: a policy by name (or `VOTED`, or `ORACLE` with a density), and a budget in tokens; None: none.
@@ -255,7 +259,3 @@ class Setting(Struct, frozen=True):
     tokens: int | None
     seed: int = 0
     density: str = ""
-
-    def plain(self) -> Setting:
-        """The same without what tells its runs apart."""
-        return replace(self, seed=0, density="")

@@ -77,8 +77,7 @@ class Counts(Struct):
     capped: int = 0
     over: int = 0
 
-    def plus(self, other: Counts) -> Counts:
-        """Both together."""
+    def __add__(self, other: Counts) -> Counts:
         names = self.__struct_fields__
         return Counts(*(getattr(self, name) + getattr(other, name) for name in names))
 

@@ -1,8 +1,8 @@
 """Settings beside each other over all namespaces: ratios with both bounds, oracle shares, regrets, and the hash.
 
 **Oracle share** = (policy − random) / (oracle − random) of the reads that were served: 0 is chance, 1 the best that was
-found. Random is the mean of `SEEDS` runs; the oracle is whichever served most reads of its two densities and all
-settings compared, as nobody knows the best (`keepers`). `ceiling` is what nothing could exceed (`bounds`).
+found. Random is the mean of `SEEDS` runs; the oracle is, in each namespace, whatever served most reads of its densities
+and the settings compared, as nobody knows the best (`keepers`). `ceiling` is what nothing could exceed (`bounds`).
 
 The hash covers the settings, what happened, which memories a key opens still, and the result. The same topics and keys
 give the same hash, in whatever order their partitions come.
@@ -94,28 +94,28 @@ def settings(policies: Sequence[str], tokens: int) -> list[Setting]:
 
 
 class Tried(Struct):
-    """One namespace tried: what each setting came to, and what bounds it."""
+    """One namespace tried: what each setting came to, what was wanted, what bounds it; `best`: what served most reads
+    of the oracle's densities and the settings, the oracle first among equals."""
 
     results: list[Result]
     demand: Demand
     ceiling: float
+    best: Result
 
 
 def attempt(course: Course, tried: Sequence[Setting], trial: Trial) -> Tried:
-    """A namespace under the settings, and the oracle after them. Raises CannotTry."""
+    """A namespace under the settings, all with the same budget, and the oracle after them. Raises CannotTry."""
     try:
         results, demand = replay(course, tried, trial)
     except UnknownPolicy as error:
         raise CannotTry(str(error)) from None
-    budgets = {one.tokens for one in tried if one.tokens is not None}
-    for tokens in sorted(budgets):
-        found, _ = replay(course, [Setting(ORACLE, tokens, density=one) for one in DENSITIES], trial, demand)
-        results += found
-    arrivals = {
-        one.item.memory_id: max(one.at, trial.begins) for one in course.events if isinstance(one, Came | SummedUp)
-    }
-    ceiling = most_hits(demand, arrivals, max(budgets)) if budgets else float(len(demand.reads))
-    return Tried(results, demand, ceiling)
+    tokens = max(one.tokens or 0 for one in tried)
+    oracles, _ = replay(course, [Setting(ORACLE, tokens, density=one) for one in DENSITIES], trial, demand)
+    came = (one for one in course.events if isinstance(one, Came | SummedUp))
+    arrivals = {one.item.memory_id: max(one.at, trial.begins) for one in came}
+    under = [one for one in results if one.setting.policy != VOTED]
+    best = max([*oracles, *under], key=lambda one: one.counts.hits)
+    return Tried(results, demand, most_hits(demand, arrivals, tokens), best)
 
 
 def compare(
@@ -159,19 +159,14 @@ def _report(
         lines.append(
             Line(policy, mean([summed[one] for one in runs]), None, _worst(first), tuple(_points(own, len(runs))))
         )
-    best = max(density_hits(summed), *(one.counts["hits"] for one in lines if one.policy != VOTED))
+    best = [each.best for each in found]
+    counts = mean([sum((one.counts for one in best), Counts())])
+    lines.append(Line(ORACLE, counts, None, (), tuple(_points(best, 1))))
     chance = next(one.counts["hits"] for one in lines if one.policy == RANDOM)
     lines = [
-        replace(one, share_ppm=None if one.policy == VOTED else share_ppm(one.counts["hits"], chance, best))
+        one if one.policy == VOTED else replace(one, share_ppm=share_ppm(one.counts["hits"], chance, counts["hits"]))
         for one in lines
     ]
-    oracle = max((one for one in summed if one.policy == ORACLE), key=lambda one: summed[one].hits)
-    own = [one for one in results if one.setting == oracle]
-    counts = mean([summed[oracle]]) | {"hits": best}
-    if best > summed[oracle].hits:  # a policy did better than the greedy oracle: then that is the best that was found
-        better = next(one for one in lines if one.counts["hits"] == best)
-        own, counts = [one for one in results if one.setting.policy == better.policy], dict(better.counts)
-    lines.append(Line(ORACLE, counts, share_ppm(best, chance, best), (), tuple(_points(own, 1))))
     made = Report(
         max(one.tokens or 0 for one in tried),
         len(courses),
@@ -195,7 +190,7 @@ def totals(results: Iterable[Result]) -> dict[Setting, Counts]:
     """What each setting came to over all namespaces."""
     found: dict[Setting, Counts] = {}
     for one in results:
-        found[one.setting] = found.get(one.setting, Counts()).plus(one.counts)
+        found[one.setting] = found.get(one.setting, Counts()) + one.counts
     return found
 
 
@@ -203,11 +198,6 @@ def mean(counts: Sequence[Counts]) -> dict[str, float]:
     """The mean of each count, by name."""
     names = Counts.__struct_fields__
     return {name: sum(getattr(one, name) for one in counts) / len(counts) for name in names}
-
-
-def density_hits(summed: dict[Setting, Counts]) -> float:
-    """The reads that the better of the oracle's densities served."""
-    return max(float(counts.hits) for one, counts in summed.items() if one.policy == ORACLE)
 
 
 def share_ppm(hits: float, chance: float, best: float) -> int | None:
@@ -239,3 +229,26 @@ def _hash_course(spoken: Any, course: Course) -> None:
 
 def _encoded(value: object) -> bytes:
     return msgspec.msgpack.encode(value, enc_hook=str, order="sorted")
+
+
+def plain(report: Report) -> dict[str, Any]:
+    """The report as plain values, by name."""
+    told: dict[str, Any] = {
+        name: getattr(report, name) for name in report.__struct_fields__ if name not in ("lines", "hash")
+    }
+    told["hash"] = report.hash.hex()
+    for line in report.lines:
+        low_high = {"read_hit": line.hit(), "token_hit": line.hit(tokens=True)}
+        told[line.policy] = {
+            **line.counts,
+            **{
+                f"{name}_{end}": None if at is None else at[n]
+                for name, at in low_high.items()
+                for n, end in enumerate(("low", "high"))
+            },
+            "oracle_share": None if line.share_ppm is None else line.share_ppm / 1_000_000,
+            "churn": line.counts["gone_tokens"] / max(1.0, line.counts["came_tokens"]),
+            "regrets": msgspec.to_builtins(line.regrets),
+            "points": msgspec.to_builtins(line.points),
+        }
+    return told

@@ -1,0 +1,178 @@
+"""What another policy, another budget or other constants would have kept of what really came to this installation, and
+what of it was read later (docs/whatif.md). Nothing is changed by it: topics and keys are read."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from infra import genesis, policy, roles, wholefiles
+from infra.command import command
+from infra.settings import Mendable, Settings, SettingsError
+from memquorum import terminal
+from memquorum.commands import JSON, flag, option, when
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.retrieval.telling import moment as date
+from memquorum.core.text.plurals import many
+from memquorum.core.whatif import chart, report
+from memquorum.core.whatif.events import Course
+from memquorum.core.whatif.replaying import DAY_MS, Trial
+from memquorum.core.whatif.report import RANDOM, CannotTry, Report
+from memquorum.ports import Vault
+from memquorum.schema_files import load_codec
+from workers.audit import configurations
+from workers.upkeep.whatif import Reading, Tell
+
+_NAMED = 3
+
+
+class NothingTried(Mendable):
+    """What was asked for cannot be tried on what is here."""
+
+
+@command(
+    "whatif",
+    option("--policy", default="worth", metavar="NAME", help="what is tried (default: worth)"),
+    option("--budget", type=int, required=True, metavar="TOKENS", help="of each namespace"),
+    option("--against", default="lru,worth,random", metavar="NAMES", help="beside it (default: lru,worth,random)"),
+    option("--from", dest="since", type=when, metavar="WHEN", help="until then all is as it was; ISO 8601 or ms"),
+    option("--namespace", help="this one alone (default: all)"),
+    option("--horizon", type=float, default=30.0, metavar="DAYS", help="what is read later is no regret (default: 30)"),
+    policy.SET,
+    flag("--uncapped", "as if nothing capped what may go in an epoch or a day"),
+    option("--chart", type=Path, metavar="FILE", help="draw it, as SVG"),
+    JSON,
+    kafka="operator",
+    failed="nothing was tried",
+    failing=(NothingTried,),
+    example="whatif --policy hybrid --budget 50000 --against lru,random",
+)
+def whatif(settings: Settings, parsed: Namespace) -> int:
+    """Replays what came and was read under another policy and budget, and says what would have been missed."""
+    settings.require("bootstrap")
+    policies = [parsed.policy, *filter(None, parsed.against.split(",")), RANDOM]
+    _refuse(policies, parsed)
+    made = genesis.read(settings)
+    now = configurations.read(settings.bootstrap, made, load_codec())
+    judged = [policy.changed(one.policy, None, parsed.set) for one in now]
+    with _progress() as tell:
+        reading = Reading(
+            settings.bootstrap, load_codec(), genesis.stamps_at_hand(settings), _vault(settings, made), tell
+        )
+        courses = [
+            one for shard in range(made.shards) for one in reading.courses(shard, judged[shard], parsed.namespace)
+        ]
+        found = _tried(courses, policies, parsed, judged[0], tell)
+    if parsed.chart is not None:
+        wholefiles.write(parsed.chart, chart.draw(found).encode())
+    if parsed.json:
+        print(json.dumps(report.plain(found)))
+    else:
+        terminal.console(soft_wrap=True).print("\n".join(lines(found)), markup=False, highlight=False)
+    return 0
+
+
+def lines(found: Report) -> Iterator[str]:
+    """A report in words."""
+    keyless = f", {found.keyless:,} of them without a key" if found.keyless else ""
+    yield (
+        f"{many(found.namespaces, 'namespace')}, {found.memories:,} memories{keyless}, {date(found.since)} to "
+        f"{date(found.until)}; a budget of {found.tokens:,} tokens each"
+    )
+    yield f"reads: {found.again:,} by queries asked again, {found.logged:,} as logged{_why_logged(found)}"
+    widths = (10, -11, -15, -15, -12, -9, -8, -6, -6)
+    yield _row(
+        widths, "", "tokens kept", "reads hit", "tokens hit", "oracle share", "regretted", "gone", "churn", "capped"
+    )
+    for one in found.lines:
+        counts = one.counts
+        yield _row(
+            widths,
+            one.policy,
+            f"{counts['held_tokens']:,.0f}",
+            _range(one.hit()),
+            _range(one.hit(tokens=True)),
+            "" if one.share_ppm is None else f"{one.share_ppm / PPM:.2f}",
+            *(f"{counts[name]:,.0f}" for name in ("regretted", "gone")),
+            f"{counts['gone_tokens'] / max(1.0, counts['came_tokens']):.0%}",
+            f"{counts['capped']:,.0f}",
+        )
+    yield f"oracle: the best found of what knows every read; nothing could serve more than {found.ceiling:,.0f}"
+    first = found.lines[0]
+    for regret in first.regrets[:_NAMED]:
+        yield (
+            f"  {first.policy} would have forgotten {regret.memory_id} ({regret.tokens:,} tokens) on "
+            f"{date(regret.gone_at)}: {regret.why}; it was read on {date(regret.wanted_at)}"
+        )
+    yield f"hash {found.hash.hex()}"
+
+
+def _row(widths: Sequence[int], *cells: str) -> str:
+    """Cells side by side, each as wide as it is told; a negative width puts it to the right."""
+    placed = (
+        f"{cell:<{width}}" if width > 0 else f"{cell:>{-width}}" for width, cell in zip(widths, cells, strict=True)
+    )
+    return " ".join(placed).rstrip()
+
+
+def _why_logged(found: Report) -> str:
+    if found.again or not found.logged:
+        return ""
+    return "; what had been forgotten was never read, so they favour what is like the policy that was in force"
+
+
+def _range(bounds: tuple[float, float] | None) -> str:
+    if bounds is None:
+        return "no reads"
+    low, high = bounds
+    return f"{low:.1%}" if high - low < 0.0005 else f"{low:.1%} to {high:.1%}"
+
+
+def _refuse(policies: list[str], parsed: Namespace) -> None:
+    """Raises SettingsError for what can be seen to be wrong before anything is read."""
+    try:
+        report.settings(policies, parsed.budget)
+    except CannotTry as error:
+        raise SettingsError(str(error)) from None
+    if parsed.horizon <= 0:
+        raise SettingsError(f"--horizon {parsed.horizon:g}: must be more than 0 days")
+    if parsed.since is not None and parsed.since > time.time() * 1000:
+        raise SettingsError(f"--from {date(parsed.since)} lies in the future")
+
+
+def _tried(courses: list[Course], policies: list[str], parsed: Namespace, judged: Policy, tell: Tell) -> Report:
+    """Raises NothingTried."""
+    if not courses and parsed.namespace is not None:
+        raise NothingTried(f"--namespace {parsed.namespace}: there is no such namespace in the topics")
+    trial = Trial(
+        judged.budget,
+        parsed.since or 0,
+        horizon_ms=round(parsed.horizon * DAY_MS),
+        caps=None if parsed.uncapped else judged.caps,
+        proposals_most=None if parsed.uncapped else judged.epoch.proposals_max,
+    )
+    try:
+        return report.compare(
+            courses, policies, parsed.budget, trial, lambda done, total: tell("namespaces replayed", done, total)
+        )
+    except CannotTry as error:
+        raise NothingTried(str(error)) from None
+
+
+def _vault(settings: Settings, made: Genesis) -> Vault | None:
+    """The vault, on a machine that holds the master key; without it nothing is asked again."""
+    if not (settings.vault_dsn and settings.master_key_file.exists()):
+        return None
+    told = roles.journals(settings, made, genesis.stamps_at_hand(settings))
+    return roles.vault(settings, journals=told)
+
+
+@contextmanager
+def _progress() -> Iterator[Tell]:
+    with terminal.console(stderr=True).status("reading") as line:
+        yield lambda what, done, total: line.update(f"{what}: {done:,} of {total:,}")

@@ -1,0 +1,143 @@
+"""Reads what a replay needs from the topics of an installation: journal, query log, embeddings; keys from the vault.
+
+Records stream by; what stays is features, and of each embedding that a key opens a row of whole numbers. What
+strangers wrote is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memquorum import topics
+from memquorum.core import asked as queries
+from memquorum.core import sealing
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.identity.stamps import Reader
+from memquorum.core.policy import Policy
+from memquorum.core.records import EpisodeScored, JournalAppended, JournalEntry, MemoryReencoded, QueryAsked
+from memquorum.core.whatif.events import Course
+from memquorum.core.whatif.gathering import Gathered
+from memquorum.core.whatif.vectors import Numbers, Vectors, whole
+from memquorum.ports import Vault
+from workers.kafka.partition import Partition
+from workers.kafka.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.whatif")
+_AT_ONCE = 1_000
+_TELL_EVERY = 2_000
+
+R = TypeVar("R")
+Tell = Callable[[str, int, int], None]
+By = tuple[str, Numbers]
+"""A vector and the encoder that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """From where, and by what. `vault`: None reads as if no key were left; `tell`: is told what is read, and
+    how far."""
+
+    bootstrap: str
+    codec: Codec
+    stamps: Reader | None
+    vault: Vault | None
+    tell: Tell = lambda what, done, total: None
+
+    def courses(self, shard: int, policy: Policy, namespace: str | None = None) -> list[Course]:
+        """The namespaces of a shard, or one of them if it is there.
+
+        Raises KafkaException, TopicUnreadable, VaultUnavailable, and DecodeError for a journal that is none.
+        """
+        gathered = Gathered(self.codec, policy, namespace)
+        reached = 0
+        for link in self._records(topics.JOURNAL, shard, JournalAppended):
+            entry = self.codec.decode_as(JournalEntry, link.entry)
+            # What was published twice happened once.
+            if entry.seq > reached:
+                reached = entry.seq
+                gathered.take(entry)
+        asked = self._queries(shard, gathered, namespace)
+        vectors = self._vectors(shard, gathered)
+        return list(_courses(gathered, vectors, asked))
+
+    def _queries(self, shard: int, gathered: Gathered, namespace: str | None) -> dict[tuple[str, str], By]:
+        """Of each query that a key opens still its vector, by namespace and event."""
+        found: dict[tuple[str, str], By] = {}
+        for batch in _batches(self._records(topics.ASKED, shard, QueryAsked)):
+            wanted = [one for one in batch if namespace in (None, one.namespace)]
+            keys = self._keys([one.key_id for one in wanted])
+            for one in wanted:
+                gathered.ask(one)
+                key = keys.get(one.key_id)
+                if key is None or one.sealed_vector is None or one.encoder is None:
+                    continue
+                try:
+                    _, vector = queries.opened(one, key)
+                except sealing.SealError:
+                    continue
+                if vector is not None:
+                    found[one.namespace, one.event_id] = one.encoder, whole(vector)
+        return found
+
+    def _vectors(self, shard: int, gathered: Gathered) -> dict[str, By]:
+        """Of each memory that a key opens still its latest embedding."""
+        found: dict[str, By] = {}
+        known = gathered.memories
+        for topic, kind in ((topics.SCORED, EpisodeScored), (topics.REENCODED, MemoryReencoded)):
+            records: Iterator[EpisodeScored | MemoryReencoded] = self._records(topic, shard, kind)
+            mine = (one for one in records if one.memory_id in known and one.sealed_embedding is not None)
+            for batch in _batches(mine):
+                keys = self._keys([one.memory_id for one in batch])
+                for one in batch:
+                    key = keys.get(one.memory_id)
+                    if key is not None and one.sealed_embedding is not None:
+                        try:
+                            vector = sealing.open_vector(key, one.sealed_embedding, one.memory_id)
+                        except sealing.SealError:
+                            continue
+                        found[one.memory_id] = one.encoder, whole(vector)
+        return found
+
+    def _keys(self, memory_ids: list[str]) -> Mapping[str, bytes]:
+        return {} if self.vault is None or not memory_ids else self.vault.open(dict.fromkeys(memory_ids))
+
+    def _records(self, topic: str, shard: int, kind: type[R]) -> Iterator[R]:
+        """The records of a partition as it stands; what cannot be read in a topic that others write is left out."""
+        strangers = Strangers(_LOG, self.stamps)
+        with closing(Partition(self.bootstrap, topic, shard, strangers)) as partition:
+            for at, record in enumerate(partition.records(0)):
+                if record.offset >= partition.end:
+                    return
+                if at % _TELL_EVERY == 0:
+                    self.tell(f"{topic}, shard {shard}", record.offset, partition.end)
+                try:
+                    yield self.codec.decode_as(kind, record.data)
+                except DecodeError:
+                    if topic == topics.JOURNAL:
+                        raise
+
+
+def _batches(records: Iterator[R]) -> Iterator[list[R]]:
+    while batch := list(itertools.islice(records, _AT_ONCE)):
+        yield batch
+
+
+def _courses(gathered: Gathered, vectors: Mapping[str, By], asked: Mapping[tuple[str, str], By]) -> Iterator[Course]:
+    """Each namespace with the vectors of one encoder: of the latest query, else of most memories."""
+    for name, events, numbers in gathered.namespaces():
+        own = {one: vectors[one] for one in gathered.of(name) if one in vectors}
+        by = {at: asked[name, event_id] for at, event_id in numbers.items() if (name, event_id) in asked}
+        encoders = Counter(encoder for encoder, _ in own.values())
+        encoder = by[max(by)][0] if by else max(encoders, key=lambda one: (encoders[one], one), default="")
+        yield Course(
+            name,
+            events,
+            Vectors({one: vector for one, (of, vector) in own.items() if of == encoder}),
+            {at: vector for at, (of, vector) in by.items() if of == encoder},
+        )
