@@ -5,7 +5,7 @@
    `roles` (each process with its adapters; `summariser`), `telemetry`, `logs`, `keeping` (what it does by itself);
 2. the operator's commands: `commands` has them all, `command` says how one is declared. To look: `status`,
    `checks`, `evidence`, `forget` and `budgets`, `rehearse`, `dlq`, `queries`,
-   `learn`. To order: `ordering`, `erase`, `hold`, `restore`; `configuring`,
+   `learn`, `whatif`. To order: `ordering`, `erase`, `hold`, `restore`; `configuring`,
    `members`, `policy`. To keep in order: `prune`, `reencode`, `sweep` and `sweeps`, `copies`, `vaultbackup`;
 3. `demo`: a log through the whole line; `golden`: the schemas of a release.
 """

@@ -40,7 +40,7 @@ By = tuple[str, Numbers]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """From where, and by what. `vault`: None reads as if no key were left; `tell`: is told what is read, and
+    """It reads shards. `vault`: None reads as if no key were left; `tell`: is told what is read, and
     how far."""
 
     bootstrap: str
@@ -67,7 +67,7 @@ class Reading:
         return list(_courses(gathered, vectors, asked))
 
     def _queries(self, shard: int, gathered: Gathered, namespace: str | None) -> dict[tuple[str, str], By]:
-        """Of each query that a key opens still its vector, by namespace and event."""
+        """Reads of each query that a key opens still its vector, by namespace and event."""
         found: dict[tuple[str, str], By] = {}
         for batch in _batches(self._records(topics.ASKED, shard, QueryAsked)):
             wanted = [one for one in batch if namespace in (None, one.namespace)]
@@ -86,7 +86,7 @@ class Reading:
         return found
 
     def _vectors(self, shard: int, gathered: Gathered) -> dict[str, By]:
-        """Of each memory that a key opens still its latest embedding."""
+        """Reads of each memory that a key opens still its latest embedding."""
         found: dict[str, By] = {}
         known = gathered.memories
         for topic, kind in ((topics.SCORED, EpisodeScored), (topics.REENCODED, MemoryReencoded)):

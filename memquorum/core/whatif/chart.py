@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from html import escape
+
+import numpy as np
 
 from memquorum.core.whatif.report import Line, Report
 
@@ -54,4 +55,4 @@ def _panel(
 
 
 def _day(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return f"{np.datetime64(at // 60_000, 'm')}".replace("T", " ")

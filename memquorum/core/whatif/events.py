@@ -48,7 +48,7 @@ class Asked(Struct, frozen=True, tag=True):
 
 
 class Guarded(Struct, frozen=True, tag=True):
-    """From now on a memory may not go for a reason (`budgets.items`), or may again (None)."""
+    """A memory may not go from now on for a reason (`budgets.items`), or may again (None)."""
 
     at: int
     memory_id: str

@@ -21,10 +21,11 @@ from msgspec.structs import replace
 from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, Item, accesses_ppm
+from memquorum.core.budgets.weighing import ORDINARY
 from memquorum.core.facets import Facets, facets
 from memquorum.core.journal.decisions import passed
 from memquorum.core.orders.protect import ENDS, HOLD, PIN, kind_of
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import Policy
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -55,8 +56,6 @@ from memquorum.core.whatif.events import (
     Voted,
 )
 
-ORDINARY = 3 * PPM // 2
-"""The worth of a token of what nobody counted the words of, such as a summary: as much as of ordinary text."""
 SAME_MS = 60_000
 """A use within so long of a logged answer is of that answer."""
 

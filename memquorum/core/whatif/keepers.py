@@ -81,7 +81,7 @@ class ByPolicy:
     """A policy."""
 
     def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"") -> None:
-        """As `Ledger`. Raises UnknownPolicy."""
+        """Makes its `Ledger`. Raises UnknownPolicy."""
         self._ledger = Ledger(name, policy, seed)
         self.put, self.used, self.protect = self._ledger.put, self._ledger.used, self._ledger.protect
 

@@ -30,7 +30,7 @@ def whole(vector: NDArray[np.floating]) -> Numbers:
 
 
 class Vectors:
-    """Of each memory its vector, in the order of the ids: equally near is nearer what has the lower id."""
+    """The vectors of memories, in the order of the ids: equally near is nearer what has the lower id."""
 
     def __init__(self, vectors: Mapping[str, Numbers]) -> None:
         """`vectors`: all of the same length, as `whole` makes them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def lived(line: Settings) -> tuple[Plant, list[str]]:
         for count, query in enumerate(("Who measured the inlet of pump 7?", "When is the pump test?"), 1):
             given += len(memory.search(query))
             # Before time goes on: a use is a query's by its time.
-            until(lambda: len(logged(line)) == count and rows(line, "SELECT sum(accesses) FROM strength") == [(given,)])
+            until(partial(counted, line, count, given))
             plant.turn()
     return plant, ids
 
@@ -46,6 +47,11 @@ def lived(line: Settings) -> tuple[Plant, list[str]]:
 def logged(line: Settings) -> list[Any]:
     made = genesis.read(line)
     return list(asked.read(line.bootstrap, made.shards, load_codec(), genesis.service_stamps(line)))
+
+
+def counted(line: Settings, queries: int, uses: int) -> bool:
+    """Whether so many queries stand in the log, and so many uses in the store."""
+    return len(logged(line)) == queries and rows(line, "SELECT sum(accesses) FROM strength") == [(uses,)]
 
 
 def run(line: Settings, *words: str) -> int:
@@ -67,7 +73,7 @@ def test_what_would_have_been_missed(
     small = ("--policy", "fifo", "--budget", "64", "--uncapped", "--namespace", NAMESPACE)
     found = told(line, capsys, *small)
     assert (found["namespaces"], found["memories"], found["keyless"]) == (1, 5, 0)
-    assert found["again"] > 0 and found["logged"] == 0, "the queries were not asked again"
+    assert found["again"] > 0 and found["again"] + found["logged"] == 10, "the queries were not asked again"
     assert found["fifo"]["held_tokens"] <= 64 < found["voted"]["held_tokens"]
     assert found["fifo"]["misses"] > 0 and found["fifo"]["regrets"]
     assert {one["memory_id"] for one in found["fifo"]["regrets"]} <= set(lived[1])
