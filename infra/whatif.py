@@ -23,7 +23,7 @@ from memquorum.core.whatif import chart, report
 from memquorum.core.whatif.events import Course
 from memquorum.core.whatif.replaying import DAY_MS, Trial
 from memquorum.core.whatif.report import RANDOM, CannotTry, Report
-from memquorum.ports import Vault
+from memquorum.ports import Encoder, Vault
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
 from workers.upkeep.whatif import Reading, Tell
@@ -61,9 +61,8 @@ def whatif(settings: Settings, parsed: Namespace) -> int:
     now = configurations.read(settings.bootstrap, made, load_codec())
     judged = [policy.changed(one.policy, None, parsed.set) for one in now]
     with _progress() as tell:
-        reading = Reading(
-            settings.bootstrap, load_codec(), genesis.stamps_at_hand(settings), _vault(settings, made), tell
-        )
+        keys, encoder = _vault(settings, made), _encoder(settings)
+        reading = Reading(settings.bootstrap, load_codec(), genesis.stamps_at_hand(settings), keys, encoder, tell)
         courses = [
             one for shard in range(made.shards) for one in reading.courses(shard, judged[shard], parsed.namespace)
         ]
@@ -170,6 +169,14 @@ def _vault(settings: Settings, made: Genesis) -> Vault | None:
         return None
     told = roles.journals(settings, made, genesis.stamps_at_hand(settings))
     return roles.vault(settings, journals=told)
+
+
+def _encoder(settings: Settings) -> Encoder | None:
+    """The installation's encoder, for queries that were logged without a vector; None where it cannot be had."""
+    try:
+        return roles.encoder(settings)
+    except SettingsError:
+        return None
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from memquorum.core.records import EpisodeScored, JournalAppended, JournalEntry,
 from memquorum.core.whatif.events import Course
 from memquorum.core.whatif.gathering import Gathered
 from memquorum.core.whatif.vectors import Numbers, Vectors, whole
-from memquorum.ports import Vault
+from memquorum.ports import Encoder, Vault
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
 
@@ -40,13 +40,15 @@ By = tuple[str, Numbers]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """It reads shards. `vault`: None reads as if no key were left; `tell`: is told what is read, and
+    """It reads shards. `vault`: None reads as if no key were left; `encoder`: of queries that were logged
+    without a vector, None leaves them as they were answered; `tell`: is told what is read, and
     how far."""
 
     bootstrap: str
     codec: Codec
     stamps: Reader | None
     vault: Vault | None
+    encoder: Encoder | None = None
     tell: Tell = lambda what, done, total: None
 
     def courses(self, shard: int, policy: Policy, namespace: str | None = None) -> list[Course]:
@@ -69,21 +71,32 @@ class Reading:
     def _queries(self, shard: int, gathered: Gathered, namespace: str | None) -> dict[tuple[str, str], By]:
         """Reads of each query that a key opens still its vector, by namespace and event."""
         found: dict[tuple[str, str], By] = {}
+        bare: dict[tuple[str, str], str] = {}
         for batch in _batches(self._records(topics.ASKED, shard, QueryAsked)):
             wanted = [one for one in batch if namespace in (None, one.namespace)]
             keys = self._keys([one.key_id for one in wanted])
             for one in wanted:
                 gathered.ask(one)
                 key = keys.get(one.key_id)
-                if key is None or one.sealed_vector is None or one.encoder is None:
+                if key is None:
                     continue
                 try:
-                    _, vector = queries.opened(one, key)
+                    text, vector = queries.opened(one, key)
                 except sealing.SealError:
                     continue
-                if vector is not None:
+                if vector is None or one.encoder is None:
+                    bare[one.namespace, one.event_id] = text
+                else:
                     found[one.namespace, one.event_id] = one.encoder, whole(vector)
+            found |= self._encoded(bare)
+            bare.clear()
         return found
+
+    def _encoded(self, texts: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], By]:
+        if self.encoder is None or not texts:
+            return {}
+        vectors = self.encoder.encode(list(texts.values()))
+        return {name: (self.encoder.name, whole(vector)) for name, vector in zip(texts, vectors, strict=True)}
 
     def _vectors(self, shard: int, gathered: Gathered) -> dict[str, By]:
         """Reads of each memory that a key opens still its latest embedding."""

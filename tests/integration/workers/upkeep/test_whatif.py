@@ -73,7 +73,7 @@ def test_what_would_have_been_missed(
     small = ("--policy", "fifo", "--budget", "64", "--uncapped", "--namespace", NAMESPACE)
     found = told(line, capsys, *small)
     assert (found["namespaces"], found["memories"], found["keyless"]) == (1, 5, 0)
-    assert found["again"] > 0 and found["again"] + found["logged"] == 10, "the queries were not asked again"
+    assert found["again"] > 0 and found["logged"] == 0, "the queries were not asked again"
     assert found["fifo"]["held_tokens"] <= 64 < found["voted"]["held_tokens"]
     assert found["fifo"]["misses"] > 0 and found["fifo"]["regrets"]
     assert {one["memory_id"] for one in found["fifo"]["regrets"]} <= set(lived[1])
