@@ -116,11 +116,10 @@ class Trial(Struct, frozen=True):
 
 
 class Demand(Struct):
-    """What was wanted, whatever the setting. `times`: of each memory, when; `reads`: all in order, None of what nobody
-    knows. `epochs`: when anything could go; `held`: what the fullest setting held after each."""
+    """What was wanted, whatever the setting. `times`: of each memory, when; `epochs`: when anything could go; `held`:
+    what the fullest setting held after each; `again`, `logged`: reads by queries asked again, or as logged."""
 
     times: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    reads: list[tuple[int, str | None]] = field(default_factory=list)
     epochs: list[int] = field(default_factory=list)
     held: list[int] = field(default_factory=list)
     items: dict[str, Item] = field(default_factory=dict)
@@ -323,7 +322,6 @@ class _Run:
             return
         last = self._last.get(memory_id, -1)
         self.demand.times[memory_id].append(at)
-        self.demand.reads.append((at, memory_id))
         for side in self._sides:
             side.want(at, item, self._trial, last)
         self._last[memory_id] = at
@@ -331,7 +329,6 @@ class _Run:
     def _unknown(self, at: int, item: Item | None) -> None:
         if at < self._trial.begins:
             return
-        self.demand.reads.append((at, None))
         for side in self._sides:
             side.result.counts.unknown += 1
             side.result.counts.unknown_tokens += 0 if item is None else item.tokens
