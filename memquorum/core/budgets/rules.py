@@ -113,9 +113,13 @@ class _Hybrid:
         self._scored = _Scored(policy)
         self._items: dict[str, tuple[Item, bool]] = {}
         self._sensitive = 0
+        # Taken out of the scored ones at a time, with their ranks and how exposed they are.
+        self._lowest: dict[str, tuple[Any, int]] = {}
+        self._at: int | None = None
 
     def add(self, item: Item, named: bool) -> None:
         """See `Rule`."""
+        self._put_back()
         self._items[item.memory_id] = item, named
         self._sensitive += item.sensitivity_ppm > 0
         self._unused.add(item)
@@ -127,36 +131,45 @@ class _Hybrid:
         if known is not None:
             self._sensitive -= known[0].sensitivity_ppm > 0
             self._unused.drop(item.memory_id)
-            self._scored.drop(item)
+            if self._lowest.pop(item.memory_id, None) is None:
+                self._scored.drop(item)
 
     def first(self, as_of: int) -> tuple[Any, str, str] | None:
         """See `Rule`."""
+        if as_of != self._at:
+            self._put_back()
+            self._at = as_of
         unused = self._unused.first(as_of)
         if unused is None:
             return None
         (last_access, *_), memory_id = unused
         if recency_ppm(as_of - int(last_access), self._policy.half_life_ms) < self._policy.stale_ppm:
             return (-1, last_access), memory_id, STALE
-        found = self._scored.first(as_of)
-        if found is None or found[2] == SENSITIVE or not self._sensitive:
-            return found
-        return self._exposed(found, as_of)
+        if not self._sensitive and not self._lowest:
+            return self._scored.first(as_of)
+        return self._exposed(as_of)
 
-    def _exposed(self, lowest: tuple[Any, str, str], as_of: int) -> tuple[Any, str, str]:
-        """The one that privacy wants gone most of those within the band, the lowest first among equals."""
-        edge = lowest[0][1] + abs(lowest[0][1]) * self._policy.band_ppm // PPM
-        equal, found = list[str](), lowest
-        while len(equal) < TIES and found[2] == LEAST and found[0][1] <= edge:
-            equal.append(found[1])
-            self._scored.drop(self._items[found[1]][0])
-            following = self._scored.first(as_of)
-            if following is None:
-                break
-            found = following
-        for memory_id in equal:
+    def _exposed(self, as_of: int) -> tuple[Any, str, str] | None:
+        """The one that privacy wants gone most of those within the band of the lowest, the lowest among equals."""
+        while len(self._lowest) < TIES and (found := self._scored.first(as_of)) is not None:
+            rank, memory_id, why = found
+            if why == SENSITIVE:
+                return found
+            item = self._items[memory_id][0]
+            self._scored.drop(item)
+            self._lowest[memory_id] = rank, exposure_ppm(item, as_of, self._policy)
+        if not self._lowest:
+            return None
+        lowest, (rank, _) = min(self._lowest.items(), key=lambda one: (one[1][0], one[0]))
+        edge = rank[1] + abs(rank[1]) * self._policy.band_ppm // PPM
+        equal = [(-told[1], told[0], one) for one, told in self._lowest.items() if told[0][1] <= edge]
+        _, _, most = min(equal)
+        return rank, most, LEAST if most == lowest else EXPOSED
+
+    def _put_back(self) -> None:
+        for memory_id in self._lowest:
             self._scored.add(*self._items[memory_id])
-        most = max(equal, key=lambda memory_id: exposure_ppm(self._items[memory_id][0], as_of, self._policy))
-        return lowest if most == lowest[1] else (lowest[0], most, EXPOSED)
+        self._lowest.clear()
 
 
 def _priority(policy: BudgetPolicy) -> Order:
