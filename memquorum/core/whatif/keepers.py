@@ -226,7 +226,12 @@ class Foresight:
         """See `Keeper`."""
         if self.tokens <= tokens:
             return [], {}
-        some = np.flatnonzero(self._here & self._free)
+        free = self._here & self._free
+        some = np.flatnonzero(free & (self._left == 0))
+        if (
+            self.tokens - int(self._tokens[some].sum()) > tokens
+        ):  # what is never read again goes first, and is not enough
+            some = np.flatnonzero(free)
         # Of equals the largest, then the one with the lowest id.
         order = some[np.lexsort((some, -self._tokens[some], self._measure(some, as_of)))][:most]
         gone = []
