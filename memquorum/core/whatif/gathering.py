@@ -40,8 +40,8 @@ from memquorum.core.records import (
     Stored,
 )
 from memquorum.core.text.tokens import TOKEN_BYTES
-from memquorum.core.vote.kinds import DEMOTE, FORGET, KINDS, PROMOTE, RESTORE
-from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
+from memquorum.core.tiers import LONG_TERM as PROMOTED
+from memquorum.core.vote.kinds import KINDS
 from memquorum.core.whatif.events import (
     Asked,
     Back,
@@ -216,21 +216,22 @@ class Gathered:
         """What became of memories by a vote."""
         kind = KINDS[result.kind]
         first, *others = result.memory_ids
-        if kind is FORGET:
-            self._put(home, Voted(self._now, first))
-        elif kind is RESTORE:
-            for memory_id in result.memory_ids:
-                self._put(home, Back(self._now, memory_id))
-        elif kind in (PROMOTE, DEMOTE):
-            (self._promoted.add if kind is PROMOTE else self._promoted.discard)(first)
-            self._guard(home, first)
-        elif kind is CONSOLIDATE and first in self._drafts:
+        if first in self._drafts:
+            # Nothing else is voted on of a draft than whether it takes the place of its sources.
             item, _ = self._drafts.pop(first)
             strict = covers(self._policy.consolidate.strict.split(), home)
             self._put(home, SummedUp(self._now, item, () if strict else tuple(others)))
-        elif kind.seals and kind.spares:
+        elif kind.seals and not kind.spares:
+            self._put(home, Voted(self._now, first))
+        elif kind.revives:
+            for memory_id in kind.revived(result.memory_ids):
+                self._put(home, Back(self._now, memory_id))
+        elif kind.seals:
             for memory_id in others:
                 self._put(home, Ended(self._now, memory_id))
+        elif kind.effect is not None:
+            (self._promoted.discard if PROMOTED in kind.tiers else self._promoted.add)(first)
+            self._guard(home, first)
 
     def _protected(self, entry: JournalEntry, detail: Protected) -> None:
         if not detail.applied:
