@@ -29,6 +29,8 @@ _LIKE = 1 / 3
 """So much of a sentence's content has to be in its sources."""
 RENDERED = 1 / 2
 """From so much of its content on, what a source says is rendered by a sentence."""
+_WHOLLY = 0.8
+"""From so much of its content on, nothing of what a source says is left out."""
 _CLAUSE = re.compile(
     r"[,;:—–()]\s+|\s[-–—]\s|\s(?=(?:but|because|although|though|whereas|while|since|so that|aber|weil|obwohl|"
     r"sondern|während|denn|and then)\b)",
@@ -48,16 +50,17 @@ def refused(sentence: str, sources: Sequence[str]) -> str | None:
     said, known = stated(sentence), [stated(text) for text in sources]
     if said.foreign or len(sentence) > CHARACTERS_MAX or not _like(said, known):
         return UNLIKE
-    if not _numbers_known(said, sources):
+    sentences = [part for text in sources for part in _sentences(text)]
+    if not _numbers_known(said, [one.text for one in _rendered(said, sentences)]):
         return NUMBER
     if not _times_known(said, known):
         return DATE
     if not _names_known(said, known):
         return NAME
     clauses = [part for text in sources for part in _clauses(text)]
-    if not _as_denied(said, clauses) or not _as_often(sentence, clauses):
+    if not _as_denied(said, clauses) or not _as_often(sentence, clauses) or not _all_denied(sentence, sentences):
         return NEGATION
-    return LEFT_OUT if _left_out(said, [part for text in sources for part in _sentences(text)]) else None
+    return LEFT_OUT if _left_out(said, sentences) else None
 
 
 def nearest(sentence: str, sources: Sequence[str]) -> tuple[int, int, int] | None:
@@ -141,6 +144,19 @@ def _as_often(sentence: str, clauses: Sequence[_Part]) -> bool:
         if denied != stated(clauses[-at].text).denials if most else denied:
             return False
     return True
+
+
+def _all_denied(sentence: str, sentences: Sequence[_Part]) -> bool:
+    """Whether what says all that some sentences say, and nothing else, denies as often as they: also where a clause has
+    no word by which it is known, as in "but not all of us"."""
+    said, stems = stated(sentence), _part(sentence).stems
+    whole = [one for one in _rendered(said, sentences) if len(stems & one.stems) >= _WHOLLY * len(one.stems)]
+    if not whole or stems - frozenset[str]().union(*(one.stems for one in whole)):
+        return True
+    theirs = [stated(one.text) for one in whole]
+    # "Not only" denies nothing and may be left out as a whole. "Only" is the contrary of it.
+    only = frozenset[bool]().union(*(one.only for one in theirs))
+    return said.denials == sum(one.denials for one in theirs) and said.only <= only
 
 
 def _same_sides(mine: frozenset[tuple[int, bool]], theirs: frozenset[tuple[int, bool]]) -> bool:

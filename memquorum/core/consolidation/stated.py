@@ -41,6 +41,8 @@ class Stated(Struct, frozen=True):
     """The stems that it negates; '' where it negates all of it."""
     denials: int
     """How often it negates."""
+    only: frozenset[bool]
+    """Whether "only" stands in it, True, and whether "not only" does, False."""
     poles: frozenset[tuple[int, bool]]
     foreign: bool
     """Whether it is mostly in a script whose words these rules do not know."""
@@ -505,6 +507,9 @@ def stated(text: str) -> Stated:
         stems=frozenset(content(text).stems) | asserted,
         negated=negated,
         denials=denials,
+        only=frozenset(
+            not at or words[at - 1] not in ("not", "nicht") for at, word in enumerate(words) if word in ("only", "nur")
+        ),
         poles=frozenset(pole for word in words for pole in wording.POLES.get(word, ())),
         foreign=sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters),
     )
