@@ -32,7 +32,7 @@ ASKED = ("Who replaced the gasket of pump 7?", "Who pays for the second gasket s
 NOTES = (
     "Good evening, the night shift is here.",
     "Rosa Lindqvist replaced the gasket of pump 7 at 02:10 and tightened it to 35 newton metres.",
-    "It is quiet now, only the fans are on, and I like that.",
+    "It is all quiet here now, and I like that at night.",
     "Pump 7 runs at 2.1 bar, as Tomas Berger measured at 03:00.",
     "The coffee is cold again, as it was last night.",
     "We decided to move the pressure test of pump 7 to Thursday 14:00.",

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import ids
+from memquorum.core.access import covers
 from memquorum.core.consolidation.extractive import LEAST, important
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.losing import replaceable
@@ -57,6 +58,13 @@ def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Cons
     # What an erased summary was made of rests sealed: what is not in the new one is nowhere.
     made = given if closed.summary is not None else (_replaceable(one, policy) for one in given)
     return [one for one in made if len(one.memories) >= LEAST]
+
+
+def resting(memories: Sequence[SessionMemory], closed: SessionClosed, policy: ConsolidatePolicy) -> list[SessionMemory]:
+    """What a summary is made anew of. What is alive beside what rests was brought back by a vote, and no summary undoes
+    that; in a namespace of strict determinism nothing rests."""
+    strict = covers(policy.strict.split(), closed.namespace)
+    return [one for one in memories if strict or one.lies is not None]
 
 
 def _replaceable(part: Part, policy: ConsolidatePolicy) -> Part:

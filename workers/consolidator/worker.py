@@ -26,10 +26,12 @@ from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
+from memquorum.core.policy import PPM
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Signed, SourcesDisclosed
 from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, Summariser, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
+from workers.consolidator.extractive import Extractive
 from workers.consolidator.making import Part
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
@@ -41,6 +43,8 @@ from workers.kafka.strangers import Strangers
 _LOG = logging.getLogger("memquorum.consolidator")
 _SOURCE = "memquorum/consolidator"
 _GROUP = "memquorum-consolidator"
+# What an erased summary was made of rests sealed: what the new one leaves out is nowhere.
+_WHOLE = Extractive(PPM)
 _WAIT_S = 0.2
 # While the store has not applied what the session needs, it is asked again so often.
 _BEHIND_S = 0.2
@@ -193,14 +197,16 @@ class Consolidator:
         """What the session's summaries are made of. Raises StoreUnavailable, and what `Opening` raises."""
         if closed.summary is None:
             return self._sessions.memories(closed.shard, closed.namespace, closed.agent, closed.session)
-        return self._opening.opened(closed.shard, self._sessions.left(closed.shard, closed.summary))
+        left = self._sessions.left(closed.shard, closed.summary)
+        return self._opening.opened(closed.shard, making.resting(left, closed, self._genesis.policy.consolidate))
 
     def _publish_part(self, session: Session, part: Part) -> bool:
         """Makes and publishes the summary of a part; whether there was something to say. What was published stands,
         whatever becomes of the other parts."""
         model = self._model if session.closed.summary is None and not self._too_late(session) else None
         if model is None or not model.takes(part.keeping().sources):
-            name, made = self._summariser.name, self._summariser.summarise(part.sources)
+            rules = self._summariser if session.closed.summary is None else _WHOLE
+            name, made = rules.name, rules.summarise(part.sources)
         else:
             part = part.keeping()
             self._disclose(session, model, part)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from memquorum.core import worth
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
+from memquorum.core.consolidation.stated import stated
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text.content import Content, content
@@ -82,7 +84,7 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
     taken = [one for one in given if one.source.whole]
     spent = sum(one.tokens for one in taken)
     for one in preferred(given):
-        if spent + one.tokens <= budget and not any(alike(one.said, other.said) for other in taken):
+        if spent + one.tokens <= budget and not any(repeats(one, other) for other in taken):
             taken.append(one)
             spent += one.tokens
     order = list(HEADINGS)
@@ -102,9 +104,22 @@ def preferred(given: Sequence[Candidate]) -> list[Candidate]:
     return sorted(rest, key=_preference)
 
 
-def alike(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two sentences have nearly the same words."""
-    return len(a & b) >= ALIKE * len(a | b)
+class Sentence(Protocol):
+    """A sentence and the stems of its words."""
+
+    @property
+    def text(self) -> str:
+        """The sentence itself."""
+
+    @property
+    def said(self) -> frozenset[str]:
+        """Its words."""
+
+
+def repeats(a: Sentence, b: Sentence) -> bool:
+    """Whether two sentences have nearly the same words, and the same numbers, times, names and negations: a correction
+    has nearly the words of what it corrects."""
+    return len(a.said & b.said) >= ALIKE * len(a.said | b.said) and stated(a.text).facts == stated(b.text).facts
 
 
 def _sentences(source: Source, weights: Weights) -> Iterator[Candidate]:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memquorum.core.consolidation.extractive import Weights, choose
+from msgspec import Struct
+
+from memquorum.core.consolidation.extractive import Weights, choose, repeats
+from memquorum.core.consolidation.sentences import spans
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
+from memquorum.core.text import claims
 from memquorum.core.text.content import content
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
@@ -42,37 +46,60 @@ def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int
     while left:
         quotes = choose(left, share_ppm=share_ppm)
         shares = _shares(quotes, left, ())
-        kept = tuple(
+        without = [
             one
             for one in left
-            if _may_be_lost(one, lost_rank_ppm) or shares[one.memory_id][0] * PPM >= HALF_PPM * shares[one.memory_id][1]
-        )
-        if len(kept) == len(left):
+            if not _may_be_lost(one, lost_rank_ppm)
+            and shares[one.memory_id][0] * PPM < HALF_PPM * shares[one.memory_id][1]
+        ]
+        if not without:
             texts = {one.memory_id: one.text for one in left}
             spent = sum(tokens(texts[one.memory_id][one.start : one.end]) for one in quotes)
             return left if quotes and spent <= MOST_KEPT * sum(map(tokens, texts.values())) else ()
-        left = kept
+        # One at a time, the longest: there may be room for the others.
+        out = max(without, key=lambda one: (tokens(one.text), one.memory_id))
+        left = tuple(one for one in left if one is not out)
     return ()
 
 
 def _may_be_lost(one: Source, lost_rank_ppm: int) -> bool:
-    """What nobody can rank is kept."""
-    return one.rank_ppm is not None and one.rank_ppm < lost_rank_ppm
+    """What nobody can rank is kept, and so is what corrects something: what it corrects may be said."""
+    return one.rank_ppm is not None and one.rank_ppm < lost_rank_ppm and not _corrects(one.text)
+
+
+def _corrects(text: str) -> bool:
+    return any(one.led for one in claims.read(text).statements)
 
 
 def _shares(
     quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str]
 ) -> Mapping[str, tuple[int, int]]:
-    """Tells of each source what those of its words are worth that are in the sentences, and what all of them are."""
+    """Tells of each source what those of its words are worth that a sentence of its own has, or one that says the same
+    as a sentence of its own; and what all of them are. Words that others say cover nothing: a correction has nearly all
+    words of what it corrects."""
     texts = {one.memory_id: one.text for one in sources}
-    quoted = (texts[one.memory_id][one.start : one.end] for one in quotes if one.sentence is None)
-    said = frozenset[str]().union(*(content(text).stems for text in (*quoted, *written)))
+    said: dict[str, set[str]] = {one.memory_id: set() for one in sources}
+    sentences: list[_Sentence] = []
+    for one in quotes:
+        text = texts[one.memory_id][one.start : one.end] if one.sentence is None else written[one.sentence]
+        sentences.append(_Sentence(text, frozenset(content(text).stems)))
+        said[one.memory_id] |= sentences[-1].said
     weights = Weights(sources)
     found: dict[str, tuple[int, int]] = {}
-    for one in sources:
-        of_it = content(one.text)
+    for source in sources:
+        mine = said[source.memory_id]
+        for start, end in spans(source.text):
+            own = _Sentence(source.text[start:end], frozenset(content(source.text[start:end]).stems))
+            if not own.said <= mine and any(repeats(own, other) for other in sentences):
+                mine |= own.said
+        of_it = content(source.text)
         kept = type(of_it)(
-            tuple(stem for stem in of_it.stated if stem in said), tuple(stem for stem in of_it.asked if stem in said)
+            tuple(stem for stem in of_it.stated if stem in mine), tuple(stem for stem in of_it.asked if stem in mine)
         )
-        found[one.memory_id] = weights.of(kept), weights.of(of_it)
+        found[source.memory_id] = weights.of(kept), weights.of(of_it)
     return found
+
+
+class _Sentence(Struct, frozen=True):
+    text: str
+    said: frozenset[str]

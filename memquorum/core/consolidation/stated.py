@@ -48,6 +48,12 @@ class Stated(Struct, frozen=True):
     """Whether it is mostly in a script whose words these rules do not know."""
 
     @property
+    def facts(self) -> tuple[object, ...]:
+        """What two sentences with the same words may still say otherwise."""
+        names = frozenset(name for name, _ in self.names)
+        return self.numbers, self.clocks, self.dates, self.moments, names, self.negated, self.denials, self.only
+
+    @property
     def timed(self) -> bool:
         """Whether it says when."""
         return bool(self.clocks or self.dates or self.moments)

@@ -75,9 +75,7 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
     if model is None or not faithful(said.quotes, texts, times, model):
         return None
     given = [Source(one.memory_id, one.text or "", one.created, rank_ppm=one.rank_ppm) for one in sources]
-    # What rests sealed because of an erased summary is lost without the new one.
-    lost_rank_ppm = None if said.renews else policy.consolidate.lost_rank_ppm
-    return PPM, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=lost_rank_ppm)
+    return PPM, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
 
 
 def committed(sources: Sequence[MemoryFacts]) -> bytes:

@@ -91,3 +91,11 @@ def test_a_long_session_leaves_several_each_of_its_own_part() -> None:
     parts = [one.derives_from for one in made(many)]
     assert [len(part) for part in parts] == [13, 13, 14]
     assert [i for part in parts for i in part] == [one.memory_id for one in many]
+
+
+def test_what_a_vote_brought_back_is_not_summed_up_anew() -> None:
+    resting = [replace(one, lies=at) for at, one in enumerate(MEMORIES)]
+    back = replace(MEMORIES[0], memory_id="back")
+    assert making.resting([*resting, back], CLOSED, LOSES) == resting
+    strict = replace(LOSES, strict="pl*")
+    assert making.resting([*resting, back], CLOSED, strict) == [*resting, back], "nothing rests there"
