@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import ids
-from memquorum.core.access import covers
 from memquorum.core.consolidation.extractive import LEAST, important
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.losing import replaceable
@@ -35,6 +34,11 @@ class Part(Struct, frozen=True):
     memories: tuple[SessionMemory, ...]
     sources: tuple[Source, ...]
 
+    @property
+    def rests(self) -> bool:
+        """Whether its memories rest sealed, so that what a summary leaves out is nowhere."""
+        return any(one.lies is not None for one in self.memories)
+
     def keeping(self) -> Part:
         """The same, its own most important memories to be kept whole: beside what a model writes, each summary has
         them."""
@@ -55,16 +59,14 @@ def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Cons
     count, found = len(memories), -(-len(memories) // MOST)
     places = (slice(at * count // found, (at + 1) * count // found) for at in range(found))
     given = (Part(tuple(memories[at]), tuple(sources[at])) for at in places)
-    # What an erased summary was made of rests sealed: what is not in the new one is nowhere.
-    made = given if closed.summary is not None else (_replaceable(one, policy) for one in given)
+    made = (one if one.rests else _replaceable(one, policy) for one in given)
     return [one for one in made if len(one.memories) >= LEAST]
 
 
-def resting(memories: Sequence[SessionMemory], closed: SessionClosed, policy: ConsolidatePolicy) -> list[SessionMemory]:
-    """What a summary is made anew of. What is alive beside what rests was brought back by a vote, and no summary undoes
-    that; in a namespace of strict determinism nothing rests."""
-    strict = covers(policy.strict.split(), closed.namespace)
-    return [one for one in memories if strict or one.lies is not None]
+def resting(memories: Sequence[SessionMemory]) -> list[SessionMemory]:
+    """What a summary is made anew of: what rests sealed because of the erased one, and where nothing does, as with a
+    draft or an overlay, what is alive. What is alive beside what rests a vote has brought back, and it stays so."""
+    return [one for one in memories if one.lies is not None] or list(memories)
 
 
 def _replaceable(part: Part, policy: ConsolidatePolicy) -> Part:

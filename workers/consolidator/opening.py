@@ -34,9 +34,7 @@ class Opening:
         """Those that can be read, in their order, with their texts. Raises what `UNREADABLE` holds."""
         places = {one.memory_id: one.lies for one in memories if one.lies is not None}
         texts = self._texts(shard, places) if places else {}
-        found = (
-            replace(one, text=texts.get(one.memory_id, one.text), lies=None) for one in memories if _has(one, texts)
-        )
+        found = (replace(one, text=texts.get(one.memory_id, one.text)) for one in memories if _has(one, texts))
         return list(found)
 
     def _texts(self, shard: int, places: dict[str, int]) -> dict[str, str]:

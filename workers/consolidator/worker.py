@@ -43,7 +43,7 @@ from workers.kafka.strangers import Strangers
 _LOG = logging.getLogger("memquorum.consolidator")
 _SOURCE = "memquorum/consolidator"
 _GROUP = "memquorum-consolidator"
-# What an erased summary was made of rests sealed: what the new one leaves out is nowhere.
+# Where an erased summary was made of what rests sealed, what the new one leaves out is nowhere.
 _WHOLE = Extractive(PPM)
 _WAIT_S = 0.2
 # While the store has not applied what the session needs, it is asked again so often.
@@ -198,14 +198,14 @@ class Consolidator:
         if closed.summary is None:
             return self._sessions.memories(closed.shard, closed.namespace, closed.agent, closed.session)
         left = self._sessions.left(closed.shard, closed.summary)
-        return self._opening.opened(closed.shard, making.resting(left, closed, self._genesis.policy.consolidate))
+        return self._opening.opened(closed.shard, making.resting(left))
 
     def _publish_part(self, session: Session, part: Part) -> bool:
         """Makes and publishes the summary of a part; whether there was something to say. What was published stands,
         whatever becomes of the other parts."""
         model = self._model if session.closed.summary is None and not self._too_late(session) else None
         if model is None or not model.takes(part.keeping().sources):
-            rules = self._summariser if session.closed.summary is None else _WHOLE
+            rules = _WHOLE if part.rests else self._summariser
             name, made = rules.name, rules.summarise(part.sources)
         else:
             part = part.keeping()

@@ -113,7 +113,6 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Destroyed):
         memories.update(detail.memory_ids)
     if isinstance(detail, Stored):
-        memories.update(detail.derives_from)
         memories.update([detail.reinforces] if detail.reinforces else [])
         memories.update(detail.contradicts)
         memories.update(detail.superseded)
@@ -122,7 +121,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
-    # What an entry of the same batch may be a rehearsal of.
+    # What it was made of, with what stands behind that: an entry of the same batch may be a rehearsal of it.
     grounds = frozenset(detail.derives_from if isinstance(detail, Stored) else ())
     if isinstance(detail, Rehearsed):
         grounds = frozenset(rehearsals.named(codec, detail.made))

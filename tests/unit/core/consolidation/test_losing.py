@@ -9,8 +9,8 @@ from memquorum.core.records import Quote
 from memquorum.ports import Source
 
 WRONG = (
-    "The hoist brake of crane 4 ran at 88 degrees during the load test of this morning in hall 2, while Tomas Berger and "
-    "Rosa Lindqvist watched the gauge beside the northern gate and wrote everything into the yellow book."
+    "The hoist brake of crane 4 ran at 88 degrees during the load test of this morning in hall 2, while Tomas Berger "
+    "and Rosa Lindqvist watched the gauge beside the northern gate and wrote everything into the yellow book."
 )
 RIGHT = f"Oh wait, {WRONG.replace('crane 4', 'crane 5')}"
 RANK_PPM = 667_000

@@ -96,6 +96,5 @@ def test_a_long_session_leaves_several_each_of_its_own_part() -> None:
 def test_what_a_vote_brought_back_is_not_summed_up_anew() -> None:
     resting = [replace(one, lies=at) for at, one in enumerate(MEMORIES)]
     back = replace(MEMORIES[0], memory_id="back")
-    assert making.resting([*resting, back], CLOSED, LOSES) == resting
-    strict = replace(LOSES, strict="pl*")
-    assert making.resting([*resting, back], CLOSED, strict) == [*resting, back], "nothing rests there"
+    assert making.resting([*resting, back]) == resting
+    assert making.resting([back]) == [back], "of a draft, and in strict determinism, nothing rests"

@@ -495,11 +495,13 @@ def test_a_rehearsal_counts_once_and_where_its_service_signed_it(table: Table) -
     rehearsed(table, idle)
     rehearsed(table, used)
     assert (salience(table, used), salience(table, idle)) == (660_000, 600_000), "once, and only what was used"
+    rehearsed(table, used, verdict="contested", as_of=NOW + 1, previous=NOW)
+    assert salience(table, used) == 660_000, "it was rehearsed in this time"
     rehearsed(table, used, as_of=NOW + HOUR, previous=NOW)
     assert salience(table, used) == 660_000, "nobody used it since"
     rehearsed(table, used, verdict="contested", as_of=NOW + HOUR, previous=NOW)
     assert salience(table, used) == 561_000
-    assert table.view.position(topics.REHEARSED, 0) == 9
+    assert table.view.position(topics.REHEARSED, 0) == 10
 
 
 def test_a_rehearsal_of_what_was_rehearsed_since_changes_nothing(table: Table) -> None:
