@@ -54,8 +54,6 @@ def line(tmp_path_factory: pytest.TempPathFactory, scripted: Model) -> Iterator[
         settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, summariser_url=scripted.url,
         summariser_model="scripted-1", summariser_retries=0, summariser_jurisdictions="DE",
         summariser_fallback_hours=1,
-        # One of the notes holds a telephone number, which weighs 0.4 by itself.
-        summariser_sensitivity_max=0.4,
     )  # fmt: skip
     genesis.create(
         configured, policy={"caps": UNCAPPED, "consolidate": {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}}
