@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
-
-from memquorum.core.consolidation.extractive import Weights, choose, repeats
-from memquorum.core.consolidation.sentences import spans
+from memquorum.core.consolidation.extractive import Weights, choose
+from memquorum.core.consolidation.stated import Stated, stated
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text import claims
@@ -74,32 +72,28 @@ def _corrects(text: str) -> bool:
 def _shares(
     quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str]
 ) -> Mapping[str, tuple[int, int]]:
-    """Tells of each source what those of its words are worth that a sentence of its own has, or one that says the same
-    as a sentence of its own; and what all of them are. Words that others say cover nothing: a correction has nearly all
-    words of what it corrects."""
+    """Tells of each source what those of its words are worth that the summary has, and what all of them are.
+
+    Of what states a number, a time, a name or a negation that no sentence of the summary has, and of what corrects
+    something, its own sentences count alone: a correction has nearly all words of what it corrects.
+    """
     texts = {one.memory_id: one.text for one in sources}
-    said: dict[str, set[str]] = {one.memory_id: set() for one in sources}
-    sentences: list[_Sentence] = []
+    own = {one.memory_id: set[str]() for one in sources}
+    told: list[Stated] = []
     for one in quotes:
         text = texts[one.memory_id][one.start : one.end] if one.sentence is None else written[one.sentence]
-        sentences.append(_Sentence(text, frozenset(content(text).stems)))
-        said[one.memory_id] |= sentences[-1].said
+        own[one.memory_id].update(content(text).stems)
+        told.append(stated(text))
+    said = frozenset[str]().union(*own.values())
+    facts = frozenset[object]().union(*(one.facts for one in told))
     weights = Weights(sources)
     found: dict[str, tuple[int, int]] = {}
     for source in sources:
-        mine = said[source.memory_id]
-        for start, end in spans(source.text):
-            own = _Sentence(source.text[start:end], frozenset(content(source.text[start:end]).stems))
-            if not own.said <= mine and any(repeats(own, other) for other in sentences):
-                mine |= own.said
+        alone = _corrects(source.text) or not stated(source.text).facts <= facts
+        mine = own[source.memory_id] if alone else said
         of_it = content(source.text)
         kept = type(of_it)(
             tuple(stem for stem in of_it.stated if stem in mine), tuple(stem for stem in of_it.asked if stem in mine)
         )
         found[source.memory_id] = weights.of(kept), weights.of(of_it)
     return found
-
-
-class _Sentence(Struct, frozen=True):
-    text: str
-    said: frozenset[str]

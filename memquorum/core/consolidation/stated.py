@@ -48,10 +48,12 @@ class Stated(Struct, frozen=True):
     """Whether it is mostly in a script whose words these rules do not know."""
 
     @property
-    def facts(self) -> tuple[object, ...]:
+    def facts(self) -> frozenset[object]:
         """What two sentences with the same words may still say otherwise."""
-        names = frozenset(name for name, _ in self.names)
-        return self.numbers, self.clocks, self.dates, self.moments, names, self.negated, self.denials, self.only
+        numbers = ((values, unit) for values, unit in self.numbers)
+        names = (name for name, opens in self.names if not opens)
+        negated = (("not", stem) for stem in self.negated)
+        return frozenset((*numbers, *self.clocks, *self.dates, *self.moments, *names, *negated, *self.only))
 
     @property
     def timed(self) -> bool:
