@@ -30,26 +30,29 @@ def _replay(parsed: argparse.Namespace) -> int:
 @command("rebuild", example="memquorum rebuild -n greenhouse", operators=True)
 def _rebuild(parsed: argparse.Namespace) -> int:
     """Rebuilds the store from topics and vault in an empty database, and compares the two."""
-    if not has_server():
-        raise NotConfigured("a rebuild needs the vault and the server's packages: run it from a checkout")
-    if parsed.namespace:  # also an option of the operator's
-        parsed.rest += ["--namespace", parsed.namespace]
-    return passed_on(parsed)
+    return _of_a_namespace(parsed, "a rebuild needs the vault and the server's packages")
 
 
 @command("whatif", example="memquorum whatif --policy hybrid --budget 50000 --against lru,random", operators=True)
 def _whatif(parsed: argparse.Namespace) -> int:
     """Tries another policy and budget on what really came and was read here, and changes nothing."""
-    if not has_server():
-        raise NotConfigured("a replay needs the topics, the vault and the server's packages: run it from a checkout")
+    return _of_a_namespace(parsed, "a replay needs the topics, the vault and the server's packages")
+
+
+def _of_a_namespace(parsed: argparse.Namespace, needs: str) -> int:
     if parsed.namespace:  # also an option of the operator's
         parsed.rest += ["--namespace", parsed.namespace]
-    return passed_on(parsed)
+    return _here(parsed, needs)
 
 
 def _letters(parsed: argparse.Namespace) -> int:
+    return _here(parsed, "dead letters need the line's keys and the server's packages")
+
+
+def _here(parsed: argparse.Namespace, needs: str) -> int:
+    """Passes a command on to the server's side. Raises NotConfigured, with what it `needs`, where that is not here."""
     if not has_server():
-        raise NotConfigured("dead letters need the line's keys and the server's packages: run it from a checkout")
+        raise NotConfigured(f"{needs}: run it from a checkout")
     return passed_on(parsed)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.extractive import candidates, preferred, repeats
+from memquorum.core.consolidation.extractive import Sentence, candidates, preferred, repeats
 from memquorum.core.consolidation.faithful import place
 from memquorum.core.consolidation.paraphrase import RENDERED, nearest, refused
 from memquorum.core.consolidation.rendering import render
@@ -39,13 +39,6 @@ class Composed(Struct, frozen=True):
     refused: Mapping[str, int]
 
 
-class _Said(Struct, frozen=True):
-    """A sentence that stands in a summary."""
-
-    text: str
-    said: frozenset[str]
-
-
 class _Composing:
     """A summary in the making: what was taken, and how many tokens are left."""
 
@@ -55,12 +48,12 @@ class _Composing:
         self.taken: list[tuple[Quote, ...]] = []
         self.written: list[str] = []
         self.refused: Counter[str] = Counter()
-        self._said: list[_Said] = []
+        self._said: list[Sentence] = []
         self._of = dict.fromkeys(self.sources, frozenset[str]())
         self._left = budget
         for one in self.own:
             if one.source.whole:
-                self._have(_Said(one.text, one.said), one.tokens, (one.quote,))
+                self._have(one.sentence, one.tokens, (one.quote,))
 
     def write(self, said: Written) -> None:
         """Takes a model's sentence, or what stands for it."""
@@ -79,7 +72,7 @@ class _Composing:
             for one in named
         )
         stems = frozenset(content(text).stems)
-        if self._take(_Said(text, stems), tokens(text), quotes):
+        if self._take(Sentence(text, stems), tokens(text), quotes):
             self.written.append(text)
             for one in named:
                 self._of[one] |= stems
@@ -89,7 +82,7 @@ class _Composing:
         sentence of the model's renders."""
         for one in preferred(self.own):
             if len(one.said & self._of[one.source.memory_id]) < RENDERED * len(one.said):
-                self._take(_Said(one.text, one.said), one.tokens, (one.quote,))
+                self._take(one.sentence, one.tokens, (one.quote,))
 
     def _stand_in(self, text: str, named: Sequence[str]) -> None:
         found = nearest(text, [self.sources[one].text for one in named])
@@ -98,15 +91,15 @@ class _Composing:
         at, start, _ = found
         for one in self.own:
             if (one.source.memory_id, one.start) == (named[at], start):
-                self._take(_Said(one.text, one.said), one.tokens, (one.quote,))
+                self._take(one.sentence, one.tokens, (one.quote,))
 
-    def _take(self, said: _Said, cost: int, quotes: tuple[Quote, ...]) -> bool:
+    def _take(self, said: Sentence, cost: int, quotes: tuple[Quote, ...]) -> bool:
         if cost > self._left or any(repeats(said, other) for other in self._said):
             return False
         self._have(said, cost, quotes)
         return True
 
-    def _have(self, said: _Said, cost: int, quotes: tuple[Quote, ...]) -> None:
+    def _have(self, said: Sentence, cost: int, quotes: tuple[Quote, ...]) -> None:
         self.taken.append(quotes)
         self._said.append(said)
         self._left -= cost

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -32,6 +31,13 @@ ALIKE = 0.9
 """From this share of common words on one sentence says nearly what another says."""
 
 
+class Sentence(Struct, frozen=True):
+    """A sentence and the stems of its words."""
+
+    text: str
+    said: frozenset[str]
+
+
 class Candidate(Struct, frozen=True):
     """A sentence of a source: where it lies, its words, what they are worth, in millionths, and its tokens."""
 
@@ -46,6 +52,11 @@ class Candidate(Struct, frozen=True):
     def text(self) -> str:
         """The sentence, word for word."""
         return self.source.text[self.start : self.end]
+
+    @property
+    def sentence(self) -> Sentence:
+        """The same, as it is compared with others."""
+        return Sentence(self.text, self.said)
 
     @property
     def quote(self) -> Quote:
@@ -84,7 +95,7 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
     taken = [one for one in given if one.source.whole]
     spent = sum(one.tokens for one in taken)
     for one in preferred(given):
-        if spent + one.tokens <= budget and not any(repeats(one, other) for other in taken):
+        if spent + one.tokens <= budget and not any(repeats(one.sentence, other.sentence) for other in taken):
             taken.append(one)
             spent += one.tokens
     order = list(HEADINGS)
@@ -102,18 +113,6 @@ def preferred(given: Sequence[Candidate]) -> list[Candidate]:
     """Those that say something and are not to be kept anyway, the most worth for their tokens first."""
     rest = (one for one in given if not one.source.whole and one.said and not says_nothing(one.text))
     return sorted(rest, key=_preference)
-
-
-class Sentence(Protocol):
-    """A sentence and the stems of its words."""
-
-    @property
-    def text(self) -> str:
-        """The sentence itself."""
-
-    @property
-    def said(self) -> frozenset[str]:
-        """Its words."""
 
 
 def repeats(a: Sentence, b: Sentence) -> bool:

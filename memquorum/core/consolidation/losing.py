@@ -24,15 +24,13 @@ MOST_KEPT = 0.95
 
 
 def coverage_ppm(
-    quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str] = (), *, lost_rank_ppm: int | None = None
+    quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str] = (), *, lost_rank_ppm: int
 ) -> tuple[int, int]:
     """The share of its sources' worth that a summary covers: of all together, and of that one which it covers least, of
-    those that may not be lost; all where each may, as without a rank from which on none may. `written`: what a model
-    wrote of it."""
+    those that may not be lost; all where each may. `written`: what a model wrote of it."""
     shares = _shares(quotes, sources, written)
     covered, whole = map(sum, zip(*shares.values(), strict=True)) if shares else (0, 0)
-    kept = () if lost_rank_ppm is None else (one for one in sources if not _may_be_lost(one, lost_rank_ppm))
-    each = (shares[one.memory_id] for one in kept)
+    each = (shares[one.memory_id] for one in sources if not _may_be_lost(one, lost_rank_ppm))
     least = min((said * PPM // worth for said, worth in each if worth), default=PPM)
     return covered * PPM // whole if whole else PPM, least
 
@@ -40,15 +38,14 @@ def coverage_ppm(
 def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int) -> tuple[Source, ...]:
     """Those of the sources that a summary of so large a share may take the place of: what may be lost, and what it
     quotes half of."""
-    left = tuple(sources)
+    left, lost = tuple(sources), {one.memory_id for one in sources if _may_be_lost(one, lost_rank_ppm)}
     while left:
         quotes = choose(left, share_ppm=share_ppm)
         shares = _shares(quotes, left, ())
         without = [
             one
             for one in left
-            if not _may_be_lost(one, lost_rank_ppm)
-            and shares[one.memory_id][0] * PPM < HALF_PPM * shares[one.memory_id][1]
+            if one.memory_id not in lost and shares[one.memory_id][0] * PPM < HALF_PPM * shares[one.memory_id][1]
         ]
         if not without:
             texts = {one.memory_id: one.text for one in left}
@@ -89,7 +86,7 @@ def _shares(
     weights = Weights(sources)
     found: dict[str, tuple[int, int]] = {}
     for source in sources:
-        alone = _corrects(source.text) or not stated(source.text).facts <= facts
+        alone = not stated(source.text).facts <= facts or _corrects(source.text)
         mine = own[source.memory_id] if alone else said
         of_it = content(source.text)
         kept = type(of_it)(

@@ -50,17 +50,17 @@ def refused(sentence: str, sources: Sequence[str]) -> str | None:
     said, known = stated(sentence), [stated(text) for text in sources]
     if said.foreign or len(sentence) > CHARACTERS_MAX or not _like(said, known):
         return UNLIKE
-    sentences = [part for text in sources for part in _sentences(text)]
-    if not _numbers_known(said, [one.text for one in _rendered(said, sentences)]):
+    rendered = _rendered(said, [part for text in sources for part in _sentences(text)])
+    if not _numbers_known(said, [one.text for one in rendered]):
         return NUMBER
     if not _times_known(said, known):
         return DATE
     if not _names_known(said, known):
         return NAME
     clauses = [part for text in sources for part in _clauses(text)]
-    if not _as_denied(said, clauses) or not _as_often(sentence, clauses) or not _all_denied(sentence, sentences):
+    if not _as_denied(said, clauses) or not _as_often(sentence, clauses) or not _all_denied(sentence, rendered):
         return NEGATION
-    return LEFT_OUT if _left_out(said, sentences) else None
+    return LEFT_OUT if _left_out(said, rendered) else None
 
 
 def nearest(sentence: str, sources: Sequence[str]) -> tuple[int, int, int] | None:
@@ -146,11 +146,11 @@ def _as_often(sentence: str, clauses: Sequence[_Part]) -> bool:
     return True
 
 
-def _all_denied(sentence: str, sentences: Sequence[_Part]) -> bool:
+def _all_denied(sentence: str, rendered: Sequence[_Part]) -> bool:
     """Whether what says all that some sentences say, and nothing else, denies as often as they: also where a clause has
     no word by which it is known, as in "but not all of us"."""
     said, stems = stated(sentence), _part(sentence).stems
-    whole = [one for one in _rendered(said, sentences) if len(stems & one.stems) >= _WHOLLY * len(one.stems)]
+    whole = [one for one in rendered if len(stems & one.stems) >= _WHOLLY * len(one.stems)]
     if not whole or stems - frozenset[str]().union(*(one.stems for one in whole)):
         return True
     theirs = [stated(one.text) for one in whole]
@@ -165,9 +165,9 @@ def _same_sides(mine: frozenset[tuple[int, bool]], theirs: frozenset[tuple[int, 
     return all((axis, side) in theirs for axis, side in mine if axis in axes)
 
 
-def _left_out(said: Stated, sentences: Sequence[_Part]) -> bool:
+def _left_out(said: Stated, rendered: Sequence[_Part]) -> bool:
     """Whether a sentence of a source that it renders says when, and it does not."""
-    return any(not _times_known(stated(one.text), [said]) for one in _rendered(said, sentences))
+    return any(not _times_known(stated(one.text), [said]) for one in rendered)
 
 
 def _rendered(said: Stated, parts: Sequence[_Part]) -> list[_Part]:
