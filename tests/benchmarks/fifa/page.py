@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import kept, plot
+from tests.benchmarks import kept, plot, sections
 from tests.benchmarks.fifa.measures import METRICS
 from tests.benchmarks.page import Latest, latest
 
@@ -45,15 +45,14 @@ def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
         "`make bench WHAT=pages` draws it without measuring. `SEEDS=N` runs fewer seeds and `QUICK=1` one agent, both",
         'kept apart; `ONLY="ROW …"` measures some rows. FILE is one flat object, name → `{value, unit, goal, met}`.',
         "",
-        "| row | figure | goal | measured | |",
-        "|---|---|---:|---:|---|",
-        *(line for name in rows for line in _goals(name, rows[name][1])),
+        *sections.HEAD,
+        *(line for name in rows for line in sections.goals(name, rows[name][1])),
         "",
         *_missing(rows),
         *(line for name in ("composite", "privacy") if name in rows for line in _row(name, rows[name][1])),
         *(line for name in TABLES if name in rows for line in _tables(name, rows[name][1], charts)),
         *_published(rows),
-        *_machines(rows),
+        *sections.machines(rows, rows),
         _WORDS.read_text(encoding="utf-8").rstrip(),
     ]
     return {Path("fifa.md"): "\n".join(page) + "\n", **charts}
@@ -65,24 +64,8 @@ def _missing(rows: Latest) -> Iterator[str]:
         yield from (f'Not measured: {", ".join(left)}; `make fifa ONLY="{" ".join(left)}"` measures that.', "")
 
 
-def _goals(name: str, row: dict[str, Any]) -> Iterator[str]:
-    for goal in row["goals"]:
-        sign, met = ("≥" if goal["at_least"] else "≤"), ("met" if goal["met"] else "**not met**")
-        yield f"| {name} | {goal['figure']} | {sign} {goal['limit']:,g} | {_value(row, goal['figure'])} | {met} |"
-
-
-def _value(row: dict[str, Any], name: str) -> str:
-    figure = next(figure for figure in row["figures"] if figure["name"] == name)
-    return f"{figure['value']:,.4g} {figure['unit']}".rstrip()
-
-
 def _row(name: str, row: dict[str, Any]) -> Iterator[str]:
-    yield from (f"## {name}", "", f"{row['title'][0].upper()}{row['title'][1:]}. Took {row['seconds']:.0f} s.", "")
-    yield from ("| figure | |", "|---|---:|")
-    yield from (f"| {figure['name']} | {_value(row, figure['name'])} |" for figure in row["figures"])
-    yield ""
-    for note in row["notes"]:
-        yield from (f"{note[0].upper()}{note[1:]}.", "")
+    yield from sections.section(name, row)
     if "by budget" in row["series"]:
         yield from (
             "| budget | best of the three | difference, 95 % | Cliff's δ | p, Holm |",
@@ -94,12 +77,10 @@ def _row(name: str, row: dict[str, Any]) -> Iterator[str]:
 
 
 def _tables(name: str, row: dict[str, Any], charts: Mapping[Path, object]) -> Iterator[str]:
-    yield from (f"## {name}", "", f"{row['title'][0].upper()}{row['title'][1:]}. Took {row['seconds']:.0f} s.", "")
+    yield from sections.titled(name, row)
     told = [one["name"] for one in row["figures"] if not one["name"].startswith("composite")]
     if told:
-        yield from ("| figure | |", "|---|---:|")
-        yield from (f"| {one} | {_value(row, one)} |" for one in told)
-        yield ""
+        yield from sections.figures(row, told)
     table = row["series"]
     yield from _overall(table["policies"])
     yield from _factors(table["factors"])
@@ -182,14 +163,3 @@ def _charts(rows: Latest) -> Iterator[tuple[Path, plot.Chart]]:
             }  # fmt: skip
             title = f"{says[0].upper()}{says[1:]}: {row['title']}"
             yield _FOLDER / f"{name}-{what}.svg", plot.lines(title, "% of what an agent is told", says, curves)
-
-
-def _machines(rows: Latest) -> Iterator[str]:
-    for at in dict.fromkeys(run["at"] for run, _ in rows.values()):
-        run = next(run for run, _ in rows.values() if run["at"] == at)
-        about, names = run["machine"], ", ".join(name for name in rows if rows[name][0]["at"] == at)
-        yield (
-            f"Measured {at} at commit `{run['commit']}`, {names}: {about['cpu']}, {about['cores']} cores, "
-            f"{about['ram_gib']} GiB, Python {about['python']}; load when it began {about['load_at_start'][0]}."
-        )
-        yield ""

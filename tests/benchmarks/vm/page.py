@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import kept
+from tests.benchmarks import kept, sections
 from tests.benchmarks.page import Latest, latest
 
 PAGE = kept.ROOT / "docs" / "validation.md"
@@ -35,46 +35,15 @@ def render(runs: Sequence[dict[str, Any]]) -> str:
         "|---|---|---:|---:|---|",
         *(line for name in ORDER for line in _goals(name, rows)),
         "",
-        *(line for name in ORDER for line in _row(name, rows)),
-        *_machines(rows),
+        *(line for name in ORDER if name in rows for line in sections.section(name, rows[name][1])),
+        *sections.machines(rows, ORDER),
         _WORDS.read_text(encoding="utf-8").rstrip(),
     ]
     return "\n".join(page) + "\n"
 
 
 def _goals(name: str, rows: Latest) -> Iterator[str]:
-    if name not in rows:
+    if name in rows:
+        yield from sections.goals(name, rows[name][1])
+    else:
         yield f"| {name} | | | not measured | |"
-        return
-    row = rows[name][1]
-    for goal in row["goals"]:
-        sign, met = ("≥" if goal["at_least"] else "≤"), ("met" if goal["met"] else "**not met**")
-        yield f"| {name} | {goal['figure']} | {sign} {goal['limit']:,g} | {_value(row, goal['figure'])} | {met} |"
-
-
-def _value(row: dict[str, Any], name: str) -> str:
-    figure = next(figure for figure in row["figures"] if figure["name"] == name)
-    return f"{figure['value']:,.4g} {figure['unit']}".rstrip()
-
-
-def _row(name: str, rows: Latest) -> Iterator[str]:
-    if name not in rows:
-        return
-    row = rows[name][1]
-    yield from (f"## {name}", "", f"{row['title'][0].upper()}{row['title'][1:]}. Took {row['seconds']:.0f} s.", "")
-    yield from ("| figure | |", "|---|---:|")
-    yield from (f"| {figure['name']} | {_value(row, figure['name'])} |" for figure in row["figures"])
-    yield ""
-    for note in row["notes"]:
-        yield from (f"{note[0].upper()}{note[1:]}.", "")
-
-
-def _machines(rows: Latest) -> Iterator[str]:
-    for at in dict.fromkeys(run["at"] for run, _ in rows.values()):
-        run = next(run for run, _ in rows.values() if run["at"] == at)
-        about, names = run["machine"], ", ".join(name for name in ORDER if name in rows and rows[name][0]["at"] == at)
-        yield (
-            f"Measured {at} at commit `{run['commit']}`, {names}: {about['cpu']}, {about['cores']} cores, "
-            f"{about['ram_gib']} GiB, Python {about['python']}; load when it began {about['load_at_start'][0]}."
-        )
-        yield ""
