@@ -1,8 +1,8 @@
 """What would go of namespaces if they had a budget, or by the one that they have: `forget --dry-run --budget 5000`.
 
 The plan is the one that the nomination stage makes, of the whole excess at once: an epoch nominates as many of it, in
-its order, as the caps leave, and members vote on each. `random` draws other lots here
-than the stage, which has a secret for it.
+its order, as the caps leave, and members vote on each. `random` draws other lots here than the stage, which has a
+secret for it.
 """
 
 from __future__ import annotations

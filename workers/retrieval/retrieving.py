@@ -78,8 +78,11 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     scored = await each_once(service, sight, scored, anchors)
     kept = await kept_out(service, sight, namespace, wanted.filters)
     mask = service.redaction.of(namespace, asked=wanted.reader.redact)
-    scored = await asyncio.to_thread(mask.scored, scored)
-    packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
+
+    def pack() -> Packed:
+        return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered))
+
+    packed = await asyncio.to_thread(pack)
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(

@@ -8,19 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import psycopg
 import pytest
 
-from infra import commands, genesis, settings, supervisor
+from infra import commands, genesis, supervisor
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.core.text.tokens import tokens
 from memquorum.schema_files import load_codec
+from tests.support.sessions import configured
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
@@ -35,16 +35,14 @@ SAID = [
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with a budget, without caps, and with members that let everything go."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
+    told = configured(tmp_path_factory.mktemp("line"))
     policy = {
         "budget": {"tokens": f"{SPACE}={BUDGET}/fifo"},
         "forget": {"theta_ppm": 1_000_000},
         "caps": {"epoch_share": "1", "day_share": "1"},
     }
-    genesis.create(configured, policy=policy)
-    with supervisor.started(configured) as running:
+    genesis.create(told, policy=policy)
+    with supervisor.started(told) as running:
         yield running
 
 

@@ -8,13 +8,12 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
-from infra import genesis, settings, status, supervisor
+from infra import genesis, status
 from infra.settings import Settings
 from infra.telemetry import announced
 from memquorum import cli, topics
@@ -24,13 +23,13 @@ from memquorum.commands import OK
 from memquorum.core import ids
 from memquorum.core.audit.receipts import verify
 from memquorum.core.identity import stamps
-from memquorum.core.policy import PPM, UNCAPPED
+from memquorum.core.policy import PPM
 from memquorum.core.records import SessionClosed
 from memquorum.schema_files import load_codec
 from tests.builders.notes import NOTES
 from tests.support.clock import tick
 from tests.support.scripted_model import Model, scripted_model
-from tests.support.sessions import rows, tiers
+from tests.support.sessions import configured, driven, rows, tiers
 from tests.support.waiting import until
 from workers.kafka import loop
 
@@ -50,16 +49,11 @@ def line(tmp_path_factory: pytest.TempPathFactory, scripted: Model) -> Iterator[
     """The whole fleet with a driven clock, at START."""
     folder = tmp_path_factory.mktemp("line")
     (folder / "summariser.key").write_text("sk-secret-4711\n")
-    configured = replace(
-        settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, summariser_url=scripted.url,
-        summariser_model="scripted-1", summariser_retries=0, summariser_jurisdictions="DE",
-        summariser_fallback_hours=1,
+    told = configured(
+        folder, summariser_url=scripted.url, summariser_model="scripted-1", summariser_retries=0,
+        summariser_jurisdictions="DE", summariser_fallback_hours=1,
     )  # fmt: skip
-    genesis.create(
-        configured, policy={"caps": UNCAPPED, "consolidate": {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}}
-    )
-    with supervisor.started(configured) as running:
-        tick(running, START)
+    with driven(told, {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}) as running:
         yield running
 
 

@@ -7,18 +7,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor
+from infra import genesis, supervisor
 from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.core.policy import UNCAPPED
 from tests.support.clock import tick
+from tests.support.sessions import configured, rows
 from tests.support.waiting import until
 
 START = 1_750_000_000_000
@@ -30,20 +28,14 @@ KILLS = 4
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with a driven clock, at START; it rehearses every second, whatever the machine does. No epoch
     opens before a day is over."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True,
-        rehearsal_every_s=1, rehearsal_busy_percent=100, rehearsal_quiet_s=0,
-    )  # fmt: skip
+    told = configured(
+        tmp_path_factory.mktemp("line"), rehearsal_every_s=1, rehearsal_busy_percent=100, rehearsal_quiet_s=0
+    )
     rare = {"interactions": 10_000, "interval_ms": 24 * HOUR}
-    genesis.create(configured, policy={"caps": UNCAPPED, "epoch": rare, "triage": {"every_ms": 24 * HOUR}})
-    with supervisor.started(configured) as running:
+    genesis.create(told, policy={"caps": UNCAPPED, "epoch": rare, "triage": {"every_ms": 24 * HOUR}})
+    with supervisor.started(told) as running:
         tick(running, START)
         yield running
-
-
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
 
 
 def strength(line: Settings, memory_id: str) -> tuple[int, int, int, int]:

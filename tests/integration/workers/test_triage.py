@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
-import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor
+from infra import genesis, supervisor
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.client.values import Receipt
 from memquorum.schema_files import load_codec
+from tests.support.sessions import configured, rows
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
@@ -36,11 +35,9 @@ AN_EPOCH, A_DAY = 4, 10
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with the policy that is shipped, but that its members let go readily."""
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
-    genesis.create(configured, policy={"forget": {"theta_ppm": 700_000}})
-    with supervisor.started(configured) as running:
+    told = configured(tmp_path_factory.mktemp("line"))
+    genesis.create(told, policy={"forget": {"theta_ppm": 700_000}})
+    with supervisor.started(told) as running:
         yield running
 
 
@@ -51,11 +48,6 @@ def move(line: Settings) -> Iterator[Callable[[float], None]]:
     driver = Driver(line.bootstrap, made, load_codec(), line.memory_dsn, active=range(made.shards))
     with closing(driver):
         yield lambda hours: driver.run([Tick(START + round(hours * HOUR))], lambda: None)
-
-
-def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(line.memory_dsn) as connection:
-        return connection.execute(statement, named).fetchall()
 
 
 def votes(line: Settings) -> list[tuple[str, str, str, str]]:
