@@ -1,9 +1,10 @@
-"""A tick of a running installation whose clock is driven."""
+"""The driven clock of a running installation: it goes on by ticks, and the store tells what came of them."""
 
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import psycopg
 
@@ -11,7 +12,28 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
+from tests.support.waiting import Pause
 from workers.kafka import loop
+
+# How long a look at the store is put off at most where nothing was written to it.
+_QUIET_S = 0.25
+
+
+@contextmanager
+def journalled(running: Settings) -> Iterator[Pause]:
+    """A pause that ends once something was written to the journal, and after a quarter of a second at the latest.
+
+    It lasts as long as it is asked to at least: what comes in one burst is looked at once.
+    """
+    with psycopg.connect(running.memory_dsn, autocommit=True) as connection:
+        connection.execute("LISTEN journal")
+
+        def pause(least_s: float) -> None:
+            time.sleep(least_s)
+            for _ in connection.notifies(timeout=_QUIET_S, stop_after=1):
+                pass
+
+        yield pause
 
 
 def tick(running: Settings, as_of: int, patience_s: float = 90) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -15,11 +15,12 @@ from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.core.policy import PPM, UNCAPPED
 from tests.builders.notes import NOTES as TWELVE
-from tests.support.clock import tick
-from tests.support.waiting import until
+from tests.support.clock import journalled, tick
+from tests.support.waiting import later, until
 
+_T = TypeVar("_T")
 START = 1_750_000_000_000
-MINUTE, HOUR = 60_000, 3_600_000
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 24 * 3_600_000
 NOTES = TWELVE[:5]
 
 # Each of the notes is worth keeping, and most of them are to go.
@@ -73,19 +74,20 @@ class Plant:
             ids.append(receipt.memory_id)
         return ids
 
-    def turn(self) -> None:
-        """An hour goes by, so that an epoch opens."""
-        self.now += HOUR
+    def turn(self, by: int = HOUR) -> None:
+        """So many milliseconds go by: an hour, so that an epoch opens."""
+        self.now += by
         tick(self.line, self.now)
 
-    def later(self, condition: Callable[[], Any], what: str = "it did not happen") -> Any:
-        """Waits for a condition while the hours go by."""
+    def until(self, condition: Callable[[], _T], what: str = "it did not happen") -> _T:
+        """Waits for a condition while time stands still."""
+        with journalled(self.line) as pause:
+            return until(condition, what, pause)
 
-        def found() -> Any:
-            self.turn()
-            return condition()
-
-        return until(found, what)
+    def later(self, condition: Callable[[], _T], what: str = "it did not happen") -> _T:
+        """Waits for a condition while the hours go by, ever more rarely."""
+        with journalled(self.line) as pause:
+            return later(self.turn, condition, what, pause)
 
     def rows(self, statement: str, **named: Any) -> list[tuple[Any, ...]]:
         """Asks the store."""

@@ -1,4 +1,4 @@
-"""Waiting for what another process does where nothing tells of it."""
+"""Waiting for what another process does, while time stands still or while a test's clock goes on."""
 
 from __future__ import annotations
 
@@ -10,12 +10,43 @@ _T = TypeVar("_T")
 # Long enough for a fleet that is started again beside two others.
 _PATIENCE_S = 90.0
 _LOOK_S = 0.05
+_FIRST_LOOKS_S = 0.25
+
+Pause = Callable[[float], None]
+"""Waits so many seconds at most, and less where it is told that something happened."""
 
 
-def until(condition: Callable[[], _T], what: str = "it did not happen") -> _T:
+def until(condition: Callable[[], _T], what: str = "it did not happen", pause: Pause = time.sleep) -> _T:
     """The condition's value as soon as it is true. AssertionError says `what` where it never is."""
     deadline = time.monotonic() + _PATIENCE_S
     while not (found := condition()):
         assert time.monotonic() < deadline, what
-        time.sleep(_LOOK_S)
+        pause(_LOOK_S)
     return found
+
+
+def later(
+    turn: Callable[[], object],
+    condition: Callable[[], _T],
+    what: str = "it did not happen",
+    pause: Pause = time.sleep,
+) -> _T:
+    """The condition's value as soon as it is true while a driven clock goes on. AssertionError says `what` where it
+    never is.
+
+    Each `turn` of the clock is followed by looks, for twice as long as after the turn before. Where a turn at every
+    look would leave a loaded machine behind by days of the clock, votes let go meanwhile what a test waits for.
+    """
+    deadline, looks_s = time.monotonic() + _PATIENCE_S, _FIRST_LOOKS_S
+    while True:
+        turn()
+        again = time.monotonic() + looks_s
+        while not (found := condition()):
+            now = time.monotonic()
+            assert now < deadline, what
+            if now >= again:
+                break
+            pause(_LOOK_S)
+        else:
+            return found
+        looks_s *= 2
