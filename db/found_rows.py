@@ -27,6 +27,13 @@ def shown(row: tuple[Any, ...]) -> dict[str, Any]:
     return _seen(SHOWN, row)
 
 
+def listed(row: tuple[Any, ...]) -> dict[str, Any]:
+    """A memory of a list as a client sees it, of a row of `memories_listed`."""
+    *own, derives_from, contradicts, goals, follows = row
+    links = {"derives_from": tuple(derives_from), "contradicts": tuple(contradicts), "goals": tuple(goals)}
+    return shown(tuple(own)) | links | {"follows": follows}
+
+
 def hit_of(row: tuple[Any, ...]) -> Hit:
     """A hit, of the columns that every statement which finds memories begins with."""
     *own, distance, said = row[:OWN]

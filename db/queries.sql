@@ -2088,6 +2088,54 @@ LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
 WHERE m.id = %(id)s::uuid
 
+-- :name memories_listed
+-- The memories that pass, in the order of time, from behind a place on, each with what it is linked with that is kept and
+-- passes the gates: what it was made of, what it says otherwise than; what was said before it and is alive; and whose goals need it.
+WITH passed AS MATERIALIZED (
+    SELECT m.id, m.created
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND $filters
+      AND (%(subjects)s::text[] IS NULL OR m.subject = ANY(%(subjects)s))
+      AND (%(behind)s::bigint IS NULL OR (m.created, m.id) > (%(behind)s, %(behind_id)s::uuid))
+    ORDER BY m.created, m.id
+    LIMIT %(limit)s
+), told AS (
+    SELECT p.id, p.created, own.agent, own.session,
+        ARRAY(
+            SELECT m.id::text
+            FROM provenance v
+            JOIN memory m ON m.id = v.parent
+            WHERE v.child = p.id AND v.namespace = %(namespace)s AND m.tier = ANY(%(kept)s) AND $gates
+            ORDER BY m.id
+        ) AS derives_from,
+        ARRAY(
+            SELECT m.id::text
+            FROM conflict f
+            JOIN memory m ON m.id = f.older
+            WHERE f.newer = p.id AND f.namespace = %(namespace)s AND m.tier = ANY(%(kept)s) AND $gates
+            ORDER BY m.id
+        ) AS contradicts,
+        ARRAY(
+            SELECT substr(g.kind, 6) FROM protection g WHERE g.memory_id = p.id AND g.kind ^@ 'goal:' ORDER BY g.kind
+        ) AS goals,
+        (
+            SELECT m.id::text
+            FROM memory m
+            WHERE m.namespace = %(namespace)s AND m.agent = own.agent AND m.session = own.session
+              AND (m.created, m.id) < (p.created, p.id) AND m.tier IN ('short-term', 'long-term') AND $gates
+            ORDER BY m.created DESC, m.id DESC
+            LIMIT 1
+        ) AS follows
+    FROM passed p
+    JOIN memory own USING (id)
+)
+SELECT $shown, t.derives_from, t.contradicts, t.goals, t.follows
+FROM told t
+JOIN memory m USING (id)
+LEFT JOIN content c ON c.memory_id = m.id
+LEFT JOIN strength s ON s.memory_id = m.id
+ORDER BY m.created, m.id
+
 -- :name sight
 -- Whose rows this transaction may see, where the role is the tenants': names and beginnings, with commas between them.
 SELECT set_config('memquorum.namespaces', %(namespaces)s, true)

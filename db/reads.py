@@ -39,6 +39,7 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import Facts, gated
 from memquorum.core.retrieval.forgetting import Used
+from memquorum.core.retrieval.listing import KEPT, Listing
 from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -204,6 +205,15 @@ class Reads:
             return None
         # Row security has shown no other; each holds without the other.
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
+
+    async def memories(self, sight: Sight, listing: Listing) -> list[dict[str, Any]]:
+        """The memories of a page and one more, if there is one behind it, each as `Listed` has it but for `due_at`."""
+        behind, behind_id = listing.behind or (None, None)
+        wanted = found_rows.filters_of(listing.filters) | {
+            "namespace": listing.namespace, "subjects": None if listing.subjects is None else list(listing.subjects),
+            "behind": behind, "behind_id": behind_id, "kept": list(KEPT), "limit": listing.limit + 1,
+        }  # fmt: skip
+        return [found_rows.listed(row) for row in await self._pool.ask("memories_listed", wanted, sight)]
 
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome; `erased` of an episode that an order took since."""

@@ -21,6 +21,7 @@ _CLIENT = "memquorum.client."
 WHERE = {
     **dict.fromkeys(("publish", "end-session", "key"), _CLIENT + "publishing"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
+    **dict.fromkeys(("list", "export"), _CLIENT + "listing"),
     "rewards": _CLIENT + "rewards",
     "rollup": _CLIENT + "rollups",
     "tail": _CLIENT + "tail",

@@ -29,6 +29,7 @@ from memquorum.core.api.answers import (
     Context,
     Explained,
     Hit,
+    Page,
     Recalled,
     Retrieved,
     Rewards,
@@ -283,6 +284,20 @@ class AsyncMemory(Ordering):
         with these `gates` would keep back, and where the client was told its namespace for one of another."""
         path = f"/memories/{wire.path_id(memory_id)}"
         return await self._get(Shown, path, **self._within(), **_after(after), **_gates(gates))
+
+    async def memories(
+        self,
+        *,
+        subjects: Sequence[str] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+        after: After = None,
+        **only: Unpack[Only],
+    ) -> Page:
+        """The memories that pass, `limit` (100) at a time in the order of time, each with its links. No use of them.
+        `cursor`: `next` of the page before. `tiers` may also be sealed and superseded. Raises Invalid."""
+        asked = {"namespace": self.namespace, "subjects": subjects, "cursor": cursor, "limit": limit, **only}
+        return await self._ask(Page, "POST", "/memories/list", json=asked, params=_after(after))
 
     async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound as

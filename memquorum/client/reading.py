@@ -60,10 +60,11 @@ _GATES = (
     flag("--redact", "mask cards, telephone numbers, e-mail, addresses, keys and the like by kind, as [phone]"),
 )
 IF_IT_PASSES = titled("only if it passes", *_GATES)
-_WHAT_PASSES = titled("only what passes", *_CHOICES, *_GATES)
+WHAT_PASSES = titled("only what passes", *_CHOICES, *_GATES)
 
 
-def _only(parsed: argparse.Namespace) -> Only:
+def only(parsed: argparse.Namespace) -> Only:
+    """Which memories are asked, as it was said."""
     given = {
         "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
         "since": parsed.since, "until": parsed.until,
@@ -87,14 +88,14 @@ def gated(parsed: argparse.Namespace) -> Gates:
     flag("--exact", "compare all, where an index would find nearly all"),
     _PEEK,
     _AFTER,
-    _WHAT_PASSES,
+    WHAT_PASSES,
     example='memquorum search -n greenhouse "When does valve 3 open?"',
 )
 def _search(parsed: argparse.Namespace) -> int:
     """Finds the memories nearest in meaning. They count as used, unless --peek."""
     with opened(parsed) as memory:
         hits = memory.search(
-            parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact, **_only(parsed)
+            parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact, **only(parsed)
         )
     if parsed.json:
         for hit in hits:
@@ -115,14 +116,14 @@ def _search(parsed: argparse.Namespace) -> int:
     _BUDGET,
     _PEEK,
     _AFTER,
-    _WHAT_PASSES,
+    WHAT_PASSES,
     example='memquorum retrieve -n greenhouse --budget 500 "valve pressure"',
 )
 def _retrieve(parsed: argparse.Namespace) -> int:
     """Finds what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."""
     with opened(parsed) as memory:
         found = memory.retrieve(
-            parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, after=parsed.after, **_only(parsed)
+            parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, after=parsed.after, **only(parsed)
         )
     return _context(parsed, found)
 
@@ -138,7 +139,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     _BUDGET,
     _PEEK,
     _AFTER,
-    _WHAT_PASSES,
+    WHAT_PASSES,
     example='memquorum recall -n greenhouse --query "valve 3" --within 600',
 )
 def _recall(parsed: argparse.Namespace) -> int:
@@ -147,7 +148,7 @@ def _recall(parsed: argparse.Namespace) -> int:
         found = memory.recall(
             parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
             within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, after=parsed.after,
-            **_only(parsed),
+            **only(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 
@@ -160,10 +161,7 @@ def _get(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print(in_json(found))
         return OK
-    console = terminal.console()
-    said = f"no text: {found.tier}" if found.text is None else " ".join(found.text.split())
-    console.print(terminal.text(console, said), soft_wrap=True)
-    _whence(console, found)
+    show(terminal.console(), found)
     return OK
 
 
@@ -261,6 +259,13 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around) -> None:
     if one.conflicts_with:
         told = f"        says otherwise than {', '.join(one.conflicts_with)}; both stand"
         console.print(terminal.text(console, told), style="yellow", soft_wrap=True)
+
+
+def show(console: Console, one: Shown) -> None:
+    """Prints a memory in two lines: its text, and where it is from."""
+    said = f"no text: {one.tier}" if one.text is None else " ".join(one.text.split())
+    console.print(terminal.text(console, said), soft_wrap=True)
+    _whence(console, one)
 
 
 def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:

@@ -28,6 +28,7 @@ from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
+from memquorum.core.retrieval.listing import Listing
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -66,6 +67,7 @@ class Store:
         self.text = "t"
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
+        self.listings: list[Listing] = []
         self.quotas: dict[str, Quota] = {}
         self.orders = {
             ORDER: answered(ORDER, "erase", "erased", took=TOOK),
@@ -113,6 +115,18 @@ class Store:
     async def traces(self, sight: Sight, namespace: str, _: str, __: str | None, ___: Filters) -> list[Trace]:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
         return [Trace(Candidate(hit, "e", np.ones(1, np.float32), False, None, ()), 1) for hit in hits]
+
+    async def memories(self, sight: Sight, listing: Listing) -> list[dict[str, Any]]:
+        """Three of the namespace, of which a page shows what is behind its cursor."""
+        assert covers(sight.namespaces, listing.namespace)
+        self.listings.append(listing)
+        own = [i for i, namespace in OWNERS.items() if namespace == listing.namespace]
+        shown = await self.memory(sight, own[0]) if own else None
+        links = {"derives_from": (), "contradicts": (), "goals": ("water",), "follows": None}
+        rows = [{**shown, **links, "occurred_at": at} for at in (1, 2, 3)] if shown else []
+        return [row for row in rows if listing.behind is None or row["occurred_at"] > listing.behind[0]][
+            : listing.limit + 1
+        ]
 
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
         self.filters += [] if gates is None else [gates]

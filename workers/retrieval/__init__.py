@@ -4,6 +4,7 @@
     POST /retrieve                          {namespace, query, budget_tokens, k_max, …} → what answers best and fits
     POST /recall                            {namespace, memory_id or query, steps, …} → what surrounds it
     POST /context                           {namespace, agent, session, query, budget_tokens, …} → a prompt's memories
+    POST /memories/list                     {namespace, filters, cursor, limit} → memories in the order of time
     GET  /memories/{id}                     one memory; its text only while it is alive
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
@@ -24,8 +25,8 @@ Read in this order:
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `publishing`, `receipts`, `rewards`, `rollups`, `health`: the
-   endpoints; each is handed the service, the request and who asks;
+3. `search`, `retrieving`, `context`, `memories`, `listing`, `publishing`, `receipts`, `rewards`, `rollups`,
+   `health`: the endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `protections`: what is looked at before, and what is answered;
 5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;

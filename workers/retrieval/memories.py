@@ -33,7 +33,7 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     if not found or within not in (None, found["namespace"]):
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
     found |= {"text": await _masked(service, request, found)}
-    return JSONResponse(found | {"due_at": _due_at(found, service.configurations.policy(found["namespace"]))})
+    return JSONResponse(found | {"due_at": due(found, service.configurations.policy(found["namespace"]))})
 
 
 async def _masked(service: Service, request: Request, found: Mapping[str, Any]) -> str | None:
@@ -43,7 +43,7 @@ async def _masked(service: Service, request: Request, found: Mapping[str, Any]) 
     return await asyncio.to_thread(mask.text, text) if text is not None and mask.on else text
 
 
-def _due_at(found: Mapping[str, Any], policy: Policy) -> int | None:
+def due(found: Mapping[str, Any], policy: Policy) -> int | None:
     """When a memory that is alive may be nominated to go, if nobody uses it."""
     if found["last_access"] is None:
         return None

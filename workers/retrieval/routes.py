@@ -15,6 +15,7 @@ from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
     context,
     health,
+    listing,
     memories,
     orders,
     publishing,
@@ -40,7 +41,7 @@ _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
-        publishing.end_session, memories.memory, memories.explain, memories.event, rewards.rewards,
+        publishing.end_session, listing.memories, memories.memory, memories.explain, memories.event, rewards.rewards,
         rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
         health.metrics, health.livez, health.readyz, openapi,

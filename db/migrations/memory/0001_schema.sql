@@ -83,6 +83,8 @@ CREATE TABLE memory (
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
 CREATE INDEX memory_slot ON memory (namespace, key) WHERE key IS NOT NULL AND tier IN ('short-term', 'long-term');
 CREATE INDEX memory_alive ON memory (namespace, tier);
+-- Page by page in the order of time.
+CREATE INDEX memory_listed ON memory (namespace, created, id);
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
 CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier IN ('sealed', 'draft');
 -- Summaries that wait for their vote.

@@ -184,6 +184,28 @@ class Shown(_Use, frozen=True):
     due_at: int | None
 
 
+class Listed(Shown, frozen=True, kw_only=True):
+    """A memory of a list, and what it is linked with, as far as that is kept and the reader may see it.
+
+    `derives_from`: what it was made of; `contradicts`: older ones that it says otherwise than; `goals`: those that need
+    it; `follows`: what its agent said before it in its session and is alive.
+    """
+
+    derives_from: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    follows: str | None = None
+
+
+class Page(Struct, frozen=True, omit_defaults=True):
+    """Memories in the order in which they occurred, ties by id. `next`: the cursor of those that come behind, None at
+    the end."""
+
+    namespace: str
+    memories: tuple[Listed, ...]
+    next: str | None = None
+
+
 class Explained(Struct, frozen=True):
     """A memory's account, in structure and in lines of words."""
 

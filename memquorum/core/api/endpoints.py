@@ -94,6 +94,11 @@ CONTEXT = _reads(
     "context", r.ContextRequest, a.Context,
     "What to put into a prompt: what the agent said last, and what answers the query best, within a budget.",
 )  # fmt: skip
+MEMORIES = Endpoint(
+    "memories", "POST", "/memories/list", (READ,),
+    "The memories of a namespace that pass, page by page in the order of time, each with what it is linked with.",
+    a.Page, r.ListRequest, _AFTER,
+)  # fmt: skip
 PUBLISHED = Endpoint(
     "publish", "POST", "/memories", (PUBLISH,),
     "Publishes what happened: Kafka has it then, and `/events` tells what becomes of it.",
@@ -177,8 +182,8 @@ RECEIPT = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, END_SESSION, MEMORY, EXPLAIN, EVENT, REWARDS, ROLLUPS, ROLLUP,
-    ERASE, FORGET, RESTORE,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, MEMORY, EXPLAIN, EVENT, REWARDS,
+    ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),

@@ -28,6 +28,14 @@ class Filtered(Gated, frozen=True, kw_only=True):
     until: int | None = None
 
 
+class ListRequest(Filtered, frozen=True, kw_only=True):
+    """The body of a list. `cursor`: what the page before gave as `next`."""
+
+    subjects: tuple[str, ...] | None = None
+    cursor: str | None = None
+    limit: int | None = None
+
+
 class SearchRequest(Filtered, frozen=True, kw_only=True):
     """The body of a search."""
 

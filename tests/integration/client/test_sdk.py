@@ -25,7 +25,7 @@ from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
-from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE
+from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
 from memquorum.core.policy import UNCAPPED
 from memquorum.telemetry import metrics, reading
 from tests.support.clock import tick
@@ -345,6 +345,54 @@ def test_the_command_line(
     assert run(line, monkeypatch, "verify", "--topics-only") == OK
     assert "nothing is wrong" in capsys.readouterr().out
     assert run(line, monkeypatch, "verify") == OK  # the operator's, with the database
+
+
+def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_is_not(
+    line: Settings, memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = [
+        memory.add(text, wait=True, session="s", subject=about, occurred_at=START + at)
+        for at, (text, about) in enumerate([
+            ("Ada Weil lives at 4 Harbour Road.", "ada"),
+            ("Hall 3 has two doors.", "hall"),
+            ("Ada Weil has 2 cats.", "ada"),
+        ])
+    ]  # fmt: skip
+    first, hall, last = (one.memory_id for one in told)
+    memory.add(
+        "Ada Weil has 2 cats and a garden.",
+        wait=True,
+        subject="ada",
+        derives_from=[last],
+        explicit=True,
+        occurred_at=START + 9,
+    )
+    memory.begin_goal("visit", [first])
+    page = memory.memories(subjects=["ada"], limit=2)
+    assert [one.memory_id for one in page.memories] == [first, last] and page.next is not None
+    (garden,) = memory.memories(subjects=["ada"], cursor=page.next).memories
+    assert (garden.derives_from, page.memories[0].goals, page.memories[1].follows) == ((last,), ("visit",), hall)
+    assert garden.accesses == 0, "a list is no use"
+    with pytest.raises(Invalid, match="cursor"):
+        memory.memories(cursor="1")
+
+    asked, file = ["-n", memory.namespace, "--url", line.retrieval_url, "--subject", "ada"], tmp_path / "ada.jsonld"
+    assert cli.main(["list", *asked, "--limit", "1"]) == OK
+    said = capsys.readouterr()
+    assert "4 Harbour Road" in said.out and f"--cursor {START}/{first}" in said.err
+    assert cli.main(["export", *asked, "-o", str(file)]) == OK
+    whole = json.loads(file.read_text())
+    assert [one.get("text", one.get("name")) for one in whole["@graph"]] == [
+        "visit", "Ada Weil lives at 4 Harbour Road.", "Ada Weil has 2 cats.", "Ada Weil has 2 cats and a garden.",
+    ]  # fmt: skip
+    assert whole["@graph"][3]["derivesFrom"] == [f"urn:uuid:{last}"]
+    assert cli.main(["export", *asked, "-o", str(tmp_path / "nowhere" / "x")]) == USAGE
+
+    memory.erase(memory_id=last, dry_run=False)
+    assert cli.main(["export", *asked]) == OK
+    left = json.loads(capsys.readouterr().out)["@graph"]
+    assert [one["text"] for one in left if one["type"] != "Goal"] == ["Ada Weil lives at 4 Harbour Road."]
+    assert not any("derivesFrom" in one for one in left)
 
 
 def test_addresses_that_nobody_serves_are_said_so(

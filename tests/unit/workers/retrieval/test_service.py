@@ -51,7 +51,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
-        "restore": {"memory_ids": [HERS]},
+        "memories": {"subjects": ["ada"]}, "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
@@ -129,7 +129,8 @@ def test_a_read_comes_after_the_write_that_it_names_or_says_so(
 
 
 def test_every_read_of_memories_may_come_after_a_write() -> None:
-    assert {endpoint.name for endpoint in READS} == {"search", "retrieve", "recall", "context", "memory", "explain"}
+    names = {"search", "retrieve", "recall", "context", "memories", "memory", "explain"}
+    assert {endpoint.name for endpoint in READS} == names
 
 
 def test_who_may_not_read_a_namespace_waits_for_nothing_there(tmp_path: Path, codec: Codec) -> None:

@@ -1,0 +1,103 @@
+"""The commands that list a namespace's memories and write them out as a graph."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.text import Text
+
+from memquorum import terminal
+from memquorum.client.command import command, in_json, opened
+from memquorum.client.errors import Invalid
+from memquorum.client.reading import WHAT_PASSES, only, show
+from memquorum.client.sync import Memory
+from memquorum.commands import OK, option
+from memquorum.core.api.answers import Page
+from memquorum.core.retrieval import graph
+from memquorum.core.text.plurals import many
+
+_SUBJECT = option("--subject", action="append", metavar="NAME", help="about this subject; repeatable")
+_EVERYTHING = ("short-term", "long-term", "sealed", "superseded")
+
+
+@command(
+    "list",
+    _SUBJECT,
+    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
+    option("--cursor", help="go on behind the page that ended with this"),
+    WHAT_PASSES,
+    example="memquorum list -n greenhouse --subject ada --since 2026-03-01",
+)
+def _list(parsed: argparse.Namespace) -> int:
+    """Lists the memories that pass, in the order in which they occurred. They do not count as used. --tier
+    also takes sealed and superseded."""
+    with opened(parsed) as memory:
+        page = memory.memories(subjects=parsed.subject, cursor=parsed.cursor, limit=parsed.limit, **only(parsed))
+    if parsed.json:
+        for one in page.memories:
+            print(in_json(one))
+    else:
+        console = terminal.console()
+        for one in page.memories:
+            show(console, one)
+        if not page.memories:
+            console.print(Text(f"no memory in {page.namespace!r} that passes"))
+    if page.next:
+        # Beside what is listed, so that it can be piped.
+        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    return OK
+
+
+@command(
+    "export",
+    _SUBJECT,
+    option("-o", "--output", type=Path, metavar="FILE", help="write it there, whole or not at all (default: print it)"),
+    WHAT_PASSES,
+    example="memquorum export -n greenhouse --subject ada -o ada.jsonld",
+)
+def _export(parsed: argparse.Namespace) -> int:
+    """Writes memories and their links as one JSON-LD document: of a namespace, or about a subject. Without --tier also
+    those that rest, without their text. What is erased, or only proposed, is not in it."""
+    asked = {"tiers": _EVERYTHING} | {"subjects": parsed.subject} | only(parsed)
+    with opened(parsed) as memory, _written(parsed.output) as out:
+        count = 0
+        out.write('{"@context": ' + json.dumps(graph.CONTEXT) + ', "@graph": [')
+        for count, one in enumerate(_nodes(memory, asked), 1):
+            out.write(("\n" if count == 1 else ",\n") + json.dumps(one, ensure_ascii=False))
+        out.write("\n]}\n")
+    print(f"{many(count, 'node')} of {memory.namespace!r}", file=sys.stderr)
+    return OK
+
+
+def _nodes(memory: Memory, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    cursor, goals = None, set[str]()
+    while True:
+        page: Page = memory.memories(cursor=cursor, **asked)
+        yield from graph.goals(page.namespace, page.memories, goals)
+        yield from (graph.node(page.namespace, one) for one in page.memories)
+        if page.next is None:
+            return
+        cursor = page.next
+
+
+@contextmanager
+def _written(file: Path | None) -> Iterator[TextIO]:
+    """What is written goes to standard output, or becomes the file once all of it is there. Raises Invalid."""
+    if file is None:
+        yield sys.stdout
+        return
+    draft = file.with_name(f".{file.name}.draft")
+    try:
+        with draft.open("w", encoding="utf-8") as out:
+            yield out
+        draft.replace(file)
+    except OSError as error:
+        raise Invalid("not_written", "output", f"{file} cannot be written: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,82 @@
+"""A namespace's memories as a graph of typed links, in JSON-LD 1.1 (SPEC D, provenance graph).
+
+Each memory is a node, and each goal that needs one. Links: `derivesFrom` (what it was made of), `temporalNext` (what
+its agent said next in the session; written at the later one, as the reverse term `follows`), `contradicts` and
+`attachesToGoal`. Links to what is erased, gone or out of the reader's sight are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from memquorum.core.api.answers import Listed
+
+VOCABULARY = "urn:memquorum:"
+CONTEXT: dict[str, Any] = {
+    "@version": 1.1,
+    "@vocab": VOCABULARY,
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "id": "@id",
+    "type": "@type",
+    "text": "https://schema.org/text",
+    "occurredAt": {"@id": "prov:generatedAtTime", "@type": "xsd:dateTime"},
+    "derivesFrom": {"@id": "prov:wasDerivedFrom", "@type": "@id"},
+    "follows": {"@reverse": f"{VOCABULARY}temporalNext", "@type": "@id"},
+    "contradicts": {"@type": "@id"},
+    "attachesToGoal": {"@type": "@id"},
+}
+_TYPES = {"episodic": "EpisodicMemory", "semantic": "SemanticMemory", "social": "SocialMemory", "task": "TaskMemory"}
+# What of a memory is told as it is, by the term that it is told under.
+_TOLD = {
+    "agent": "agent", "subject": "subject", "session": "session", "role": "role", "source": "source", "key": "key",
+    "event_id": "eventId", "tier": "tier", "made_by": "madeBy", "sensitivity": "sensitivity",
+}  # fmt: skip
+
+
+def node(namespace: str, one: Listed) -> dict[str, Any]:
+    """The memory as a node; what it has nothing of is left out."""
+    told: dict[str, Any] = {"id": f"urn:uuid:{one.memory_id}", "type": _types(one)}
+    told |= {term: getattr(one, name) for name, term in _TOLD.items()}
+    told |= {
+        "namespace": namespace,
+        "text": one.text,
+        "occurredAt": _moment(one.occurred_at),
+        "purposes": None if one.purposes is None else list(one.purposes),
+        "jurisdictions": list(one.jurisdictions) or None,
+        "derivesFrom": [f"urn:uuid:{source}" for source in one.derives_from] or None,
+        "contradicts": [f"urn:uuid:{other}" for other in one.contradicts] or None,
+        "attachesToGoal": [goal_id(namespace, goal) for goal in one.goals] or None,
+        "follows": None if one.follows is None else f"urn:uuid:{one.follows}",
+    }
+    return {term: value for term, value in told.items() if value is not None}
+
+
+def goals(namespace: str, listed: Iterable[Listed], told: set[str]) -> Iterator[dict[str, Any]]:
+    """The goals that need some of the memories, each once: those in `told` are not told again, and it grows."""
+    for goal in (goal for one in listed for goal in one.goals):
+        if goal not in told:
+            told.add(goal)
+            yield {"id": goal_id(namespace, goal), "type": "Goal", "namespace": namespace, "name": goal}
+
+
+def goal_id(namespace: str, goal: str) -> str:
+    """The name of a goal as a URN. What a URN may not hold as it is stands there percent-encoded."""
+    return f"{VOCABULARY}goal:{_quoted(namespace)}:{_quoted(goal)}"
+
+
+def _types(one: Listed) -> str | list[str]:
+    of = _TYPES[one.type]
+    return of if one.made_by is None else [of, "Summary"]
+
+
+def _moment(ms: int) -> str:
+    return f"{np.datetime64(ms, 'ms')}Z"
+
+
+def _quoted(name: str) -> str:
+    kept = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
+    return "".join(c if c in kept else "".join(f"%{byte:02X}" for byte in c.encode()) for c in name)

@@ -1,0 +1,74 @@
+"""What is listed of a namespace: memories that pass, page by page in the order of time. To list them is no use of them.
+
+A page begins behind the last memory of the one before, so that what comes in or goes meanwhile moves nothing: what was
+there all the time is listed once.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core import names
+from memquorum.core.api.requests import ListRequest
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.query import (
+    NAMES_MAX,
+    TIERS,
+    BadRequest,
+    Filters,
+    read_body,
+    read_filters,
+    read_name,
+    read_namespace,
+    read_number,
+)
+
+KEPT = (*TIERS, "sealed", "superseded")
+"""What may be listed: what is alive, and what rests without a text that is shown. What is gone, erased or still to be
+voted on is in no list."""
+LIMIT_DEFAULT = 100
+_PLACE_DIGITS = 15
+
+
+class Listing(Struct, frozen=True):
+    """A page that is wanted: `limit` memories at most, from `behind` that time and id on."""
+
+    namespace: str
+    filters: Filters
+    limit: int
+    subjects: tuple[str, ...] | None = None
+    behind: tuple[int, str] | None = None
+    redact: bool = False
+
+
+def cursor(occurred_at: int, memory_id: str) -> str:
+    """What a reader sends to have what comes behind a memory."""
+    return f"{occurred_at}/{memory_id}"
+
+
+def read_list(body: bytes, bounds: Bounds = DEFAULTS) -> Listing:
+    """The page that a JSON body asks for. Raises BadRequest and names the field."""
+    asked = read_body(body, ListRequest)
+    tiers = TIERS if asked.tiers is None else asked.tiers
+    if not tiers or not set(tiers) <= set(KEPT):
+        raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(KEPT)}")
+    if asked.subjects is not None and not 1 <= len(asked.subjects) <= NAMES_MAX:
+        raise BadRequest("out_of_range", "subjects", f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
+    return Listing(
+        namespace=read_namespace(asked.namespace),
+        filters=replace(read_filters(replace(asked, tiers=None)), tiers=tiers),
+        limit=read_number("limit", asked.limit, 1, bounds.listed_most, min(LIMIT_DEFAULT, bounds.listed_most)),
+        subjects=asked.subjects and tuple(read_name("subjects", one) for one in asked.subjects),
+        behind=None if asked.cursor is None else _read_cursor(asked.cursor),
+        redact=bool(asked.redact),
+    )
+
+
+def _read_cursor(value: str) -> tuple[int, str]:
+    at, _, memory_id = value.partition("/")
+    digits = at.removeprefix("-")
+    found = names.uuid(memory_id)
+    if found is None or not (digits.isascii() and digits.isdecimal() and len(digits) <= _PLACE_DIGITS):
+        raise BadRequest("bad_id", "cursor", "no cursor; send what the page before gave as next")
+    return int(at), found

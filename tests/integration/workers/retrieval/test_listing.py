@@ -1,0 +1,84 @@
+"""Lists of memories, asked of Postgres: the order, the pages, the filters, and links that are shown or are not."""
+
+from __future__ import annotations
+
+import psycopg
+from msgspec.structs import replace
+
+from db import copying
+from db.reads import Reads
+from memquorum.core.access import EVERYONE, READ, Sight
+from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Conflict, Protection, Provenance
+from memquorum.core.retrieval.listing import KEPT, Listing
+from memquorum.core.retrieval.query import Filters
+from tests.support.kept import SIGHT, SPACE, Told, put
+
+EVERY = Filters(tiers=KEPT)
+
+
+def listing(**more: object) -> Listing:
+    return replace(Listing(SPACE, EVERY, 100), **more)
+
+
+async def ids(reads: Reads, wanted: Listing) -> list[str]:
+    return [one["memory_id"] for one in await reads.memories(SIGHT, wanted)]
+
+
+async def test_each_is_listed_once_in_the_order_of_time(reads: Reads, databases: tuple[str, str]) -> None:
+    told = put(databases[0], [Told(f"note {at}") for at in range(7)])
+    with psycopg.connect(databases[0]) as connection:  # three at one moment: by id then
+        connection.execute("UPDATE memory SET created = 3000 WHERE id = ANY(%s)", [told[3:6]])
+    expected = [*told[:3], *sorted(told[3:6]), told[6]]
+    assert await ids(reads, listing()) == expected
+    found: list[str] = []
+    behind = None
+    while page := (await reads.memories(SIGHT, listing(limit=2, behind=behind)))[:2]:
+        found += [one["memory_id"] for one in page]
+        behind = (page[-1]["occurred_at"], page[-1]["memory_id"])
+    assert found == expected
+
+
+async def test_what_is_gone_or_to_be_voted_on_is_in_no_list(reads: Reads, databases: tuple[str, str]) -> None:
+    told = put(databases[0], [Told("a"), *(Told("b", tier=one) for one in ("sealed", "superseded", "draft", "gone"))])
+    found = await reads.memories(SIGHT, listing())
+    assert [(one["memory_id"], one["text"]) for one in found] == [(told[0], "a"), (told[1], None), (told[2], None)]
+    assert await ids(reads, listing(filters=Filters())) == told[:1]
+    assert await ids(reads, listing(subjects=("nobody",))) == []
+    assert await ids(reads, listing(subjects=("nobody", "ann"))) == told[:3]
+    assert await ids(reads, listing(namespace="mill")) == []
+
+
+async def test_links_that_a_reader_may_see(reads: Reads, databases: tuple[str, str]) -> None:
+    told = put(
+        databases[0],
+        [
+            Told("first"), Told("secret", sensitivity=0.9), Told("gone", tier="gone"),
+            Told("ben's", agent="ben"), Told("last"),
+        ],
+    )  # fmt: skip
+    first, secret, gone, _, last = told
+    order = memory_id(SPACE, "order")
+    with psycopg.connect(databases[0]) as connection:
+        copying.copy(connection, "provenance_copy", (
+            copying.raw(Provenance(0, 9, SPACE, last, parent, False, True, "ann")) for parent in (first, secret, gone)
+        ))  # fmt: skip
+        copying.copy(connection, "conflict_copy", (
+            copying.raw(Conflict(0, 9, SPACE, last, older)) for older in (first, secret, gone)
+        ))  # fmt: skip
+        copying.copy(connection, "protection_copy", (
+            copying.raw(Protection(last, kind, 0, 9, SPACE, order, "ann", "ann", None, 5))
+            for kind in ("pin", "goal:water")
+        ))  # fmt: skip
+    (_, _, ben, whole) = await reads.memories(SIGHT, listing())
+    assert (whole["derives_from"], whole["contradicts"]) == ((*sorted([first, secret]),), (*sorted([first, secret]),))
+    assert (whole["goals"], whole["follows"], ben["follows"]) == (("water",), secret, None)
+    gated = await reads.memories(SIGHT, listing(filters=replace(EVERY, sensitivity_max=500_000)))
+    assert [one["memory_id"] for one in gated] == [first, told[3], last]
+    assert (gated[-1]["derives_from"], gated[-1]["contradicts"], gated[-1]["follows"]) == ((first,), (first,), first)
+
+
+async def test_another_tenant_sees_nothing(reads: Reads, databases: tuple[str, str]) -> None:
+    put(databases[0], [Told("a")])
+    theirs = Sight(("mill",))
+    assert await reads.memories(theirs, listing()) == [] and await reads.memories(EVERYONE.sight(READ), listing())

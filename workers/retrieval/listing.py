@@ -1,0 +1,35 @@
+"""The memories of a namespace, page by page in the order of time. To list them is no use of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memquorum.core.access import READ, Caller
+from memquorum.core.api.answers import Listed, Page
+from memquorum.core.retrieval.listing import cursor, read_list
+from workers.retrieval.answers import Told, body
+from workers.retrieval.memories import due
+from workers.retrieval.service import Service
+
+
+async def memories(service: Service, request: Request, caller: Caller) -> Response:
+    """The memories that pass, each with what it is linked with."""
+    wanted = read_list(await body(request, service.bounds), service.bounds)
+    found = await service.reads.memories(caller.at(wanted.namespace, READ), wanted)
+    policy = service.configurations.policy(wanted.namespace)
+    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+
+    def page() -> Page:
+        def listed(one: dict[str, Any]) -> Listed:
+            text = None if one["text"] is None else mask.text(one["text"])
+            return Listed(**one | {"text": text, "due_at": due(one, policy)})
+
+        shown = tuple(listed(one) for one in found[: wanted.limit])
+        more = len(found) > wanted.limit
+        return Page(wanted.namespace, shown, cursor(shown[-1].occurred_at, shown[-1].memory_id) if more else None)
+
+    return Told(await asyncio.to_thread(page))
