@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ import pytest
 from numpy.typing import NDArray
 
 from db import sweeping
-from infra import genesis, roles, settings, supervisor
+from infra import genesis, roles
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import topics
@@ -32,29 +31,30 @@ from memquorum.core.audit import receipts
 from memquorum.core.records import EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
-from tests.support.clock import tick
+from tests.support.sessions import MINUTE, Plant, configured, driven
 from tests.support.waiting import until
 from workers.audit import auditor
 from workers.kafka import loop
 from workers.upkeep import asked
 
 pytestmark = pytest.mark.slow
-START = 1_750_000_000_000
 NAMESPACE, SUBJECT = "canary", "ada"
 WAYS = ("json", "avro", "http", "echo", "bare", "derived", "dropped", "refused")
 TEXTS = {way: f"canary-{way}-5e1f the {way} key of cellar {n} is under stone {n + 40}" for n, way in enumerate(WAYS)}
 TEXTS["echo"] = TEXTS["bare"] = TEXTS["json"]  # says the same again, and once more without saying of whom
 
 
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
+    """A whole installation, whose files are of these tests alone."""
+    told = configured(tmp_path_factory.mktemp("line"), outside_keep_ms=1000)
+    with driven(told) as running:
+        yield Plant(running)
+
+
 @pytest.fixture
-def line(tmp_path: Path) -> Iterator[Settings]:
-    """A whole installation, whose files are of this test alone."""
-    configured = replace(settings.load({}, tmp_path / "line"), clock="driven", encoder="hashing", throwaway=True)
-    configured = replace(configured, outside_keep_ms=1000)
-    genesis.create(configured, policy={"consolidate": {"lost_rank_ppm": 1_000_001, "share_ppm": 350_000}})
-    with supervisor.started(configured) as running:
-        tick(running, START)
-        yield running
+def line(fleet: Plant) -> Settings:
+    return fleet.line
 
 
 def publish(line: Settings, topic: str, value: bytes) -> None:
@@ -148,7 +148,7 @@ def held(folder: Path, texts: Mapping[str, str] = TEXTS) -> dict[str, set[str]]:
     return found
 
 
-def test_what_was_erased_is_nowhere(line: Settings) -> None:
+def test_what_was_erased_is_nowhere(fleet: Plant, line: Settings) -> None:
     made = genesis.read(line)
     with Memory(namespace=NAMESPACE, agent="planner", kafka=line.bootstrap, url=line.retrieval_url) as memory:
         ids = put_in(line, memory)
@@ -156,7 +156,7 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
         asking = {"namespace": NAMESPACE, "query": TEXTS["json"], "agent": SUBJECT}
         httpx.post(f"{line.retrieval_url}/search", json=asking).raise_for_status()
         until(lambda: queries(line) == {"planner": TEXTS["json"], SUBJECT: TEXTS["json"]})
-        tick(line, START + 120_000)  # old enough to be voted on
+        fleet.turn(2 * MINUTE)  # old enough to be voted on
         warm = {"namespace": NAMESPACE, "query": TEXTS["json"], "peek": True}
         until(lambda: httpx.post(f"{line.retrieval_url}/search", json=warm).json()["served_from"] == "cache")
         before = told(memory, ids)
@@ -168,7 +168,7 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
         assert (done.status, done.memories, done.episodes) == ("erased", would.memories, would.episodes)
         assert done.memories == len(ids) and done.order_id is not None
         assert memory.erase(subject=SUBJECT).episodes == 0
-        tick(line, START + 121_000)
+        fleet.turn(1_000)
         receipt = until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
         assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
 
@@ -197,27 +197,18 @@ SAID = {
 }
 
 
-def summed_up(line: Settings, at: int) -> tuple[str, int]:
-    """The summary of the session that is served, and the time by then."""
-    asked = "SELECT id::text FROM memory WHERE namespace = 'shift' AND made_by IS NOT NULL AND tier = 'short-term'"
-    now = [at]
-
-    def voted() -> list[tuple[str]]:
-        now[0] += 3_600_000
-        tick(line, now[0])
-        with psycopg.connect(line.memory_dsn) as connection:
-            return connection.execute(asked).fetchall()
-
-    ((found,),) = until(voted)
-    return found, now[0]
+def summed_up(fleet: Plant) -> str:
+    """The summary of the session that is served."""
+    (found,) = fleet.later(lambda: fleet.summaries("shift"))
+    return found
 
 
-def test_what_was_erased_of_a_session_is_in_no_summary_and_others_are_found(line: Settings) -> None:
-    with Memory(namespace="shift", agent="planner", kafka=line.bootstrap, url=line.retrieval_url) as memory:
-        for at, (subject, said) in enumerate(SAID.items()):
-            memory.add(said, subject=subject, session="s1", occurred_at=START + at, wait=True)
-        memory.end_session("s1")
-        old, now = summed_up(line, START)
+def test_what_was_erased_of_a_session_is_in_no_summary_and_others_are_found(fleet: Plant, line: Settings) -> None:
+    with fleet.client("shift", "planner") as memory:
+        for subject, said in SAID.items():
+            fleet.live(memory, notes=(said,), subject=subject)
+        memory.end_session("shift-1")
+        old = summed_up(fleet)
         (hit,) = memory.search("the spare key of cellar 9", peek=True)
         needles = {"said": SAID["ada"], "summary": hit.text}
         assert hit.memory_id == old and SAID["ada"] in hit.text.split("\n")
@@ -225,7 +216,7 @@ def test_what_was_erased_of_a_session_is_in_no_summary_and_others_are_found(line
 
         done = memory.erase(subject="ada", dry_run=False)
         assert (done.status, done.summaries, done.anew) == ("erased", 1, 1)
-        new, now = summed_up(line, now)
+        new = summed_up(fleet)
         assert new != old
         told = repr([memory.search(said, peek=True) for said in SAID.values()])
         assert all((said in told) == (subject != "ada") for subject, said in SAID.items())

@@ -12,18 +12,13 @@ import pytest
 
 from infra import commands, genesis, hold
 from infra.checks import rebuilt
-from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Invalid, Memory
 from memquorum.commands import OK
 from memquorum.core.audit import receipts
 from memquorum.schema_files import load_codec
-from tests.support.clock import tick
-from tests.support.sessions import configured, driven, rows, tiers
-from tests.support.waiting import until
+from tests.support.sessions import Plant, plant
 
-START = 1_750_000_000_000
-HOUR = 3_600_000
 SAID = {
     "marta": "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
     "board": "We decided to move the pump test to Thursday 14:00 because the valve arrives on Wednesday.",
@@ -34,50 +29,26 @@ SAID = {
 
 
 @pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """The whole fleet with a driven clock, at START."""
-    with driven(configured(tmp_path_factory.mktemp("line"))) as running:
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
+    """The whole fleet with a driven clock."""
+    with plant(tmp_path_factory.mktemp("plant")) as running:
         yield running
 
 
-class Clock:
-    """Time goes on by an hour at a time, so that each tick opens an epoch."""
-
-    now = START + HOUR
-
-    @classmethod
-    def turn(cls, line: Settings) -> None:
-        cls.now += HOUR
-        tick(line, cls.now)
-
-
-def lived(line: Settings, namespace: str, **said: dict[str, Any]) -> tuple[Memory, dict[str, str]]:
+def lived(fleet: Plant, namespace: str, **said: dict[str, Any]) -> tuple[Memory, dict[str, str]]:
     """A client in a namespace in which a session has been lived and is over, and the ids of what was said. `said`: by
     subject, what else is said of its note."""
-    memory = Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent="anna")
-    told: dict[str, str] = {}
-    for at, (subject, note) in enumerate(SAID.items()):
-        more = said.get(subject, {})
-        receipt = memory.add(
-            note, session="shift-1", subject=subject, occurred_at=START + at * 1_000, wait=True, **more
-        )
-        assert receipt.outcome == "stored", note
-        told[subject] = str(receipt.memory_id)
+    memory, told = fleet.client(namespace), dict[str, str]()
+    for subject, note in SAID.items():
+        (told[subject],) = fleet.live(memory, notes=(note,), subject=subject, **said.get(subject, {}))
     memory.end_session("shift-1")
     return memory, told
 
 
-def summary(line: Settings, namespace: str) -> str:
+def summary(fleet: Plant, namespace: str) -> str:
     """The summary that is served, once there is one."""
-    asked = "SELECT id::text FROM memory WHERE namespace = %(n)s AND made_by IS NOT NULL AND tier = 'short-term'"
-
-    def voted() -> list[tuple[Any, ...]]:
-        Clock.turn(line)
-        return rows(line, asked, n=namespace)
-
-    until(voted)
-    ((found,),) = rows(line, asked, n=namespace)
-    return str(found)
+    (found,) = fleet.later(lambda: fleet.summaries(namespace))
+    return found
 
 
 def text(memory: Memory, memory_id: str) -> str:
@@ -85,64 +56,63 @@ def text(memory: Memory, memory_id: str) -> str:
     return next(hit.text for hit in found if hit.memory_id == memory_id)
 
 
-def drafted(line: Settings, namespace: str) -> str:
+def drafted(fleet: Plant, namespace: str) -> str:
     """The summary that waits for its vote, once there is one; no time passes."""
-    asked = "SELECT id::text FROM memory WHERE namespace = %(n)s AND made_by IS NOT NULL AND tier = 'draft'"
-    ((found,),) = until(lambda: rows(line, asked, n=namespace))
-    return str(found)
+    (found,) = fleet.until(lambda: fleet.summaries(namespace, "draft"))
+    return found
 
 
-def quoted(line: Settings, summary_id: str) -> set[str]:
-    return {source for (source,) in rows(line, "SELECT source::text FROM quote WHERE summary = %(s)s", s=summary_id)}
+def quoted(fleet: Plant, summary_id: str) -> set[str]:
+    return {source for (source,) in fleet.rows("SELECT source::text FROM quote WHERE summary = %(s)s", s=summary_id)}
 
 
-def test_others_are_still_found_after_one_source_is_erased(line: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    memory, told = lived(line, "plant")
+def test_others_are_still_found_after_one_source_is_erased(fleet: Plant, capsys: pytest.CaptureFixture[str]) -> None:
+    memory, told = lived(fleet, "plant")
     with memory:
-        old = summary(line, "plant")
-        assert tiers(line, "plant") == {"anna sealed": 5, "extractive/1 short-term": 1}
+        old = summary(fleet, "plant")
+        assert fleet.tiers("plant") == {"anna sealed": 5, "extractive/1 short-term": 1}
         until_of = "SELECT id::text, sealed_until FROM memory WHERE namespace = 'plant' AND tier = 'sealed'"
-        sealed = dict(rows(line, until_of))
+        sealed = dict(fleet.rows(until_of))
         would = memory.erase(subject="tomas")
         assert (would.memories, would.summaries, would.anew) == (2, 1, 1)
         assert {one.memory_id: one.summary for one in would.going} == {told["tomas"]: None, old: "anew"}
         done = memory.erase(subject="tomas", dry_run=False)
         assert (done.status, done.summaries, done.anew) == ("erased", 1, 1)
-        gone = tiers(line, "plant")
+        gone = fleet.tiers("plant")
         assert (gone["extractive/1 gone"], gone["anna gone"], gone["anna sealed"]) == (1, 1, 4)
         assert not memory.search("Who measured the inlet of pump 7?", peek=True)
         assert "It was a summary, to be made anew of what others said" in str(memory.explain(old))
         left = f"sealed, since {old} said what was to be kept of it, which was erased"
         assert left in str(memory.explain(told["marta"]))
 
-        new = summary(line, "plant")
-        assert tiers(line, "plant") == {
+        new = summary(fleet, "plant")
+        assert fleet.tiers("plant") == {
             "anna sealed": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
         said = text(memory, new)
         assert "Tomas" not in said and "pump 7" not in said and SAID["marta"] in said.split("\n")
-        assert dict(rows(line, until_of)) == {one: at for one, at in sealed.items() if one != told["tomas"]}
-        assert quoted(line, new) <= {told[name] for name in SAID if name != "tomas"}
+        assert dict(fleet.rows(until_of)) == {one: at for one, at in sealed.items() if one != told["tomas"]}
+        assert quoted(fleet, new) <= {told[name] for name in SAID if name != "tomas"}
         assert f"In its place {new} was made of what was left, which is short-term" in str(memory.explain(old))
         assert f"It was made in the place of {old}, which was erased" in str(memory.explain(new))
         assert f"sealed, since {new} says what is to be kept of it" in str(memory.explain(told["marta"]))
         assert done.order_id is not None
-        receipt = until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
+        receipt = fleet.until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
     assert receipt["erased"]["summaries"] == {"erased": 1, "anew": 1, "dropped": {}}
-    made = genesis.read(line)
+    made = genesis.read(fleet.line)
     assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
 
 
-def test_of_two_that_are_erased_one_after_the_other_nothing_is_in_the_new_one(line: Settings) -> None:
-    memory, told = lived(line, "quick")
+def test_of_two_that_are_erased_one_after_the_other_nothing_is_in_the_new_one(fleet: Plant) -> None:
+    memory, told = lived(fleet, "quick")
     with memory:
-        summary(line, "quick")
+        summary(fleet, "quick")
         memory.erase(memory_id=told["marta"], dry_run=False)
         memory.erase(memory_id=told["board"], dry_run=False)
-        new = summary(line, "quick")
-        assert quoted(line, new) <= {told[name] for name in ("lena", "money", "tomas")}
+        new = summary(fleet, "quick")
+        assert quoted(fleet, new) <= {told[name] for name in ("lena", "money", "tomas")}
         assert "Marta" not in text(memory, new) and "Thursday" not in text(memory, new)
-        assert tiers(line, "quick")["extractive/1 short-term"] == 1
+        assert fleet.tiers("quick")["extractive/1 short-term"] == 1
         # A further source of the new one: of two that are left none is made.
         would = memory.erase(memory_id=told["lena"])
         assert {one.memory_id: one.summary for one in would.going} == {told["lena"]: None, new: "few"}
@@ -150,89 +120,89 @@ def test_of_two_that_are_erased_one_after_the_other_nothing_is_in_the_new_one(li
         assert (done.summaries, done.anew) == (1, 0)
         assert "dropped: of what it was made of fewer than 3 memories are left" in str(memory.explain(new))
         for _ in range(3):
-            Clock.turn(line)
-        assert set(tiers(line, "quick")) == {"anna gone", "anna sealed", "extractive/1 gone"}
+            fleet.turn()
+        assert set(fleet.tiers("quick")) == {"anna gone", "anna sealed", "extractive/1 gone"}
         assert not memory.search("pump valve log euros boiler", peek=True)
 
 
-def test_a_draft_whose_source_is_erased_goes_and_another_is_made_where_that_saves_something(line: Settings) -> None:
-    memory, told = lived(line, "draft")
+def test_a_draft_whose_source_is_erased_goes_and_another_is_made_where_that_saves_something(fleet: Plant) -> None:
+    memory, told = lived(fleet, "draft")
     with memory:
-        first = drafted(line, "draft")
+        first = drafted(fleet, "draft")
         memory.erase(memory_id=told["tomas"], dry_run=False)
-        again = drafted(line, "draft")
+        again = drafted(fleet, "draft")
         assert again != first, "the draft of before said what was erased"
         done = memory.erase(subject="money", dry_run=False)
         assert (done.memories, done.summaries, done.anew) == (2, 1, 1)
         # The three that are left are its most important ones: a summary would keep all of it, and they stay alive.
         for _ in range(3):
-            Clock.turn(line)
-        assert tiers(line, "draft") == {"anna short-term": 3, "anna gone": 2, "extractive/1 gone": 2}
+            fleet.turn()
+        assert fleet.tiers("draft") == {"anna short-term": 3, "anna gone": 2, "extractive/1 gone": 2}
         found = {hit.memory_id for hit in memory.search("pump valve log boiler", peek=True)}
         assert found == {told[name] for name in ("marta", "board", "lena")}
 
 
-def test_a_draft_of_what_rests_sealed_goes_too_when_one_of_that_is_erased(line: Settings) -> None:
-    memory, told = lived(line, "again")
+def test_a_draft_of_what_rests_sealed_goes_too_when_one_of_that_is_erased(fleet: Plant) -> None:
+    memory, told = lived(fleet, "again")
     with memory:
-        summary(line, "again")
+        summary(fleet, "again")
         memory.erase(memory_id=told["tomas"], dry_run=False)
-        waits = drafted(line, "again")
+        waits = drafted(fleet, "again")
         would = memory.erase(memory_id=told["marta"])
         assert {one.memory_id: (one.was, one.summary) for one in would.going} == {
             told["marta"]: ("sealed", None), waits: ("draft", "anew")
         }  # fmt: skip
         memory.erase(memory_id=told["marta"], dry_run=False)
-        new = summary(line, "again")
-        assert new != waits and quoted(line, new) == {told[name] for name in ("board", "lena", "money")}
-        assert rows(line, "SELECT tier FROM memory WHERE id = %(i)s", i=waits) == [("gone",)]
+        new = summary(fleet, "again")
+        assert new != waits and quoted(fleet, new) == {told[name] for name in ("board", "lena", "money")}
+        assert fleet.rows("SELECT tier FROM memory WHERE id = %(i)s", i=waits) == [("gone",)]
 
 
-def test_a_consolidator_that_is_killed_makes_it_anew_once(line: Settings) -> None:
-    memory, told = lived(line, "killed")
+def test_a_consolidator_that_is_killed_makes_it_anew_once(fleet: Plant) -> None:
+    memory, told = lived(fleet, "killed")
     with memory:
-        summary(line, "killed")
-        (pid,) = [int(one) for one in (line.run_dir / "ready" / "consolidator").read_text().split()]
+        summary(fleet, "killed")
+        (pid,) = [int(one) for one in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
         os.kill(pid, signal.SIGKILL)
         memory.erase(memory_id=told["lena"], dry_run=False)
-        new = summary(line, "killed")
-        assert quoted(line, new) <= {told[name] for name in SAID if name != "lena"}
-        assert tiers(line, "killed") == {
+        new = summary(fleet, "killed")
+        assert quoted(fleet, new) <= {told[name] for name in SAID if name != "lena"}
+        assert fleet.tiers("killed") == {
             "anna sealed": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
 
 
-def test_in_a_strict_namespace_the_others_stay_and_the_overlay_is_made_anew(line: Settings) -> None:
-    memory, told = lived(line, "strict-plant")
+def test_in_a_strict_namespace_the_others_stay_and_the_overlay_is_made_anew(fleet: Plant) -> None:
+    memory, told = lived(fleet, "strict-plant")
     with memory:
-        old = summary(line, "strict-plant")
+        old = summary(fleet, "strict-plant")
         memory.erase(memory_id=told["tomas"], dry_run=False)
         assert memory.search("Who serviced the boiler?", peek=True), "what others said is there all along"
-        new = summary(line, "strict-plant")
-        assert new != old and told["tomas"] not in quoted(line, new)
-        assert tiers(line, "strict-plant") == {
+        new = summary(fleet, "strict-plant")
+        assert new != old and told["tomas"] not in quoted(fleet, new)
+        assert fleet.tiers("strict-plant") == {
             "anna short-term": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
 
 
 @pytest.mark.parametrize("named", [{"agent": "anna"}, {"everything": True}, {"memory_id": "summary"}])
-def test_what_names_all_or_the_summary_itself_leaves_none(line: Settings, named: dict[str, Any]) -> None:
+def test_what_names_all_or_the_summary_itself_leaves_none(fleet: Plant, named: dict[str, Any]) -> None:
     (how,) = named
-    memory, _ = lived(line, f"none-{how.replace('_', '-')}")
+    memory, _ = lived(fleet, f"none-{how.replace('_', '-')}")
     with memory:
-        old = summary(line, f"none-{how.replace('_', '-')}")
+        old = summary(fleet, f"none-{how.replace('_', '-')}")
         named = {"memory_id": old} if how == "memory_id" else named
         done = memory.erase(**named, dry_run=False)
         assert (done.status, done.summaries, done.anew) == ("erased", 1, 0)
         why = {"agent": "few", "everything": "named", "memory_id": "named"}[how]
-        assert rows(line, "SELECT summary FROM erased WHERE memory_id = %(i)s", i=old) == [(why,)]
+        assert fleet.rows("SELECT summary FROM erased WHERE memory_id = %(i)s", i=old) == [(why,)]
 
 
-def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(line: Settings) -> None:
+def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(fleet: Plant) -> None:
     minutes = {"source": "minutes-7.pdf"}
-    memory, told = lived(line, "document", board=minutes, money=minutes, tomas={"source": "gauge"})
+    memory, told = lived(fleet, "document", board=minutes, money=minutes, tomas={"source": "gauge"})
     with memory:
-        old = summary(line, "document")
+        old = summary(fleet, "document")
         would = memory.erase(source="minutes-7.pdf")
         assert {one.memory_id: one.summary for one in would.going} == {
             told["board"]: None, told["money"]: None, old: "anew"
@@ -240,51 +210,51 @@ def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(li
         assert {one.because for one in would.going if one.memory_id == old} <= {told["board"], told["money"]}
         done = memory.erase(source="minutes-7.pdf", dry_run=False)
         assert (done.status, done.memories, done.summaries, done.anew) == ("erased", 3, 1, 1)
-        new = summary(line, "document")
-        assert quoted(line, new) <= {told[name] for name in ("marta", "lena", "tomas")}
+        new = summary(fleet, "document")
+        assert quoted(fleet, new) <= {told[name] for name in ("marta", "lena", "tomas")}
         assert "Thursday" not in text(memory, new) and "480" not in text(memory, new)
         # Of two that are left no other is made.
         done = memory.erase(source="gauge", dry_run=False)
         assert (done.memories, done.summaries, done.anew) == (2, 1, 0)
-        assert rows(line, "SELECT summary FROM erased WHERE memory_id = %(i)s", i=new) == [("few",)]
+        assert fleet.rows("SELECT summary FROM erased WHERE memory_id = %(i)s", i=new) == [("few",)]
 
 
-def test_a_summary_made_anew_without_its_strictest_source_is_bound_by_the_rest(line: Settings) -> None:
+def test_a_summary_made_anew_without_its_strictest_source_is_bound_by_the_rest(fleet: Plant) -> None:
     billing = {"purposes": ["billing", "ops"], "jurisdiction": "DE", "sensitivity": 0.2}
     strict = {"purposes": ["billing"], "jurisdiction": "US", "sensitivity": 0.8}
-    memory, told = lived(line, "bound", marta=strict, **dict.fromkeys(("board", "lena", "money"), billing))
+    memory, told = lived(fleet, "bound", marta=strict, **dict.fromkeys(("board", "lena", "money"), billing))
     bound = "SELECT sensitivity_ppm, purposes, jurisdictions FROM memory WHERE id = %(i)s"
     with memory:
-        old = summary(line, "bound")
-        assert rows(line, bound, i=old) == [(800_000, "billing", "DE,US")]
+        old = summary(fleet, "bound")
+        assert fleet.rows(bound, i=old) == [(800_000, "billing", "DE,US")]
         asked = {"peek": True, "sensitivity_max": 0.5, "purpose": "ops", "jurisdictions": ["DE"], "k": 20}
         assert old not in {hit.memory_id for hit in memory.search("pressure log insurer", **asked)}
         memory.erase(memory_id=told["marta"], dry_run=False)
-        new = summary(line, "bound")
-        assert rows(line, bound, i=new) == [(200_000, "billing,ops", "DE")]
+        new = summary(fleet, "bound")
+        assert fleet.rows(bound, i=new) == [(200_000, "billing,ops", "DE")]
         assert new in {hit.memory_id for hit in memory.search("pressure log insurer", **asked)}
 
 
-def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(line: Settings) -> None:
-    memory, told = lived(line, "held")
+def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(fleet: Plant) -> None:
+    memory, told = lived(fleet, "held")
     with memory:
-        old = summary(line, "held")
+        old = summary(fleet, "held")
         asked = commands.parser().parse_args(["hold", told["marta"], "-n", "held", "--reference", "case 9"])
-        assert hold.run(line, asked) == 0
+        assert hold.run(fleet.line, asked) == 0
         with pytest.raises(Invalid, match="hold"):
             memory.erase(subject="marta", dry_run=False)
-        assert text(memory, old) and tiers(line, "held")["extractive/1 short-term"] == 1
+        assert text(memory, old) and fleet.tiers("held")["extractive/1 short-term"] == 1
         # Another goes, and the one that is held is summed up anew with the rest, sealed as it is.
         memory.erase(subject="tomas", dry_run=False)
-        new = summary(line, "held")
+        new = summary(fleet, "held")
         assert SAID["marta"] in text(memory, new).split("\n")
 
 
 def test_the_whole_holds_together(
-    line: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    fleet: Plant, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After all that the tests above did: the journal proves it, and leads to the same rows."""
-    monkeypatch.chdir(line.run_dir.parent)
-    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    monkeypatch.chdir(fleet.line.run_dir.parent)
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(fleet.line.run_dir))
     assert cli.main(["verify"]) == OK, capsys.readouterr().out
-    assert rebuilt(line, "rebuilt")["equal"]
+    assert rebuilt(fleet.line, "rebuilt")["equal"]

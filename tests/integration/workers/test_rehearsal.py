@@ -12,20 +12,15 @@ from pathlib import Path
 import pytest
 
 from infra import genesis, supervisor
-from infra.settings import Settings
-from memquorum.client import Memory
 from memquorum.core.policy import UNCAPPED
 from tests.support.clock import tick
-from tests.support.sessions import configured, rows
-from tests.support.waiting import until
+from tests.support.sessions import HOUR, START, Plant, configured
 
-START = 1_750_000_000_000
-HOUR = 3_600_000
 KILLS = 4
 
 
 @pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
     """The whole fleet with a driven clock, at START; it rehearses every second, whatever the machine does. No epoch
     opens before a day is over."""
     told = configured(
@@ -35,51 +30,39 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     genesis.create(told, policy={"caps": UNCAPPED, "epoch": rare, "triage": {"every_ms": 24 * HOUR}})
     with supervisor.started(told) as running:
         tick(running, START)
-        yield running
+        yield Plant(running)
 
 
-def strength(line: Settings, memory_id: str) -> tuple[int, int, int, int]:
+def strength(fleet: Plant, memory_id: str) -> tuple[int, int, int, int]:
     told = "SELECT salience_ppm, replays, doubts, rehearsed FROM strength WHERE memory_id = %(i)s"
-    (found,) = rows(line, told, i=memory_id)
+    (found,) = fleet.rows(told, i=memory_id)
     return found  # type: ignore[return-value]
 
 
-class Clock:
-    """Time goes on by an hour at a time: by then a memory may be rehearsed again."""
-
-    now = START
-
-    @classmethod
-    def turn(cls, line: Settings) -> int:
-        cls.now += HOUR
-        tick(line, cls.now)
-        return cls.now
-
-
-def infra(line: Settings, *arguments: str) -> str:
+def infra(fleet: Plant, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "infra", *arguments, "--run-dir", str(line.run_dir)],
+        [sys.executable, "-m", "infra", *arguments, "--run-dir", str(fleet.line.run_dir)],
         text=True, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def working(line: Settings) -> int:
+def working(fleet: Plant) -> int:
     """The process that rehearses; 0 while it is started again."""
-    pid = int((line.run_dir / "ready" / "rehearsal").read_text())
+    pid = int((fleet.line.run_dir / "ready" / "rehearsal").read_text())
     return pid if Path(f"/proc/{pid}").exists() else 0
 
 
-def agreeing(line: Settings) -> None:
+def agreeing(fleet: Plant) -> None:
     """The journal is sound, and a rebuild reaches the same state."""
-    infra(line, "verify")
-    assert infra(line, "rebuild").splitlines()[-1] == "equal"
+    infra(fleet, "verify")
+    assert infra(fleet, "rebuild").splitlines()[-1] == "equal"
 
 
-def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(line: Settings) -> None:
+def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(fleet: Plant) -> None:
     def remember(agent: str, text: str) -> str:
-        with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="plant", agent=agent) as memory:
+        with fleet.client("plant", agent) as memory:
             receipt = memory.add(text, occurred_at=START, subject="valve 3", wait=True)
             assert receipt.outcome == "stored", text
             return receipt.memory_id
@@ -87,67 +70,65 @@ def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(
     used = remember("anna", "The boiler in hall 3 runs at 74 degrees.")
     idle = remember("anna", "Lena sends the pressure log to the insurer.")
     denied = remember("anna", "Valve 3 opens at 4 bar.")
-    before = {one: strength(line, one)[0] for one in (used, idle, denied)}
-    with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="plant", agent="ben") as memory:
+    before = {one: strength(fleet, one)[0] for one in (used, idle, denied)}
+    with fleet.client("plant", "ben") as memory:
         # Else members would vote on which of the two is to stay.
         memory.pin(denied)
-        until(lambda: rows(line, "SELECT 1 FROM protection WHERE memory_id = %(i)s", i=denied))
+        fleet.until(lambda: fleet.rows("SELECT 1 FROM protection WHERE memory_id = %(i)s", i=denied))
         denial = remember("ben", "Valve 3 opens at 6 bar.")
-        before[denial] = strength(line, denial)[0]
-        assert rows(line, "SELECT 1 FROM conflict WHERE newer = %(n)s AND older = %(o)s", n=denial, o=denied)
+        before[denial] = strength(fleet, denial)[0]
+        assert fleet.rows("SELECT 1 FROM conflict WHERE newer = %(n)s AND older = %(o)s", n=denial, o=denied)
         memory.use(used)
         # Time stands still: each is rehearsed once.
-        until(lambda: strength(line, used)[3] and strength(line, denied)[3])
-        assert strength(line, used) == (min(1_000_000, before[used] * 11 // 10), 1, 0, START)
-        assert strength(line, denied) == (before[denied] * 85 // 100, 0, 1, START)
-        assert strength(line, idle) == (before[idle], 0, 0, 0)
-        assert strength(line, denial) == (before[denial], 0, 0, 0), "what is newer is served first"
+        fleet.until(lambda: strength(fleet, used)[3] and strength(fleet, denied)[3])
+        assert strength(fleet, used) == (min(1_000_000, before[used] * 11 // 10), 1, 0, START)
+        assert strength(fleet, denied) == (before[denied] * 85 // 100, 0, 1, START)
+        assert strength(fleet, idle) == (before[idle], 0, 0, 0)
+        assert strength(fleet, denial) == (before[denial], 0, 0, 0), "what is newer is served first"
         assert f"another memory says otherwise: {denial}" in str(memory.explain(denied))
         # Once for a use: the next hour finds nothing more to raise, and doubts again.
-        Clock.turn(line)
-        until(lambda: strength(line, denied)[2] == 2)
-        assert strength(line, used)[:2] == (min(1_000_000, before[used] * 11 // 10), 1)
-    agreeing(line)
+        fleet.turn()
+        fleet.until(lambda: strength(fleet, denied)[2] == 2)
+        assert strength(fleet, used)[:2] == (min(1_000_000, before[used] * 11 // 10), 1)
+    agreeing(fleet)
 
 
-def test_a_rehearsal_that_is_killed_at_any_moment_loses_and_doubles_nothing(line: Settings) -> None:
-    with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="killed", agent="anna") as memory:
+def test_a_rehearsal_that_is_killed_at_any_moment_loses_and_doubles_nothing(fleet: Plant) -> None:
+    with fleet.client("killed", "anna") as memory:
         texts = [f"Pump {at} stands in hall {at + 20}." for at in range(12)]
         named = [memory.add(text, occurred_at=START, wait=True).memory_id for text in texts]
         killed = 0
         for turn in range(1, KILLS + 1):
             # Later than the last rehearsal, or it is no use since.
-            Clock.now += 1
-            tick(line, Clock.now)
-            until(lambda: rows(line, "SELECT min(as_of) FROM shard") == [(Clock.now,)])
+            fleet.turn(1)
             for one in named:
                 memory.use(one)
             used = "SELECT count(*) FROM strength WHERE memory_id = ANY(%(i)s::uuid[]) AND accesses = %(n)s"
-            until(lambda: rows(line, used, i=named, n=turn) == [(len(named),)])  # noqa: B023
-            Clock.turn(line)
+            fleet.until(lambda: fleet.rows(used, i=named, n=turn) == [(len(named),)])  # noqa: B023
+            fleet.turn()
             # Somewhere in the rehearsal of this hour.
-            until(lambda: any(strength(line, one)[3] for one in named) or turn % 2)  # noqa: B023
-            killed = until(lambda: next(iter({working(line)} - {killed, 0}), 0))  # noqa: B023
+            fleet.until(lambda: any(strength(fleet, one)[3] for one in named) or turn % 2)  # noqa: B023
+            killed = fleet.until(lambda: next(iter({working(fleet)} - {killed, 0}), 0))  # noqa: B023
             os.kill(killed, signal.SIGKILL)
-            until(lambda: all(strength(line, one)[1] >= turn for one in named))  # noqa: B023
-        assert {strength(line, one)[1] for one in named} == {KILLS}
-    counted = rows(
-        line, "SELECT memory_id::text, count(*), count(DISTINCT event_id) FROM journal WHERE effect = 'rehearsed' "
+            fleet.until(lambda: all(strength(fleet, one)[1] >= turn for one in named))  # noqa: B023
+        assert {strength(fleet, one)[1] for one in named} == {KILLS}
+    counted = fleet.rows(
+        "SELECT memory_id::text, count(*), count(DISTINCT event_id) FROM journal WHERE effect = 'rehearsed' "
         "AND memory_id = ANY(%(i)s::uuid[]) GROUP BY 1", i=named,
     )  # fmt: skip
     assert sorted(counted) == sorted((one, KILLS, KILLS) for one in named)
-    agreeing(line)
+    agreeing(fleet)
 
 
-def test_by_hand_it_waits_for_nothing_and_can_only_look(line: Settings) -> None:
-    Clock.turn(line)
-    shown = infra(line, "rehearse", "--dry-run", "-n", "nowhere")
+def test_by_hand_it_waits_for_nothing_and_can_only_look(fleet: Plant) -> None:
+    fleet.turn()
+    shown = infra(fleet, "rehearse", "--dry-run", "-n", "nowhere")
     assert "Nothing was changed." in shown and "nothing is alive that could be rehearsed now" in shown
-    done = infra(line, "rehearse", "--json", "-n", "nowhere")
+    done = infra(fleet, "rehearse", "--json", "-n", "nowhere")
     assert '"recorded": 0' in done
 
 
-def test_an_operator_is_told_of_the_last_rehearsal(line: Settings) -> None:
-    until(lambda: "rehearsals: the last at 2" in infra(line, "status"))
-    (told,) = [one for one in infra(line, "status").splitlines() if one.startswith("rehearsals: ")]
+def test_an_operator_is_told_of_the_last_rehearsal(fleet: Plant) -> None:
+    fleet.until(lambda: "rehearsals: the last at 2" in infra(fleet, "status"))
+    (told,) = [one for one in infra(fleet, "status").splitlines() if one.startswith("rehearsals: ")]
     assert " long-term: " in told and told.endswith(" s at the earliest"), told
