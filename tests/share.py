@@ -1,7 +1,7 @@
 """Sessions of pytest that run at once and share the files of tests: each takes the next file that no other has taken.
 
 So none of them has nothing to do while another has much left, and nobody has to say which file takes how long. A file
-is run by one session as a whole: its fixtures serve all of its tests.
+is run by one session as a whole: its fixtures serve all of its tests. So is a folder whose files share a fleet.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Literal
 import pytest
 
 from tests import ROOT
+
+# Folders whose fixtures serve all of their files.
+TOGETHER = frozenset({ROOT / "tests" / "integration" / "workers" / "consolidator"})
 
 
 class Share:
@@ -46,14 +49,15 @@ class Share:
     def mine(self, items: list[pytest.Item]) -> Iterator[pytest.Item]:
         """The tests of files that this session takes, each file when its first test is asked for."""
         for item in items:
-            if item.path not in self._taken:
-                self._taken[item.path] = self._take(item.path)
-            if self._taken[item.path]:
+            whole = item.path.parent if item.path.parent in TOGETHER else item.path
+            if whole not in self._taken:
+                self._taken[whole] = self._take(whole)
+            if self._taken[whole]:
                 yield item
 
-    def _take(self, file: Path) -> bool:
+    def _take(self, whole: Path) -> bool:
         try:
-            (self._folder / str(file.relative_to(ROOT)).replace("/", ".")).touch(exist_ok=False)
+            (self._folder / str(whole.relative_to(ROOT)).replace("/", ".")).touch(exist_ok=False)
         except FileExistsError:
             return False
         return True

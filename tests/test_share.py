@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT
-from tests.share import Share
+from tests.share import TOGETHER, Share
 
 pytest_plugins = ["pytester"]
 
@@ -19,6 +19,14 @@ def test_each_file_is_run_by_the_session_that_came_first(tmp_path: Path) -> None
     one, other = (Share(tmp_path / "taken").mine(items) for _ in range(2))
     assert [next(one), next(other), next(one), next(one)] == [items[0], items[2], items[1], items[3]]
     assert (next(one, None), next(other, None)) == (None, None)
+
+
+def test_a_folder_whose_files_share_what_they_set_up_is_run_by_one_session(tmp_path: Path) -> None:
+    folder = min(TOGETHER)
+    items: list[Any] = [SimpleNamespace(path=folder / name) for name in ("test_a.py", "test_b.py")]
+    one, other = (Share(tmp_path / "taken").mine(items) for _ in range(2))
+    assert (next(one), next(other, None), next(one)) == (items[0], None, items[1])
+    assert all((path / "conftest.py").is_file() for path in TOGETHER)
 
 
 def test_what_a_file_sets_up_is_taken_down_before_the_next_that_is_taken(

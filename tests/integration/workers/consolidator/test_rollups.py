@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +11,7 @@ from memquorum import cli
 from memquorum.client import Memory, NotFound
 from memquorum.commands import NOT_FOUND, OK
 from memquorum.core.api.answers import Rollup
-from tests.support.sessions import MINUTE, Plant, plant
+from tests.support.sessions import MINUTE, Plant
 
 # What was stored so long ago is rolled up: infra/settings.py has five minutes.
 DUE = 6 * MINUTE
@@ -25,13 +24,6 @@ FIRST = (
 # Of the same session, and worth less: a summary that keeps everything is none.
 BESIDE = ("The radio in the van is broken.", "The canteen was closed at noon.")
 SECOND = ("Correction: pump 7 runs at 4.1 bar now.", "Marta Keller painted the cover of pump 7 blue.")
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    """The whole fleet with a driven clock."""
-    with plant(tmp_path_factory.mktemp("plant")) as running:
-        yield running
 
 
 def texts(found: Rollup) -> list[str]:
@@ -55,7 +47,7 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
     fleet: Plant, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began = fleet.now
-    with fleet.client("plant") as memory:
+    with fleet.client("pumps") as memory:
         first = fleet.live(memory, notes=(*FIRST, *BESIDE))
         # Else members would let the correction supersede it, and its text would go.
         memory.pin(first[0])
@@ -78,22 +70,21 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
 
         # Consolidated, the sources rest sealed, and what a summary quotes of them is read from it.
         memory.end_session("shift-1")
-        made = {*fleet.later(lambda: fleet.summaries("plant"))}
+        made = {*fleet.later(lambda: fleet.summaries("pumps"))}
         found = memory.rollup("pump 7")
         assert texts(found) == texts(now), "the summary keeps its three whole"
         assert [one.read_from != one.memory_id for one in found.sentences] == [True, True, True, False, False]
-        patched = "SELECT memory::text FROM patch WHERE namespace = 'plant'"
+        patched = "SELECT memory::text FROM patch WHERE namespace = 'pumps'"
         assert not made & {one for (one,) in fleet.rows(patched)}, "of a summary"
     monkeypatch.chdir(fleet.line.run_dir.parent)
     monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(fleet.line.run_dir))
-    asked = ["rollup", "show", "-n", "plant", "--url", fleet.line.retrieval_url, "pump 7"]
+    asked = ["rollup", "show", "-n", "pumps", "--url", fleet.line.retrieval_url, "pump 7"]
     assert cli.main([*asked, "--as-of", str(before), "--history"]) == OK
     said = capsys.readouterr().out
     assert FIRST[0] in said and SECOND[0] not in said
-    assert cli.main(["rollup", "list", "-n", "plant", "--url", fleet.line.retrieval_url]) == OK
+    assert cli.main(["rollup", "list", "-n", "pumps", "--url", fleet.line.retrieval_url]) == OK
     assert "5 sentences" in capsys.readouterr().out
     assert cli.main([*asked[:-1], "pump 8"]) == NOT_FOUND
-    assert cli.main(["verify"]) == OK, capsys.readouterr().out
 
 
 def test_what_is_erased_is_in_no_state_and_nor_is_its_name(fleet: Plant) -> None:
@@ -123,7 +114,7 @@ def test_what_is_erased_is_in_no_state_and_nor_is_its_name(fleet: Plant) -> None
 
 
 def test_a_consolidator_that_is_killed_patches_once(fleet: Plant) -> None:
-    with fleet.client("killed") as memory:
+    with fleet.client("pumps-killed") as memory:
         fleet.live(memory, notes=FIRST[:3])
         (pid,) = [int(text) for text in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
         fleet.turn(DUE)
@@ -132,7 +123,7 @@ def test_a_consolidator_that_is_killed_patches_once(fleet: Plant) -> None:
         fleet.live(memory, notes=FIRST[3:])
         fleet.turn(DUE)
         rolled_up(fleet, memory, "pump 7", FIRST[3])
-        told = fleet.rows("SELECT op, memory, start, topic FROM patch WHERE namespace = 'killed'")
+        told = fleet.rows("SELECT op, memory, start, topic FROM patch WHERE namespace = 'pumps-killed'")
         assert len(told) == len(set(told)) == len(FIRST)
 
 

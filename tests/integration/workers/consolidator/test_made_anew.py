@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from infra import commands, genesis, hold
-from infra.checks import rebuilt
-from memquorum import cli
 from memquorum.client import Invalid, Memory
-from memquorum.commands import OK
 from memquorum.core.audit import receipts
 from memquorum.schema_files import load_codec
-from tests.support.sessions import Plant, plant
+from tests.support.sessions import Plant
 
 SAID = {
     "marta": "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
@@ -26,13 +22,6 @@ SAID = {
     "money": "It is still unclear who pays for the second gasket set, 480 euros.",
     "tomas": "Tomas measured 3.8 bar at the inlet and 2.1 bar at the outlet of pump 7.",
 }
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    """The whole fleet with a driven clock."""
-    with plant(tmp_path_factory.mktemp("plant")) as running:
-        yield running
 
 
 def lived(fleet: Plant, namespace: str, **said: dict[str, Any]) -> tuple[Memory, dict[str, str]]:
@@ -67,26 +56,26 @@ def quoted(fleet: Plant, summary_id: str) -> set[str]:
 
 
 def test_others_are_still_found_after_one_source_is_erased(fleet: Plant, capsys: pytest.CaptureFixture[str]) -> None:
-    memory, told = lived(fleet, "plant")
+    memory, told = lived(fleet, "anew")
     with memory:
-        old = summary(fleet, "plant")
-        assert fleet.tiers("plant") == {"anna sealed": 5, "extractive/1 short-term": 1}
-        until_of = "SELECT id::text, sealed_until FROM memory WHERE namespace = 'plant' AND tier = 'sealed'"
+        old = summary(fleet, "anew")
+        assert fleet.tiers("anew") == {"anna sealed": 5, "extractive/1 short-term": 1}
+        until_of = "SELECT id::text, sealed_until FROM memory WHERE namespace = 'anew' AND tier = 'sealed'"
         sealed = dict(fleet.rows(until_of))
         would = memory.erase(subject="tomas")
         assert (would.memories, would.summaries, would.anew) == (2, 1, 1)
         assert {one.memory_id: one.summary for one in would.going} == {told["tomas"]: None, old: "anew"}
         done = memory.erase(subject="tomas", dry_run=False)
         assert (done.status, done.summaries, done.anew) == ("erased", 1, 1)
-        gone = fleet.tiers("plant")
+        gone = fleet.tiers("anew")
         assert (gone["extractive/1 gone"], gone["anna gone"], gone["anna sealed"]) == (1, 1, 4)
         assert not memory.search("Who measured the inlet of pump 7?", peek=True)
         assert "It was a summary, to be made anew of what others said" in str(memory.explain(old))
         left = f"sealed, since {old} said what was to be kept of it, which was erased"
         assert left in str(memory.explain(told["marta"]))
 
-        new = summary(fleet, "plant")
-        assert fleet.tiers("plant") == {
+        new = summary(fleet, "anew")
+        assert fleet.tiers("anew") == {
             "anna sealed": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
         said = text(memory, new)
@@ -159,28 +148,28 @@ def test_a_draft_of_what_rests_sealed_goes_too_when_one_of_that_is_erased(fleet:
 
 
 def test_a_consolidator_that_is_killed_makes_it_anew_once(fleet: Plant) -> None:
-    memory, told = lived(fleet, "killed")
+    memory, told = lived(fleet, "anew-killed")
     with memory:
-        summary(fleet, "killed")
+        summary(fleet, "anew-killed")
         (pid,) = [int(one) for one in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
         os.kill(pid, signal.SIGKILL)
         memory.erase(memory_id=told["lena"], dry_run=False)
-        new = summary(fleet, "killed")
+        new = summary(fleet, "anew-killed")
         assert quoted(fleet, new) <= {told[name] for name in SAID if name != "lena"}
-        assert fleet.tiers("killed") == {
+        assert fleet.tiers("anew-killed") == {
             "anna sealed": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
 
 
 def test_in_a_strict_namespace_the_others_stay_and_the_overlay_is_made_anew(fleet: Plant) -> None:
-    memory, told = lived(fleet, "strict-plant")
+    memory, told = lived(fleet, "strict-anew")
     with memory:
-        old = summary(fleet, "strict-plant")
+        old = summary(fleet, "strict-anew")
         memory.erase(memory_id=told["tomas"], dry_run=False)
         assert memory.search("Who serviced the boiler?", peek=True), "what others said is there all along"
-        new = summary(fleet, "strict-plant")
+        new = summary(fleet, "strict-anew")
         assert new != old and told["tomas"] not in quoted(fleet, new)
-        assert fleet.tiers("strict-plant") == {
+        assert fleet.tiers("strict-anew") == {
             "anna short-term": 4, "anna gone": 1, "extractive/1 gone": 1, "extractive/1 short-term": 1
         }  # fmt: skip
 
@@ -248,13 +237,3 @@ def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(fleet: Plant) -
         memory.erase(subject="tomas", dry_run=False)
         new = summary(fleet, "held")
         assert SAID["marta"] in text(memory, new).split("\n")
-
-
-def test_the_whole_holds_together(
-    fleet: Plant, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After all that the tests above did: the journal proves it, and leads to the same rows."""
-    monkeypatch.chdir(fleet.line.run_dir.parent)
-    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(fleet.line.run_dir))
-    assert cli.main(["verify"]) == OK, capsys.readouterr().out
-    assert rebuilt(fleet.line, "rebuilt")["equal"]

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 
-import pytest
-
-from memquorum import cli
 from memquorum.client import Memory
-from memquorum.commands import OK
-from tests.support.sessions import MINUTE, Plant, plant
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    """The whole fleet with a driven clock."""
-    with plant(tmp_path_factory.mktemp("plant")) as running:
-        yield running
+from tests.support.sessions import MINUTE, Plant
 
 
 def lived(fleet: Plant, namespace: str) -> Memory:
@@ -28,9 +16,7 @@ def lived(fleet: Plant, namespace: str) -> Memory:
     return memory
 
 
-def test_a_session_that_ends_leaves_its_summary(
-    fleet: Plant, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_that_ends_leaves_its_summary(fleet: Plant) -> None:
     with lived(fleet, "plant") as memory:
         said = fleet.now
         before = memory.search("Who measured the inlet of pump 7?", peek=True)
@@ -54,9 +40,6 @@ def test_a_session_that_ends_leaves_its_summary(
         assert memory.restore(source, timeout=0.1).status is not None
         fleet.later(lambda: fleet.tiers("plant").get("anna short-term"))
         assert len(memory.search("Who measured the inlet of pump 7?", peek=True)) == 1
-    monkeypatch.chdir(fleet.line.run_dir.parent)
-    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(fleet.line.run_dir))
-    assert cli.main(["verify"]) == OK, capsys.readouterr().out
 
 
 def test_a_session_without_activity_is_over_and_strict_namespaces_keep_all(fleet: Plant) -> None:
