@@ -13,7 +13,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.text.tokens import TOKEN_BYTES, tokens
 from memquorum.core.tiers import ALIVE, DRAFT
-from memquorum.core.vote.kinds import LETS_GO
+from memquorum.core.vote.kinds import MAKES_ROOM
 from memquorum.ports import GOALS_NEAREST, Candidate, Weighted
 from memquorum.schema_files import shared_codec
 
@@ -56,7 +56,7 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         _goals_ppm(held, m),
         sum(i in held.strengths for i in set(_beside(held, m))),
         tuple(parents),
-        s is not None and s.rest.get(LETS_GO[s.tier], 0) > last_epoch + 1,
+        s is not None and s.rest.get(MAKES_ROOM.get(s.tier, ""), 0) > last_epoch + 1,
         tuple(sorted(p.kind for p in held.protections if p.memory_id == m.id)),
         None if told is None else told.worth_ppm,
         None if told is None else told.novelty_ppm,

@@ -18,7 +18,7 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.kinds import CONTESTS, LETS_GO, MERGES, RAISES, SUMS_UP
+from memquorum.core.vote.kinds import CONTESTS, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP
 from memquorum.ports import (
     GOALS_NEAREST,
     NEAREST,
@@ -179,7 +179,7 @@ def found_held(connection: psycopg.Connection, shard: int, patterns: Collection[
 
 def found_weighted(connection: psycopg.Connection, shard: int, namespace: str) -> list[Weighted]:
     """What is alive in a namespace, as a budget weighs it."""
-    parameters = {"shard": shard, "namespace": namespace, "goals": GOALS_NEAREST, "kinds": Json(LETS_GO)}
+    parameters = {"shard": shard, "namespace": namespace, "goals": GOALS_NEAREST, "kinds": Json(MAKES_ROOM)}
     width, codec = len(Candidate.__struct_fields__), shared_codec()
     found = list[Weighted]()
     for row in connection.execute(QUERIES["schedule_weighted"], parameters):

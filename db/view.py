@@ -21,6 +21,7 @@ from db import view_statements as sql
 from db.view_rehearsals import ViewRehearsals
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
+from db.view_weights import ViewWeights
 from db.view_worths import ViewWorths
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.identity.membership import OPERATOR
@@ -55,6 +56,7 @@ class View:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
         self._forgotten = self._load_forgotten()
         self.worths, self.rehearsals = ViewWorths(self._writing), ViewRehearsals(self._writing)
+        self.weights = ViewWeights(self._writing)
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""
@@ -158,16 +160,14 @@ class View:
 
     def position(self, topic: str, shard: int) -> int | None:
         """The next offset to read; None before the first."""
-        row = self._db.execute(
-            "SELECT next_offset FROM position WHERE topic = ? AND shard = ?", (topic, shard)
-        ).fetchone()
+        asked = "SELECT next_offset FROM position WHERE topic = ? AND shard = ?"
+        row = self._db.execute(asked, (topic, shard)).fetchone()
         return int(row[0]) if row else None
 
     def first_stamped(self, topic: str, shard: int) -> int | None:
         """See `workers.kafka.strangers.Firsts`."""
-        row = self._db.execute(
-            "SELECT first_offset FROM stamped WHERE topic = ? AND shard = ?", (topic, shard)
-        ).fetchone()
+        asked = "SELECT first_offset FROM stamped WHERE topic = ? AND shard = ?"
+        row = self._db.execute(asked, (topic, shard)).fetchone()
         return int(row[0]) if row else None
 
     def stamped_from(self, topic: str, shard: int, offset: int) -> None:
@@ -190,9 +190,8 @@ class View:
 
     def streamed(self, shard: int, stream: bytes) -> None:
         """The accepted stream was read on; `move` says how far."""
-        self._write(
-            "INSERT INTO shard (shard, stream) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stream = ?2", (shard, stream)
-        )
+        told = "INSERT INTO shard (shard, stream) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stream = ?2"
+        self._write(told, (shard, stream))
 
     def ticked(self, shard: int, offset: int, as_of: int, stream: bytes) -> None:
         """A tick of the accepted stream, and the stream's hash with it. A shard's time never runs backwards."""
@@ -429,7 +428,9 @@ class View:
         if not self._db.execute("SELECT 1 FROM sealed WHERE shard = ? AND until <= ?", (shard, as_of)).fetchone():
             return
         ended = self._db.execute(sql.ENDED, (shard, as_of)).fetchall()
-        self._write(sql.PURGE.format(table="memory", column="at"), (json.dumps([at for _, at in ended]),))
+        places = json.dumps([at for _, at in ended])
+        self._write(sql.UNWEIGH, (places,))
+        self._write(sql.PURGE.format(table="memory", column="at"), (places,))
         # Mostly nothing was encoded anew, or used late, and to look for each costs.
         for table in ("anew", "late"):
             if self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():

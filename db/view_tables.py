@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 24
+VERSION = 25
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -43,6 +43,10 @@ CREATE TABLE IF NOT EXISTS recent (
 CREATE TABLE IF NOT EXISTS worth (
     namespace TEXT, alike TEXT, step INTEGER, texts INTEGER NOT NULL,
     PRIMARY KEY (namespace, alike, step)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS weight (
+    namespace TEXT, memory_id TEXT, type TEXT NOT NULL, tokens INTEGER NOT NULL, tier TEXT NOT NULL, worth_ppm INTEGER,
+    novelty_ppm INTEGER, needs TEXT NOT NULL, slot TEXT, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS weight_slot ON weight (namespace, slot) WHERE slot IS NOT NULL;
 CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
 CREATE TABLE IF NOT EXISTS anew (
     memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,

@@ -68,6 +68,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
     done = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.effect is not None)
     ends = [(end, outcomes[end]) for end in (*done, KEPT, VOIDED, "open")]
     back = [(kind.outcome, outcomes[kind.outcome]) for kind in KINDS.values() if kind.revives and not kind.seals]
+    capped = {kind.outcome for kind in KINDS.values() if kind.capped}
     forgotten = [(SEALED, tiers[SEALED]), (GONE, tiers[GONE]), *back]
     return [
         Sum(("episodes to publish", tally.episodes), _shown(log)),
@@ -75,7 +76,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
         Sum(("accesses published", published["accesses"]), _shown(accesses)),
         Sum(("proposals nominated", ledger.nominations()), tuple(ends)),
         Sum(("memories stored", effects["stored"]), tuple(tiers.items())),
-        Sum(("memories forgotten", sum(outcomes[k.outcome] for k in KINDS.values() if k.capped)), _shown(forgotten)),
+        Sum(("memories forgotten", sum(outcomes[one] for one in capped)), _shown(forgotten)),
     ]
 
 

@@ -256,6 +256,8 @@ class BudgetPolicy(Struct, frozen=True):
     # Reflection: the most distortion of a summary, and how much less sensitive it has to be than its sources.
     distortion_ppm: int = 500_000
     relief_ppm: int = 100_000
+    # Members' own orders differ: what is least of a budget that is smaller by this part of it may go, too.
+    margin_ppm: int = 100_000
     # A shard looks this long after its last epoch whether a namespace is over its budget, if nothing else calls one.
     every_ms: int = 60 * 1000
 
@@ -468,6 +470,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "budget.stale_ppm": _SHARE,
         "budget.distortion_ppm": (0, 2 * PPM),
         "budget.relief_ppm": _SHARE,
+        "budget.margin_ppm": _SHARE,
         "budget.every_ms": (1, MAX_SPAN_MS),
     }
 )

@@ -7,7 +7,7 @@ proves another member a liar in `accuser`, and the loop of `workers.replica.work
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from db.view import View
@@ -15,12 +15,14 @@ from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit.applying import Accepted
 from memquorum.core.consensus import events as t
-from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, follow
 from memquorum.core.consensus.reliability import FRESH, WINDOW
 from memquorum.core.identity.keys import Sign
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
 from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import MemoryState
+from memquorum.core.vote.tally import Outcome
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
 from workers.kafka.own_clock import OwnClock
@@ -383,6 +385,7 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
+        self._move(checked, decided_now)
         if (order := answers(self._codec, checked)) is not None:
             self._view.answer(self.shard, *order)
         self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)
@@ -405,3 +408,20 @@ class Seat:
             len(decided_now),
             len(checked.outcomes),
         )
+
+    def _move(self, checked: Checked, decided: Sequence[Outcome]) -> None:
+        """Notes in which tiers memories are alive from now on, as far as the member knows where they were."""
+        weights, policy, spaces = self._view.weights, self._part.genesis.policy, checked.nomination.proposals
+        names = {proposal.memory_ids: proposal.namespace for proposal in spaces}
+        for one in decided:
+            kind, namespace = KINDS[one.kind], names[one.memory_ids]
+            tiers = [weights.tier(namespace, memory_id) for memory_id in one.memory_ids]
+            if kind.effect is None or None in tiers:
+                continue
+            found = [
+                MemoryState(tier=tier or "", alive=True, namespace=namespace, memory_id=memory_id)
+                for memory_id, tier in zip(one.memory_ids, tiers, strict=True)
+            ]
+            fates = kind.effect(found, one.confidence_ppm, checked.nomination.as_of, policy)
+            moved = {i: fate.tier for i, fate in zip(one.memory_ids, fates, strict=True) if fate is not None}
+            weights.moved(namespace, moved)

@@ -35,6 +35,9 @@ from memquorum.core.records import (
 )
 from memquorum.core.rehearsal import FACTORS_PPM, Verdict
 from memquorum.core.salience import REINFORCED
+from memquorum.core.sealing import OVERHEAD_BYTES
+from memquorum.core.text.tokens import TOKEN_BYTES
+from memquorum.core.tiers import DRAFT, SHORT_TERM
 
 _LOG = logging.getLogger("memquorum.replica")
 _STEP = 1_000
@@ -235,14 +238,32 @@ class Walk:
             self._view.experienced(episode.namespace, offset, recent, keep=keep)
         repeated = known.get(scored.reinforces or "") if scored.outcome == REINFORCED else None
         # As whoever applies it judges: what may not become one with what it repeats does not strengthen it.
-        if scored.reinforces is not None and repeated is not None and merges(said, repeated):
-            self._view.touch(
+        merged = scored.reinforces is not None and repeated is not None and merges(said, repeated)
+        if scored.reinforces is not None and merged:
+            merged = self._view.touch(
                 scored.reinforces,
                 episode.namespace,
                 at=episode.occurred_at,
                 offset=offset,
                 again_ppm=scored.salience_ppm,
             )
+        if not merged:
+            self._settle(episode, scored)
+
+    def _settle(self, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
+        """It is a memory of its own, which its namespace's budget counts."""
+        weights, slot = self._view.weights, episode.key if episode.explicit else None
+        weights.add(
+            episode.memory_id, episode.namespace, episode.type,
+            tokens=max(1, -(-(len(episode.sealed_content) - OVERHEAD_BYTES) // TOKEN_BYTES)),
+            tier=SHORT_TERM if episode.summary is None else DRAFT,
+            worth_ppm=scored.worth_ppm, novelty_ppm=scored.novelty_ppm, needs=episode.derives_from, slot=slot,
+        )  # fmt: skip
+        if slot is not None:
+            weights.fills(
+                episode.memory_id, episode.namespace, slot,
+                agent=episode.agent, created=episode.occurred_at, granted=episode.granted is not None,
+            )  # fmt: skip
 
     def _weigh(self, scored: EpisodeScored) -> None:
         if scored.worth_ppm is not None and scored.like is not None:

@@ -234,6 +234,7 @@ JOIN memory m ON m.id = o.memory_id
 -- The names of every kind's terms, as core/vote/kinds has them.
 LEFT JOIN (VALUES
     ('forget', ARRAY['decay', 'rank', 'share', 'last_access']),
+    ('evict', ARRAY['before', 'beyond']),
     ('promote', ARRAY['bfs', 'grounded', 'consistency', 'uncertainty']),
     ('demote', ARRAY['decay', 'rank', 'share', 'last_access']),
     ('supersede', ARRAY['contradicts', 'corrects', 'challenger', 'incumbent']),

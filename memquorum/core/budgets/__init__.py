@@ -5,7 +5,8 @@
 3. `rules`: the policies by name, each made of orders;
 4. `ledger`: a namespace's memories, its weight, and the plan of what goes until it fits its budget;
 5. `limits`: the budget of a namespace; `weighing`: from what a store knows of a memory to an item;
-6. `claims`: what a proposal says of all this, and whether that follows.
+6. `claims`: what a proposal says of all this, and whether that follows;
+7. `least`: where a member finds memories in its own order.
 
 A policy nominates; members vote. Nothing here knows who asks: a nomination, a preview, a replay of one's own topics
 and a benchmark use the same Ledger:

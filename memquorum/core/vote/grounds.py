@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from memquorum.core import merging
+from memquorum.core.budgets.least import Place
 from memquorum.core.policy import PPM
 from memquorum.core.records import Summary
 from memquorum.core.text import conflict
@@ -70,6 +71,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """Whom it is about, from where, in which slot, and what binds its use."""
     rank_ppm: int | None = None
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
+    place: Place | None = None
+    """Where it stands in the member's own order of what goes, where that is asked."""
 
 
 def later(one: MemoryFacts, other: MemoryFacts) -> bool:

@@ -31,7 +31,7 @@ def judged(
     `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative. `claimed`: what the
     member has said yes to of the nomination so far, in this namespace; what it claims here comes to that.
     """
-    places = [at for at, (proposal, facts) in enumerate(asked) if _same(facts, proposal, context)]
+    places = [at for at, (proposal, facts) in enumerate(asked) if _same(kind, facts, proposal, context)]
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
     terms = [kind.abstain(as_of)] * len(asked)
     if known:
@@ -73,10 +73,12 @@ def _contradict(a: MemoryFacts, mine: Claims, b: MemoryFacts, theirs: Claims) ->
     return between(before, said, same_agent=a.agent == b.agent) is not None
 
 
-def _same(facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:
-    """Whether facts and context speak of what the proposal speaks of, and there are embeddings to judge by."""
+def _same(kind: Kind, facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:
+    """Whether facts and context speak of what the proposal speaks of, and there are embeddings where the kind looks at
+    them."""
     return (
         facts is not None
         and tuple(one.memory_id for one in facts) == proposal.memory_ids
-        and all(one.vector is not None and one.namespace == proposal.namespace == context.namespace for one in facts)
+        and all(one.namespace == proposal.namespace == context.namespace for one in facts)
+        and (kind.stands or all(one.vector is not None for one in facts))
     )

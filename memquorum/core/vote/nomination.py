@@ -22,7 +22,7 @@ from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, MERGES, SUMS_UP
+from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, MAKES_ROOM, MERGES, SUMS_UP
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
@@ -289,9 +289,9 @@ def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list
 def _beyond(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -> list[Proposal]:
     """What is beyond a budget, where nothing else is voted on of it."""
     return [
-        replace(_proposal(candidate, kind, BUDGET), weighed=weighed)
+        replace(_proposal(candidate, KINDS[MAKES_ROOM[candidate.tier]], BUDGET), weighed=weighed)
         for candidate, weighed in over
-        if candidate.memory_id not in named and (kind := _lets_go(candidate)) is not None
+        if candidate.memory_id not in named and candidate.tier in MAKES_ROOM
     ]
 
 

@@ -22,7 +22,7 @@ from memquorum.core.budgets.items import NEEDED, RESTING, Item
 from memquorum.core.budgets.ledger import Group, Ledger
 from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.budgets.weighing import ORDINARY
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, Budget
 from tests.benchmarks.fifa.prepared import Drafted, Prepared, name_of
 from tests.benchmarks.fifa.voting import Members
 from tests.benchmarks.fifa.wordings import SENSITIVE_PPM
@@ -82,7 +82,7 @@ class Life:
         self._goals: dict[str, NDArray[np.float32]] = {}
         self._goal_memory: dict[str, str] = {}
         self._near: NDArray[np.float32] | None = None
-        self._members = Members(self._ledger, self._policy, prepared.stream.agent)
+        self._members = Members(self._ledger, self._policy, Budget("n", budget, name))
         self.counted = Counted()
 
     def live(self) -> Counted:
@@ -323,8 +323,8 @@ class Life:
         plan = self._ledger.plan(self._budget, as_of, most=most, groups=groups)
         for group in plan.replaces:
             self._replace(group)
-        named = [(one.memory_id, max(self._of.rank[at] for at in self._turns_of[one.memory_id])) for one in plan.goes]
-        gone = self._members.vote(named, as_of)
+        named = [one.memory_id for one in plan.goes]
+        gone = self._members.vote(named, self._turns_of, as_of)
         for each in gone:
             self._ledger.remove(each)
             self._drop(each)

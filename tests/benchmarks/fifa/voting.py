@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy as np
+from msgspec.structs import replace
 
 from memquorum.core import caps
-from memquorum.core.budgets.items import RESTING
+from memquorum.core.budgets.items import RESTING, Item
+from memquorum.core.budgets.least import places
 from memquorum.core.budgets.ledger import Ledger
-from memquorum.core.policy import Policy
-from memquorum.core.vote.evidence import RULES
-from memquorum.core.vote.grounds import MemberContext, MemoryFacts
-from memquorum.core.vote.kinds import FORGET
+from memquorum.core.policy import Budget, Policy
+from memquorum.core.vote.kinds import EVICT
 from memquorum.core.vote.nomination import rest_until
-
-_SPACE = "n"
-_DIRECTION = np.ones(2, np.float32)
 
 
 class Members:
     """Who votes on a namespace of one agent.
 
-    Three of four members know of no late episodes there: to them all depends on worth and age, and they are enough.
+    All of them have read the same by then, so one order is all of theirs. They know of no goals and of no rests.
     """
 
-    def __init__(self, ledger: Ledger, policy: Policy, agent: str) -> None:
-        self._ledger, self._policy, self._agent = ledger, policy, agent
+    def __init__(self, ledger: Ledger, policy: Policy, budget: Budget) -> None:
+        self._ledger, self._policy, self._budget = ledger, policy, budget
         self._epoch, self._epoch_at = 0, 0
         self._rests: list[tuple[int, str]] = []
         self._kept: Counter[str] = Counter()
@@ -53,14 +49,14 @@ class Members:
         """It was read, or said again: how often it was kept counts no more."""
         self._kept.pop(memory_id, None)
 
-    def vote(self, named: Sequence[tuple[str, int]], as_of: int) -> list[str]:
-        """Of memories, each with the rank of its worth, those that are forgotten; the others rest."""
-        facts = [(self._facts(memory_id, rank),) for memory_id, rank in named]
-        judged = FORGET.judge(facts, MemberContext(_SPACE), as_of, self._policy, RULES)
+    def vote(self, named: Sequence[str], there: Iterable[str], as_of: int) -> list[str]:
+        """Of memories those that are forgotten; the others rest. `there`: all that lives."""
+        items = [self._known(memory_id) for memory_id in there]
+        found = places(items, self._budget, self._policy.budget, as_of, named)
         going = list[str]()
-        for (memory_id, _), terms in zip(named, judged, strict=True):
-            assert terms is not None
-            if FORGET.yes(FORGET.score(terms, self._policy), self._policy):
+        for memory_id in named:
+            terms = found[memory_id].before_ppm, found[memory_id].beyond_ppm
+            if EVICT.yes(EVICT.score(terms, self._policy), self._policy):
                 going.append(memory_id)
                 continue
             self._kept[memory_id] += 1
@@ -70,9 +66,8 @@ class Members:
             self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(going)).gone
         return going
 
-    def _facts(self, memory_id: str, rank_ppm: int) -> MemoryFacts:
+    def _known(self, memory_id: str) -> Item:
+        """A memory as a member knows it."""
         item = self._ledger.get(memory_id)
         assert item is not None
-        return MemoryFacts(
-            memory_id, _SPACE, self._agent, item.created, item.last_access, 0, _DIRECTION, rank_ppm=rank_ppm
-        )
+        return replace(item, goals_ppm=0, protected=None if item.protected == RESTING else item.protected)

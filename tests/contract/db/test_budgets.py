@@ -84,7 +84,17 @@ def test_what_a_vote_kept_rests(world: World, shard: Shard) -> None:
         shard.episode(event, 1_000)
     shard.tick(10**12)
     world.flush(shard)
-    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
+    shard.decide([votes.proposal(A, "evict"), votes.proposal(B, "evict")], lambda _, p: p.memory_ids == (B,))
     world.flush(shard)
     assert [(one.candidate.memory_id, one.rests) for one in world.schedule.weighted(0, NAMESPACE)] == [(A, True)]
     assert list(world.schedule.held(0, [NAMESPACE])) == [NAMESPACE]
+
+
+def test_what_was_kept_for_another_reason_does_not_rest_here(world: World, shard: Shard) -> None:
+    """That it has not decayed says nothing of whether it is among the least."""
+    shard.episode("a", 1_000)
+    shard.tick(10**12)
+    world.flush(shard)
+    shard.decide([votes.proposal(A, "forget")], votes.nobody)
+    world.flush(shard)
+    assert [(one.candidate.memory_id, one.rests) for one in world.schedule.weighted(0, NAMESPACE)] == [(A, False)]

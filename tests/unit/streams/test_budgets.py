@@ -67,9 +67,9 @@ class Stage:
 
 
 def _told(record: NominationProposed | None) -> list[tuple[str, str]]:
-    return (
-        [] if record is None else [(one.memory_ids[0], one.reason) for one in record.proposals if one.kind == "forget"]
-    )
+    falling = [one for one in (record.proposals if record else ()) if one.kind in ("forget", "evict")]
+    assert all((one.kind == "evict") == (one.reason == BUDGET) for one in falling)
+    return [(one.memory_ids[0], one.reason) for one in falling]
 
 
 A, B, C = _memory("a", 3), _memory("b", 2), _memory("c", 1)

@@ -1,7 +1,7 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
-`forget`, `demote`, `promote`, `supersede`, `consolidate` and `merge` are proposed by the nomination stage, `restore` by
-a request, what is `ordered` by an order: to erase, and of another configuration.
+`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate` and `merge` are proposed by the nomination stage,
+`restore` by a request, what is `ordered` by an order: to erase, and of another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.demote import DEMOTE
+from memquorum.core.vote.kinds.evict import EVICT
 from memquorum.core.vote.kinds.forget import FORGET
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.core.vote.kinds.merge import MERGE
@@ -29,9 +30,11 @@ __all__ = [
     "CONTESTS",
     "DEMOTE",
     "ERASE",
+    "EVICT",
     "FORGET",
     "KINDS",
     "LETS_GO",
+    "MAKES_ROOM",
     "MERGES",
     "OVERRULE",
     "PROMOTE",
@@ -46,6 +49,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         kind.name: kind
         for kind in (
             FORGET,
+            EVICT,
             PROMOTE,
             DEMOTE,
             SUPERSEDE,
@@ -64,6 +68,10 @@ LETS_GO: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.UNUSED for tier in kind.tiers
 }
 """By tier, the kind that proposes what nobody uses there."""
+MAKES_ROOM: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.BEYOND for tier in kind.tiers
+}
+"""By tier, the kind that proposes what is beyond a budget there."""
 RAISES: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.SALIENT for tier in kind.tiers
 }

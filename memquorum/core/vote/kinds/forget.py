@@ -1,8 +1,7 @@
 """The vote to forget what has decayed: SPEC A, Alg. 2 and 3. What is forgotten rests sealed for its grace time.
 
 Four decide in turn, and each can say no: what is proposed (`due` below, by `decay.crossed` and `triage.expired`;
-`nomination._falling` adds what somebody asked for and what a full shard has too much of, `_beyond` what is over a
-budget); each member (`score` and
+`nomination._falling` adds what somebody asked for and what a full shard has too much of); each member (`score` and
 `yes` below); the quorum (`tally._count`); and the shard as it is by then (`_void` below and the caps:
 `journal.decisions.results`, `_beyond`).
 """
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import triage
-from memquorum.core.budgets.claims import BUDGET
 from memquorum.core.decay import age_ms, crossed, decay_ppm, decays_ppm
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import LONG_TERM, SEALED, SHORT_TERM
@@ -184,7 +182,6 @@ FORGET = Kind(
             DECAYED: "because it had decayed",
             EXPIRED: "because its decay score had fallen under what short-term memory keeps",
             "doubted": "because rehearsals found that it does not hold, and its decay score had fallen low",
-            BUDGET: "because its namespace held more tokens than its budget",
             "pressure": "because its shard held more than its capacity",
             "asked": "because somebody wants it forgotten",
         },

@@ -103,6 +103,8 @@ class Offered(Enum):
     """A summary and the memories that it was made of."""
     ALIKE = "alike"
     """Summaries that say the same."""
+    BEYOND = "beyond"
+    """Those that are beyond a budget, as its policy has them go."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -187,6 +189,8 @@ class Kind:
     """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
     ranks: bool = False
     """Whether `judge`, which reads, also asks how each memory's worth ranks: else it is told of what is not read."""
+    stands: bool = False
+    """Whether `judge` asks where its one memory stands in the member's own order of what goes, and for nothing else."""
     offered: Offered = Offered.NONE
     takes: int = 1
     """How many memories of one namespace a proposal may name; one at least."""

@@ -137,7 +137,7 @@ class Cluster:
 
     def seen(self) -> dict[str, list[Any]]:
         """Everything that a member knows of memories and of orders."""
-        tables = ("memory", "place", "recent", "ordered", "answered", "protected")
+        tables = ("memory", "place", "recent", "ordered", "answered", "protected", "weight")
         return {name: self.view._db.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in tables}
 
 

@@ -254,7 +254,7 @@ def test_votes_that_ended_alike_are_told_once(shard: Shard) -> None:
 def test_what_was_beyond_a_budget_says_how_its_policy_weighed_it(alive: Shard) -> None:
     weighed = Weighed("worth", 2, 5_000, 5_100, 24, "episodic", 0, (500_000, 0, 0, 0, 200_000, 0, 0), 99_999,
                       4_166_625_000, "least worth its tokens")  # fmt: skip
-    alive.decide([replace(proposal(A, "forget"), reason="budget", weighed=weighed)], trigger="budget")
+    alive.decide([replace(proposal(A, "evict"), reason="budget", weighed=weighed)], trigger="budget")
     account, text = told(alive, A)
     assert account.votes[0].weighed == weighed
     assert "because its namespace held more tokens than its budget; the epoch was opened because a namespace" in text

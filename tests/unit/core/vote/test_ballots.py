@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from memquorum.core.budgets.least import Place
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal
 from memquorum.core.vote.grounds import Grounds
 from memquorum.core.vote.judging import MemberContext, MemoryFacts, judged
-from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO, PROMOTE
+from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO, MAKES_ROOM, PROMOTE
 from memquorum.core.vote.kinds.kind import Kind, Opinion
 from tests.builders import votes
 from tests.builders.policies import by_the_paper
@@ -98,7 +99,7 @@ def test_a_member_checks_itself_what_makes_a_memory_eligible() -> None:
 def test_ignorance_says_the_strongest_no(kind: Kind, facts: MemoryFacts | None, context: MemberContext) -> None:
     given = judge(kind, facts, context)
     assert not given.yes
-    assert given.score_ppm == (PPM if kind.name in LETS_GO.values() else 0)
+    assert given.score_ppm == (PPM if kind.name in {*LETS_GO.values(), *MAKES_ROOM.values()} else 0)
 
 
 @pytest.mark.parametrize("name", sorted({*LETS_GO.values(), "restore"}))
@@ -137,6 +138,7 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
                     text="Valve 7 leaks.",
                     reads=i % 3,
                     rank_ppm=i,
+                    place=Place(i, PPM // 2),
                 ),
             ),
         )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memquorum.core.decay import decay_ppm, of_tier, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Proposal
-from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, OVERRULE, PROMOTE, RESTORE, SUPERSEDE
+from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, EVICT, FORGET, KINDS, OVERRULE, PROMOTE, RESTORE, SUPERSEDE
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
 from memquorum.core.vote.kinds.merge import MERGE
@@ -57,6 +57,8 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return holds if draw(st.booleans()) else kind.abstain(NOW)
     if kind.ordered:
         return (draw(st.sampled_from([0, PPM])),)
+    if kind is EVICT:
+        return draw(st.tuples(ppm, ppm))
     if kind.weighs_scores:
         return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM]), ppm, ppm))
     if kind is CONSOLIDATE:
@@ -68,7 +70,7 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
     assert set(KINDS) == {
-        "forget", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "configure",
+        "forget", "evict", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "configure",
         "erase", "restore",
     }  # fmt: skip
     assert all(kind.name == name for name, kind in KINDS.items())
@@ -94,6 +96,33 @@ def test_a_vote_to_promote_is_told_term_by_term() -> None:
         "supported by what is near it 0.7, borne out by others 0.5, free of contradiction 1, certain 0.5: "
         "0.4·0.7 + 0.35·0.5 + 0.15·1 + 0.1·0.5 = 0.655 ≥ 0.6: promote"
     )
+
+
+def test_evict_is_for_what_goes_first_as_far_as_the_excess_reaches_and_a_margin_on() -> None:
+    """A tenth of a budget that is a half of what is held: 0.5 + 0.1·0.5."""
+
+    def lets_go(before: int, beyond: int = 500_000) -> bool:
+        return bool(opinion(EVICT, (before, beyond)).yes)
+
+    assert lets_go(0) and lets_go(550_000) and not lets_go(550_001)
+    assert opinion(EVICT, (1_000, 500_000)).score_ppm < opinion(EVICT, (2_000, 500_000)).score_ppm, "in their order"
+    assert not lets_go(0, beyond=0), "within the budget nothing goes"
+    assert not lets_go(PPM, beyond=PPM), "what is not to go has no place"
+    assert EVICT.needed(POLICY) == FORGET.needed(POLICY) and EVICT.votes(3, 1) == 3
+
+
+def test_a_vote_for_want_of_room_is_told_with_its_numbers() -> None:
+    def told(before: int, beyond: int) -> str:
+        found = opinion(EVICT, (before, beyond))
+        return opinion_in_words(EVICT, {"before": before, "beyond": beyond}, (found.yes, found.score_ppm), POLICY)
+
+    assert told(20_000, 500_000) == (
+        "by its own reading 0.5 of what the namespace holds is beyond the budget, and 0.02 goes before this, "
+        "≤ 0.55: forget"
+    )
+    assert told(600_000, 500_000).endswith("0.6 goes before this, > 0.55: keep")
+    assert told(PPM, 500_000).endswith("and this is not of what is to go for it: keep")
+    assert told(PPM, 0).startswith("does not know it, or that its namespace holds more than its budget")
 
 
 def test_promote_is_the_cdcp_vote() -> None:
@@ -193,6 +222,8 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (OVERRULE, (PPM, 5, 0, 0), "corrects 5 is neither 0 nor 1000000"),
         (SUPERSEDE, (PPM, PPM, PPM + 1, 0), "challenger 1000001 lies outside"),
         (SUPERSEDE, (PPM, PPM, 0, -1), "incumbent -1 lies outside"),
+        (EVICT, (PPM + 1, 0), "before 1000001 lies outside"),
+        (EVICT, (0, -1), "beyond -1 lies outside"),
         (MERGE, (1, PPM), "same 1 is neither 0 nor 1000000"),
         (MERGE, (PPM, PPM + 1), "cosine 1000001 lies outside"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),

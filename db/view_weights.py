@@ -1,0 +1,79 @@
+"""What a replica's view holds of what memories weigh, for the member's own order of what goes (db/view.py)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from db import view_statements as sql
+from memquorum.core.tiers import ALIVE
+from memquorum.ports import Candidate, Weighted
+
+
+class ViewWeights:
+    """The table `weight`: a short row for each memory, so that a namespace is looked through without its contents.
+
+    What only repeats a memory that is there has none: it is no memory of its own.
+    """
+
+    def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
+        """`connected`: the view's connection, in the batch of now."""
+        self._connected = connected
+
+    def add(
+        self,
+        memory_id: str,
+        namespace: str,
+        type_: str,
+        *,
+        tokens: int,
+        tier: str,
+        worth_ppm: int | None,
+        novelty_ppm: int | None,
+        needs: tuple[str, ...] = (),
+        slot: str | None = None,
+    ) -> None:
+        """A memory was read. `needs`: what it was made of; `slot`: the one that it fills, on purpose."""
+        row = (namespace, memory_id, type_, tokens, tier, worth_ppm, novelty_ppm, ",".join(needs), slot)
+        self._connected().execute(sql.WEIGH, row)
+
+    def fills(self, memory_id: str, namespace: str, slot: str, *, agent: str, created: int, granted: bool) -> None:
+        """A memory fills a slot: what filled it before is superseded, where nobody has to vote on that. `granted`:
+        another agent's, too."""
+        self._connected().execute(sql.GIVES_WAY, (namespace, slot, memory_id, agent, granted, created))
+
+    def moved(self, namespace: str, tiers: Mapping[str, str]) -> None:
+        """It was decided in which tiers memories are alive."""
+        rows = [(tier, namespace, memory_id) for memory_id, tier in tiers.items() if tier in ALIVE]
+        if rows:
+            self._connected().executemany(sql.MOVED, rows)
+
+    def tier(self, namespace: str, memory_id: str) -> str | None:
+        """Answers in which tier a memory was last known to be; None of what is not known."""
+        row = self._connected().execute(sql.TIER, (namespace, memory_id)).fetchone()
+        return None if row is None else str(row[0])
+
+    def alive(self, namespace: str) -> list[Weighted]:
+        """What is alive in a namespace, as far as it was read, by id. A view knows of no rests and no goals."""
+        gone = dict[str, int]()
+        for offset, memory_ids in self._connected().execute(sql.FORGOTTEN):
+            gone |= {one: max(offset, gone.get(one, offset)) for one in json.loads(memory_ids)}
+        # What was used after the vote to forget began is alive: that vote did not count.
+        found = self._connected().execute(sql.WEIGHTS, (namespace,))
+        rows = [row[:-1] for row in found if row[-1] > gone.get(row[0], -1)]
+        links = Counter(parent for *_, needs, _ in rows for parent in needs.split(",") if parent)
+        return [
+            Weighted(
+                Candidate(memory_id, namespace, tier, created, last_access, salience, early=False),
+                type_, tokens, uses, sensitivity, 0, links[memory_id],
+                needs=tuple(filter(None, needs.split(","))),
+                rests=False,
+                protections=tuple(filter(None, (protections or "").split(","))),
+                worth_ppm=worth,
+                novelty_ppm=novelty,
+            )
+            for memory_id, tier, created, last_access, salience, type_, tokens, uses, sensitivity, worth, novelty,
+            needs, protections in rows
+        ]  # fmt: skip

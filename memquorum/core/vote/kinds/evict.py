@@ -1,0 +1,90 @@
+"""The vote to let go what is beyond a namespace's budget (SPEC D): not whether a memory has decayed, but whether it is
+among the least worth that its namespace holds.
+
+A member asks its own order of what goes, by the namespace's policy and of what it has read itself; what the nominator
+says of it counts for nothing (`core.budgets.least`). A yes is for what lies there as far as the excess reaches, and a
+margin on. What is protected or promoted, and what something alive was made of, is in no such place. What is let go
+rests sealed for its grace time, as what is forgotten.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from memquorum.core.budgets.claims import BUDGET
+from memquorum.core.budgets.least import NOWHERE, reach_ppm
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.tiers import SHORT_TERM
+from memquorum.core.vote.grounds import Grounds, MemberContext
+from memquorum.core.vote.kinds import forget
+from memquorum.core.vote.kinds.kind import Columns, Offered, Terms, Together, outside, within
+
+
+def _judge(
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, _: Grounds
+) -> Sequence[Terms | None]:
+    return [None if one.place is None else (one.place.before_ppm, one.place.beyond_ppm) for (one,) in facts]
+
+
+def _abstain(_: int) -> Terms:
+    """It is not among the least of anything."""
+    return NOWHERE.before_ppm, NOWHERE.beyond_ppm
+
+
+def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    return outside(EVICT.terms, terms)
+
+
+def _sound(terms: Columns, _: int, __: Policy) -> bool:
+    return within(terms)
+
+
+def _score(terms: Any, policy: Policy) -> Any:
+    """What goes before it, where the excess and the margin reach so far; else all."""
+    before, beyond = terms
+    fits = (beyond > 0) & (before < PPM) & (before <= reach_ppm(beyond, policy.budget))
+    score = np.where(fits, before, PPM)
+    return int(score) if score.ndim == 0 else score
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["beyond"]:
+        return "does not know it, or that its namespace holds more than its budget: keep"
+    told = f"by its own reading {share(terms['beyond'])} of what the namespace holds is beyond the budget, and "
+    if terms["before"] == PPM:
+        return f"{told}this is not of what is to go for it: keep"
+    reach = reach_ppm(terms["beyond"], policy.budget)
+    verdict = "forget" if yes else "keep"
+    return f"{told}{share(terms['before'])} goes before this, {'≤' if yes else '>'} {share(reach)}: {verdict}"
+
+
+EVICT = dataclasses.replace(
+    forget.FORGET,
+    name="evict",
+    terms=("before", "beyond"),
+    widths=(4, 4),
+    due=lambda candidate, as_of, policy: None,
+    judge=_judge,
+    fade=None,
+    abstain=_abstain,
+    check=_check,
+    sound=_sound,
+    score=_score,
+    yes=lambda score, policy: score < PPM,
+    words=dataclasses.replace(
+        forget.FORGET.words,
+        aim="forget, for want of room",
+        proposed={BUDGET: "because its namespace held more tokens than its budget"},
+        opinion=_in_words,
+    ),
+    stands=True,
+    offered=Offered.BEYOND,
+    tiers=frozenset({SHORT_TERM}),
+    # Or a long line of what has decayed would starve it.
+    share=Fraction(1, 8),
+)

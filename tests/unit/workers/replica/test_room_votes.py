@@ -1,0 +1,210 @@
+"""A member's vote on what is beyond a budget: by what it has read itself, whatever the nominator says of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.view import View
+from memquorum.core import sealing
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.orders.protect import PIN
+from memquorum.core.policy import PPM, BudgetPolicy, Policy
+from memquorum.core.records import (
+    AccessAccepted,
+    BallotCast,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    NominationProposed,
+    Proposal,
+    ProtectionOrdered,
+    Weighed,
+)
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.core.vote.columns import places_of, read
+from memquorum.core.vote.kinds.kind import Opinion
+from memquorum.ports import Weighted
+from memquorum.schema_files import load_codec
+from tests.builders.genesis import make
+from tests.builders.table import Keys
+from workers.replica.judge import Judge
+from workers.replica.stream_follower import Walk
+
+CODEC = load_codec()
+POLICY = Policy(budget=BudgetPolicy(tokens="space=100"))
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2}, policy=POLICY)
+NOW = 1_790_000_000_000
+LIE = Weighed("worth", 0, 100, 9_999, 10, "episodic", 0, (0,) * 7, 0, 0, "least worth its tokens")
+
+
+class Member:
+    """A member that reads a stream, and votes on what it is asked."""
+
+    def __init__(self) -> None:
+        self.view, self.vault = View(Path(":memory:"), GENESIS.cluster, 1), Keys()
+        self.walk = Walk(CODEC, self.view, GENESIS, me=1, shard=0)
+        self.judge = Judge(CODEC, self.view, self.vault, GENESIS)  # type: ignore[arg-type]
+        self.accepted = self.scored = 0
+
+    def reads(self, record: Any) -> int:
+        with self.view.batch():
+            self.walk.accept(self.accepted, record, CODEC.encode(record))
+            self.walk.go()
+        self.accepted += 1
+        return self.accepted - 1
+
+    def episode(
+        self, name: str, worth: int, at: int = 0, *, tokens: int = 10, agent: str = "bob", again: str | None = None,
+        **said: Any,
+    ) -> None:  # fmt: skip
+        """`worth`: in units; `at`: milliseconds before NOW; `again`: what it says again."""
+        key, content = self.vault.keys.setdefault(name, os.urandom(32)), name.ljust(4 * tokens, ".")
+        created = NOW - at
+        offset = self.reads(
+            EpisodeAccepted(
+                event_id=name, memory_id=name, namespace="space", agent=agent, subject=agent, occurred_at=created,
+                sealed_content=sealing.seal_text(key, os.urandom(12), content, name),
+                commitment=sealing.commitment(key, content), characters=len(content), origin_topic="o",
+                origin_partition=0, origin_offset=0, **said,
+            )
+        )  # fmt: skip
+        score = EpisodeScored(
+            event_id=name, memory_id=name, namespace="space", agent=agent, accepted_offset=offset, occurred_at=created,
+            outcome="stored" if again is None else "reinforced", salience_ppm=600_000, early=False, encoder="test",
+            sealed_embedding=b"a vector that nobody can open", worth_ppm=worth * PPM, like="episodic/agent",
+            reinforces=again,
+        )  # fmt: skip
+        with self.view.batch():
+            self.walk.score(self.scored, score, CODEC.encode(score))
+            self.walk.go()
+        self.scored += 1
+
+    def decided(self, *forgotten: str, epoch: int = 1) -> None:
+        """A decision that speaks of what was read so far."""
+        with self.view.batch():
+            self.view.decided(
+                0, seq=epoch, epoch=epoch, commits=[], decisions=b"", forgotten=forgotten, until=NOW,
+                accepted_offset=self.accepted - 1, read=self.accepted,
+            )  # fmt: skip
+
+    def votes(self, *asked: str, policy: Policy = POLICY) -> dict[str, Opinion]:
+        proposals = tuple(Proposal((i,), "space", "evict", "budget", 0, 0, 0, LIE) for i in asked)
+        nomination = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.accepted, "budget", proposals)
+        terms = self.judge.opinions(nomination, policy)
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=terms)
+        found = read(cast, nomination, places_of(nomination), policy).opinions
+        return dict(zip(asked, found, strict=True))
+
+    def yes(self, *asked: str, policy: Policy = POLICY) -> list[str]:
+        return [i for i, opinion in self.votes(*asked, policy=policy).items() if opinion.yes]
+
+    def alive(self) -> dict[str, Weighted]:
+        return {one.candidate.memory_id: one for one in self.view.weights.alive("space")}
+
+
+@pytest.fixture
+def member() -> Iterator[Member]:
+    """It has read twenty memories of ten tokens each: m00 is worth least, m19 most; a hundred tokens are allowed."""
+    found = Member()
+    for at in range(20):
+        found.episode(f"m{at:02}", worth=at)
+    yield found
+    found.view.close()
+
+
+LEAST, BEST = [f"m{at:02}" for at in range(10)], [f"m{at:02}" for at in range(11, 20)]
+
+
+def test_what_is_fresh_goes_where_it_is_among_the_least(member: Member) -> None:
+    assert member.yes(*LEAST) == LEAST
+    first = member.votes(*LEAST)["m03"]
+    assert first.terms == (150_000, 500_000), "30 of 200 tokens go before it, and 100 are too many"
+
+
+def test_who_nominates_the_best_instead_of_the_least_gets_nothing(member: Member) -> None:
+    assert member.yes(*BEST) == []
+    assert member.yes("m19", *LEAST) == LEAST
+
+
+def test_no_more_goes_than_is_beyond_the_budget_whatever_is_asked(member: Member) -> None:
+    assert member.yes(*LEAST, "m10") == LEAST
+    assert member.yes("m10", *LEAST) == ["m10", *LEAST[:9]], "within the margin, and instead of another"
+
+
+def test_within_its_budget_or_without_one_a_namespace_keeps_all(member: Member) -> None:
+    assert member.yes(*LEAST, policy=Policy(budget=BudgetPolicy(tokens="space=200"))) == []
+    assert member.yes(*LEAST, policy=Policy(budget=BudgetPolicy(tokens="elsewhere=100"))) == []
+    assert member.yes("never read") == []
+
+
+def test_what_was_read_since_is_no_longer_among_the_least(member: Member) -> None:
+    for _ in range(40):
+        member.reads(AccessAccepted("use", "m00", "space", "reader", NOW))
+    assert member.alive()["m00"].uses == 40
+    assert member.yes("m00") == []
+    assert member.yes(*LEAST) == LEAST[1:]
+
+
+def test_what_is_protected_or_promoted_stays_and_what_was_made_of_it_goes_first(member: Member) -> None:
+    with member.view.batch():
+        pin = ProtectionOrdered(GENESIS.cluster, "o", "space", "m00", PIN, "ops", NOW)
+        member.view.protect(0, pin, "operator", NOW)
+        member.view.weights.moved("space", {"m01": LONG_TERM})
+    member.episode("child", worth=50, derives_from=("m02",))
+    assert member.yes("m00", "m01", "m02") == []
+    assert member.yes("m03", "m04") == ["m03", "m04"]
+    with member.view.batch():
+        member.view.weights.moved("space", {"m01": SHORT_TERM})
+    assert member.yes("m01") == ["m01"]
+
+
+def test_what_was_let_go_counts_no_more_but_what_was_used_meanwhile_does(member: Member) -> None:
+    member.decided(*LEAST[:9])
+    assert len(member.alive()) == 11
+    assert member.yes("m09") == ["m09"]
+    member.reads(AccessAccepted("late", "m00", "space", "reader", NOW))  # the vote speaks of a place before this
+    assert set(member.alive()) == {"m00", "m09", *BEST, "m10"}
+    for epoch in (2, 3):
+        member.decided(epoch=epoch)
+    member.reads(ClockTicked("tick", NOW))  # its grace time is over
+    rows = member.view._db.execute("SELECT memory_id FROM weight ORDER BY memory_id").fetchall()
+    assert [i for (i,) in rows] == ["m00", "m09", "m10", *BEST]
+
+
+def test_what_was_erased_holds_nothing(member: Member) -> None:
+    for name in LEAST[:9]:
+        del member.vault.keys[name]
+    assert member.yes("m09", "m10") == ["m09"]
+    del member.vault.keys["m09"]
+    assert member.yes("m10") == []
+
+
+def test_a_repetition_is_no_memory_of_its_own_unless_what_it_repeats_is_gone(member: Member) -> None:
+    member.episode("again", worth=5, again="m05")
+    assert "again" not in member.alive()
+    assert member.alive()["m05"].uses == 1
+    member.decided("m06")
+    member.episode("anew", worth=6, again="m06")
+    assert "anew" in member.alive()
+
+
+def test_who_fills_a_slot_anew_leaves_one_in_it(member: Member) -> None:
+    member.episode("old", worth=5, explicit=True, key="door")
+    member.episode("theirs", worth=5, explicit=True, key="door", agent="ann")
+    member.episode("new", worth=5, explicit=True, key="door")
+    assert "old" not in member.alive() and {"theirs", "new"} <= member.alive().keys()
+    member.episode("granted", worth=5, explicit=True, key="door", granted="desk")
+    assert "theirs" not in member.alive() and "new" not in member.alive()
+
+
+def test_a_file_of_a_member_is_looked_at_once_for_an_epoch(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    alive = member.view.weights.alive
+    monkeypatch.setattr(member.view.weights, "alive", lambda name: looked.append(name) or alive(name))
+    member.yes(*LEAST, *BEST)
+    assert looked == ["space"]
