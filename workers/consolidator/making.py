@@ -9,9 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import ids
-from memquorum.core.consolidation.extractive import LEAST, important
+from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.losing import replaceable
+from memquorum.core.consolidation.weighing import important
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import PPM, ConsolidatePolicy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Summary
@@ -48,7 +49,7 @@ class Part(Struct, frozen=True):
 
 def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> list[Part]:
     """A session in parts of about the same length, in the order in which it was lived: of each what a summary may take
-    the place of (`core.consolidation.losing`), none of too few memories.
+    the place of (`core.consolidation.losing`), none of too few memories, nor of small talk alone.
 
     `memories`: the session's, the oldest first; what was accepted after its end is another one's.
     """

@@ -1,27 +1,26 @@
 """Chooses the sentences of a summary: verbatim, by worth per token, none like one that was taken (SPEC C).
 
 The most important episodes are taken whole. Of the other sentences the one with the most worth for its tokens comes
-next, until the summary has its share of the tokens; what says nothing, and what is nearly said already, is passed over.
+next, until the summary has its share of the tokens; what is not worth keeping (`weighing`), and what is nearly said
+already, is passed over.
 Worth is that of `core.worth`, a word the rarer the fewer episodes of the session have it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from memquorum.core import worth
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.stated import stated
+from memquorum.core.consolidation.weighing import Weights
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
-from memquorum.core.text.content import Content, content
+from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.tokens import tokens
-from memquorum.core.worth import Told
 from memquorum.ports import Source
 
 SHARE_PPM = 500_000
@@ -39,7 +38,8 @@ class Sentence(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A sentence of a source: where it lies, its words, what they are worth, in millionths, and its tokens."""
+    """A sentence of a source: where it lies, its words, what they are worth, in millionths, its tokens, and whether it
+    is worth keeping."""
 
     source: Source
     start: int
@@ -47,6 +47,7 @@ class Candidate(Struct, frozen=True):
     said: frozenset[str]
     worth: int
     tokens: int
+    keeps: bool
 
     @property
     def text(self) -> str:
@@ -62,27 +63,6 @@ class Candidate(Struct, frozen=True):
     def quote(self) -> Quote:
         """Names it as a sentence of a summary."""
         return Quote(self.source.memory_id, self.start, self.end, section(self.text), self.source.at)
-
-
-class Weights:
-    """What words are worth in a session: the rarer, the more."""
-
-    def __init__(self, sources: Sequence[Source]) -> None:
-        """Counts in how many of the sources each word stands."""
-        self._texts = len(sources)
-        self._having = Counter(stem for one in sources for stem in content(one.text).stems)
-
-    def of(self, said: Content) -> int:
-        """What a text of these words is worth, in millionths."""
-        return worth.worth_ppm(said, Told(self._texts, {stem: self._having[stem] for stem in said.stems}))
-
-
-def important(sources: Sequence[Source], most: int = 3) -> frozenset[str]:
-    """The most important of a session's memories: by their importance, then by what their words are worth."""
-    weights = Weights(sources)
-    worths = {one.memory_id: weights.of(content(one.text)) for one in sources}
-    ranked = sorted(sources, key=lambda one: (-one.importance_ppm, -worths[one.memory_id], one.at, one.memory_id))
-    return frozenset(one.memory_id for one in ranked[:most])
 
 
 def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Quote, ...]:
@@ -105,13 +85,13 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
 
 def candidates(sources: Sequence[Source]) -> list[Candidate]:
     """Every sentence of the sources."""
-    weights = Weights(sources)
+    weights = Weights([one.text for one in sources])
     return [one for source in sources for one in _sentences(source, weights)]
 
 
 def preferred(given: Sequence[Candidate]) -> list[Candidate]:
-    """Those that say something and are not to be kept anyway, the most worth for their tokens first."""
-    rest = (one for one in given if not one.source.whole and one.said and not says_nothing(one.text))
+    """Those that are worth keeping and are not to be kept anyway, the most worth for their tokens first."""
+    rest = (one for one in given if not one.source.whole and one.keeps and not says_nothing(one.text))
     return sorted(rest, key=_preference)
 
 
@@ -125,7 +105,7 @@ def _sentences(source: Source, weights: Weights) -> Iterator[Candidate]:
     for start, end in spans(source.text):
         text = source.text[start:end]
         said = content(text)
-        yield Candidate(source, start, end, frozenset(said.stems), weights.of(said), tokens(text))
+        yield Candidate(source, start, end, frozenset(said.stems), weights.of(said), tokens(text), weights.keeps(text))
 
 
 def _preference(one: Candidate) -> tuple[int, int, str, int]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memquorum.core.consolidation.extractive import LEAST as WHOLE
 from memquorum.core.consolidation.paraphrase import refused
 from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
+from memquorum.core.consolidation.weighing import MOST, Weights
 from memquorum.core.records import Quote
 
 
@@ -17,7 +17,8 @@ def faithful(
 ) -> bool:
     """Whether each sentence is one of its source, word for word and whole, or says what its sources say; said when that
     was, in the section that the rules give it, and none twice. `texts`, `times`: of the sources, by their ids.
-    `written`: what a model wrote; where it wrote anything, three sources stand there word for word beside it."""
+    `written`: what a model wrote; where it wrote anything, as many sources stand there word for word beside it as
+    are worth keeping, up to three."""
     if not quotes or not all(one.memory_id in texts and times[one.memory_id] == one.at for one in quotes):
         return False
     said = list(grouped(quotes))
@@ -29,7 +30,7 @@ def faithful(
     if not all(_says(one, texts, written) for one in said):
         return False
     placed = [place(one) for one in said]
-    return placed == sorted(placed) and (not written or _whole(places, texts) >= min(WHOLE, len(texts)))
+    return placed == sorted(placed) and (not written or _whole(places, texts) >= _kept(texts))
 
 
 def place(sources: Sequence[Quote]) -> tuple[int, int, str, int, int]:
@@ -51,6 +52,12 @@ def _says(sources: Sequence[Quote], texts: Mapping[str, str], written: Sequence[
         holds = whole and len(set(ids)) == len(ids) and said == said.strip() and said not in HEADINGS.values()
         holds = holds and refused(said, [texts[one] for one in ids]) is None
     return holds and {section(said)} == {one.section for one in sources}
+
+
+def _kept(texts: Mapping[str, str]) -> int:
+    """How many sources have to stand there whole."""
+    weights = Weights(texts.values())
+    return min(MOST, sum(map(weights.keeps, texts.values())))
 
 
 def _whole(quotes: Sequence[Quote], texts: Mapping[str, str]) -> int:

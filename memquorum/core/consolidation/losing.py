@@ -1,6 +1,7 @@
 """What a summary loses, and what may be lost (SPEC C).
 
-A source whose worth ranks low may be lost whole: a vote would let it go in any case, once it has decayed. Of any other
+A source whose worth ranks low may be lost whole: a vote would let it go in any case, once it has decayed. So may one
+that is not worth keeping (`weighing`): its words are worth nothing here, however many they are. Of any other
 the summary has to cover half, or it stays a memory of its own and is no part of the batch. So little or nothing is
 consolidated of a session of facts, and much of one of chatter.
 """
@@ -9,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memquorum.core.consolidation.extractive import Weights, choose
+from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.stated import Stated, stated
+from memquorum.core.consolidation.weighing import Weights
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text import claims
@@ -69,7 +71,8 @@ def _corrects(text: str) -> bool:
 def _shares(
     quotes: Sequence[Quote], sources: Sequence[Source], written: Sequence[str]
 ) -> Mapping[str, tuple[int, int]]:
-    """Tells of each source what those of its words are worth that the summary has, and what all of them are.
+    """Tells of each source what those of its words are worth that the summary has, and what all of them are; nothing of
+    one that is not worth keeping and corrects nothing.
 
     Of what states a number, a time, a name or a negation that no sentence of the summary has, and of what corrects
     something, its own sentences count alone: a correction has nearly all words of what it corrects.
@@ -83,10 +86,13 @@ def _shares(
         told.append(stated(text))
     said = frozenset[str]().union(*own.values())
     facts = frozenset[object]().union(*(one.facts for one in told))
-    weights = Weights(sources)
+    weights = Weights([one.text for one in sources])
     found: dict[str, tuple[int, int]] = {}
     for source in sources:
         alone = not stated(source.text).facts <= facts or _corrects(source.text)
+        if not weights.keeps(source.text) and not _corrects(source.text):
+            found[source.memory_id] = 0, 0
+            continue
         mine = own[source.memory_id] if alone else said
         of_it = content(source.text)
         kept = type(of_it)(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 
 from memquorum.core.text import lightwords, wording
@@ -507,6 +508,10 @@ class _Language:
         self.phrases = frozenset(spelled for phrase in phrases.split("|") for spelled in _spelled(phrase))
         self._light = _Words(light)
 
+    def light(self, word: str) -> bool:
+        """Whether talk has such a word: a filler, a function word, or a light one."""
+        return word in self.fillers or word in self.function or word in self._light or word in _NOT
+
     def talks(self, words: list[str]) -> bool:
         """Whether every word of a sentence is light, and denied is at most what talk denies."""
         if not 1 < len(words) <= _TALK_MOST:
@@ -572,6 +577,19 @@ def says_nothing(text: str) -> bool:
     if called and len(text[: called.start()].split()) > 1 and all(map(_may_be_called, called[1].split())):
         return _all_fillers(text[: called.start()])
     return _all_fillers(text) or _all_talk(text)
+
+
+def talk_of(text: str) -> frozenset[str]:
+    """The words of a text that talk is made of, in small letters: those of one language, of which it has the most."""
+    words = {word.casefold() for word in _words(text)}
+    light = {word: _light(word) for word in words}
+    most = max(range(len(_LANGUAGES)), key=lambda at: sum(each[at] for each in light.values()))
+    return frozenset(word for word in words if light[word][most])
+
+
+@lru_cache(16_384)
+def _light(word: str) -> tuple[bool, ...]:
+    return tuple(one.light(word) for one in _LANGUAGES)
 
 
 def _all_talk(text: str) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.extractive import Weights
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
+from memquorum.core.consolidation.weighing import Weights
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text.content import content
@@ -57,7 +57,7 @@ class Plain:
 
     def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
         """As the port has it."""
-        weights = Weights(sources)
+        weights = Weights([one.text for one in sources])
         given = [
             Sentence(one, start, end, weights.of(content(one.text[start:end])))
             for one in sources

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from memquorum.core.consolidation.extractive import important
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.sections import HEADINGS
+from memquorum.core.consolidation.weighing import important
 from memquorum.core.text.content import content
 from memquorum.ports import Source
 from tests.benchmarks.consolidation.frame import RULES, SHIPPED, Material

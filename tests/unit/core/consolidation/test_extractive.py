@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from memquorum.core.consolidation.extractive import choose, important
+from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.importance import (
     BASELINE_PPM,
@@ -79,12 +79,6 @@ def test_what_it_covers_grows_with_what_it_says() -> None:
         < coverage_ppm(more, SOURCES, lost_rank_ppm=0)[0]
         <= 1_000_000
     )
-
-
-def test_the_most_important_are_those_of_importance_then_of_worth() -> None:
-    raised = [replace(one, importance_ppm=500_000 if one.memory_id == "m2" else 0) for one in SOURCES]
-    found = important(raised)
-    assert len(found) == 3 and "m2" in found and "m0" in found
 
 
 def test_importance_is_the_sum_of_how_late_how_used_and_how_it_ended() -> None:

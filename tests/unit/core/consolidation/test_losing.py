@@ -54,3 +54,11 @@ def test_of_what_finds_no_room_the_longest_stays_a_memory_first() -> None:
     short, long = source("s", "Valve 9 opens at 4 bar."), source("l", WRONG)
     kept = replaceable([*chat, short, long], share_ppm=300_000, lost_rank_ppm=RANK_PPM)
     assert short in kept and long not in kept
+
+
+def test_what_corrects_something_is_not_lost_as_talk() -> None:
+    fact = source("a", "Valve 9 opens at 4 bar.")
+    mistaken, talk = source("b", "Oh wait, it was them and not you."), source("c", "It was so nice of them and of you.")
+    assert coverage_ppm((quoted(fact),), (fact, talk), lost_rank_ppm=0) == (PPM, PPM), "talk is worth nothing"
+    _, least = coverage_ppm((quoted(fact),), (fact, mistaken), lost_rank_ppm=RANK_PPM)
+    assert least == 0, "a correction may be of light words alone"

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.composing import Written, compose, room
-from memquorum.core.consolidation.extractive import important
 from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import render, written
+from memquorum.core.consolidation.weighing import important
 from memquorum.core.records import Quote
 from memquorum.ports import Source
 from tests.builders.notes import NOTES

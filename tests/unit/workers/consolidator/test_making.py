@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
 from memquorum.core.records import EpisodeRecorded, SessionClosed
 from memquorum.ports import SessionMemory
 from workers.consolidator import making
@@ -31,9 +31,11 @@ LOSES = replace(Policy().consolidate, lost_rank_ppm=PPM + 1, share_ppm=350_000)
 """Whatever is worth, it may go."""
 
 
-def made(memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED) -> list[EpisodeRecorded]:
-    summariser = Extractive(LOSES.share_ppm)
-    parts = ((part, summariser.summarise(part.sources)) for part in making.parts(closed, memories, LOSES))
+def made(
+    memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED, policy: ConsolidatePolicy = LOSES
+) -> list[EpisodeRecorded]:
+    summariser = Extractive(policy.share_ppm)
+    parts = ((part, summariser.summarise(part.sources)) for part in making.parts(closed, memories, policy))
     return [making.summary(closed, part, summariser.name, *said) for part, said in parts if said is not None]
 
 
@@ -65,6 +67,34 @@ def test_the_three_most_important_are_there_whole() -> None:
     (one,) = made([*tiny, MEMORIES[0], MEMORIES[1], used])
     lines = one.content.split("\n")
     assert NOTES[0] in lines and NOTES[1] in lines and used.text.split(". ")[1] in lines
+
+
+TALK = (
+    "I hope you had a really lovely weekend with your family and that the weather was as nice over there.",
+    "Good morning everyone, I hope you all slept well, it is so good to see you all again today.",
+    "Thank you so much for all the help you have given me this week, I really appreciate it, it means a lot to me.",
+    "Well, it was really nice talking to you again and I hope we can do this more often.",
+)
+
+
+def taken(prefix: str, texts: Sequence[str]) -> list[SessionMemory]:
+    """Memories that say these."""
+    given = zip(MEMORIES[: len(texts)], texts, strict=True)
+    return [replace(one, memory_id=f"{prefix}{at}", text=text) for at, (one, text) in enumerate(given)]
+
+
+def test_long_courtesies_do_not_stand_among_the_three_that_are_whole() -> None:
+    short = "The door code of hall 3 is 4821.", "The part for pump 7 is KX-88.", "The supplier is Siegrist."
+    (one,) = made([*taken("f", short), *taken("t", TALK)], policy=Policy().consolidate)
+    assert one.content.split("\n") == list(short), "half of the tokens were left for talk"
+    assert len(one.derives_from) == len(short) + len(TALK), "what is worth nothing may be lost, however long"
+
+
+def test_of_small_talk_alone_there_is_no_summary() -> None:
+    talk = taken("t", TALK)
+    assert making.parts(CLOSED, talk, LOSES) == [], "no model is asked for it"
+    (one,) = made([*talk, MEMORIES[0]])
+    assert NOTES[0] in one.content.split("\n")
 
 
 def test_what_is_worth_keeping_and_does_not_fit_stays_a_memory_of_its_own() -> None:

@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memquorum.core.consolidation.extractive import important
 from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.leaving import Gate
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
+from memquorum.core.consolidation.weighing import important
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source, SummariserUnavailable
 from tests.builders.notes import NOTES

@@ -1,0 +1,78 @@
+"""Weighs the memories of a session against each other: what is worth keeping, and which three are the most important.
+
+Talk is long and says little, so a worth in sum would put it before a fact of eight words, and so would SPEC C's
+importance, which says nothing of a text under 20 tokens. What a text says beside talk is therefore taken per token, and
+compared with the ordinary texts (`text.ordinary`) in quarters. What is in the lower half is not worth keeping.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cache
+
+from memquorum.core import worth
+from memquorum.core.text.content import Content, content, stems_of
+from memquorum.core.text.fillers import talk_of
+from memquorum.core.text.ordinary import ORDINARY
+from memquorum.core.text.tokens import tokens
+from memquorum.core.worth import Told
+from memquorum.ports import Source
+
+MOST = 3
+"""So many of a session's memories are kept whole (SPEC C, 6)."""
+_HALF = 2
+
+
+class Weights:
+    """What words are worth in a session: the rarer, the more."""
+
+    def __init__(self, texts: Collection[str]) -> None:
+        """Counts in how many of the texts each word stands."""
+        self._texts = len(texts)
+        self._having = Counter(stem for text in texts for stem in content(text).stems)
+
+    def of(self, said: Content) -> int:
+        """What a text of these words is worth, in millionths."""
+        return worth.worth_ppm(said, Told(self._texts, {stem: self._having[stem] for stem in said.stems}))
+
+    def quarter(self, text: str) -> int:
+        """Tells in which quarter of the ordinary texts one lies by what it says beside talk, per token: from 0 to 3."""
+        return bisect_right(_quarters(), _density_ppm(text, self))
+
+    def keeps(self, text: str) -> bool:
+        """Whether a text is worth keeping: it says more for its length than half of the ordinary texts."""
+        return self.quarter(text) >= _HALF
+
+
+def important(sources: Sequence[Source], most: int = MOST) -> frozenset[str]:
+    """The most important of a session's memories, of those that are worth keeping: by the quarter of what they say,
+    then by their importance, then by what their words are worth."""
+    weights = Weights([one.text for one in sources])
+    quarters = {one.memory_id: weights.quarter(one.text) for one in sources}
+    worths = {one.memory_id: weights.of(content(one.text)) for one in sources}
+    ranked = sorted(
+        (one for one in sources if quarters[one.memory_id] >= _HALF),
+        key=lambda one: (
+            -quarters[one.memory_id], -one.importance_ppm, -worths[one.memory_id], one.at, one.memory_id
+        ),
+    )  # fmt: skip
+    return frozenset(one.memory_id for one in ranked[:most])
+
+
+def _density_ppm(text: str, weights: Weights) -> int:
+    talk = frozenset(stem for word in talk_of(text) for stem in stems_of(word))
+    said = content(text)
+    beside = Content(
+        tuple(stem for stem in said.stated if stem not in talk), tuple(stem for stem in said.asked if stem not in talk)
+    )
+    return weights.of(beside) // max(1, tokens(text))
+
+
+@cache
+def _quarters() -> tuple[int, ...]:
+    """What the ordinary texts say per token, at a quarter, a half and three quarters of them."""
+    alone = Weights(())
+    found = sorted(_density_ppm(text, alone) for text in ORDINARY)
+    return tuple(found[len(found) * part // 4] for part in (1, 2, 3))
