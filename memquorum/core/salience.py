@@ -25,6 +25,7 @@ from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import Said, gist
 from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
 from memquorum.core.text.fillers import says_nothing
+from memquorum.core.text.meant import meant, replaces
 
 Vector = NDArray[np.float32]
 
@@ -38,6 +39,8 @@ UNREADABLE, FAILED = "unreadable", "failed"
 _SLACK = 1e-5
 # From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
 _RELATED, _HEARD_MAX = 0.5, 16
+# So far back among what an agent said last something may be what it corrects by "I meant KX-89".
+_MEANT_MAX = 8
 # So many of them, the nearest, a model is asked about where no rule finds anything.
 _DOUBTED_MAX = 4
 # So many of what is nearest to an episode are asked whether they say the same, of its buffer and of each tier.
@@ -241,6 +244,10 @@ class Neighbourhood:
         """The memory in a row."""
         return self._id[row], self._seen[row]
 
+    def latest(self) -> Iterator[tuple[str, Seen]]:
+        """The memories, the one that came last first."""
+        return ((memory_id, self._seen[row]) for memory_id, row in reversed(self._row.items()))
+
     def cosine(self, row: int, vector: Vector) -> float:
         """A cosine that does not depend on how many rows the matrix has, as BLAS's float32 results may."""
         return float(self._matrix[row].astype(np.float64) @ vector.astype(np.float64))
@@ -418,7 +425,11 @@ class Surroundings:
         around.add(memory_id, unit, seen, told, float(length))
 
     def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> tuple[str, ...]:
-        """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two."""
+        """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two. Of what it
+        only says was meant, the one in whose place that is."""
+        corrected = self._corrected(episode)
+        if corrected is not None:
+            return (corrected,)
         related = [one for look in looks for one in islice(look.alike(_RELATED), _HEARD_MAX)]
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
         said = self._claimed(episode.memory_id, gist(episode.text)) if related else None
@@ -433,6 +444,20 @@ class Surroundings:
             return self._doubted(episode, said, related, self._doubts)
         # Of what is not about just the same, the nearest alone.
         return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
+
+    def _corrected(self, episode: EncodedEpisode) -> str | None:
+        """The memory of what the agent said last, stored or not, in which "I meant KX-89" has a value to replace."""
+        values = meant(episode.text)
+        if not values:
+            return None
+        said = (one for one in self._buffer(episode.agent).latest() if one[0] != episode.memory_id)
+        found = next((one for one in islice(said, _MEANT_MAX) if replaces(values, one[1].gist)), None)
+        if found is None or found[0] in self.memories or found[0] in self.settled:
+            return found and found[0]
+        # It only said again what a memory says.
+        around = (one for tier in (self.memories, self.settled) for one in tier.latest())
+        again = (i for i, seen in around if (seen.gist, seen.agent) == (found[1].gist, episode.agent))
+        return next(again, None)
 
     def _doubted(
         self, episode: EncodedEpisode, said: Claims, related: list[tuple[float, str, Seen]], doubts: Doubts

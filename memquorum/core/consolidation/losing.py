@@ -17,6 +17,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text import claims
 from memquorum.core.text.content import content
+from memquorum.core.text.meant import meant
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
@@ -65,7 +66,7 @@ def _may_be_lost(one: Source, lost_rank_ppm: int) -> bool:
 
 
 def _corrects(text: str) -> bool:
-    return any(one.led for one in claims.read(text).statements)
+    return bool(meant(text)) or any(one.led for one in claims.read(text).statements)
 
 
 def _shares(

@@ -5,7 +5,8 @@
    `lightwords`: the words that talk is made of;
 2. `conflict`: whether two contradict each other, by their `claims`; `allowing`: what they allow and forbid;
    `correcting`: whether one corrects the other in words of no pattern, by their `outline`; `parsing`: a clause word by
-   word; `claiming`: the words that they judge by; `once`: what is found of one text is found once;
+   word; `claiming`: the words that they judge by; `once`: what is found of one text is found once; `meant`: what a text
+   without a subject says was meant instead;
 3. `topics`: of what a sentence speaks; `content`: the words that say what a text is about;
    `ordinary`: texts of any day, to weigh them against; `asking`:
    whether it only asks; `moments`: whether it says of which time it speaks;

@@ -436,6 +436,34 @@ def test_a_model_is_not_asked_of_what_two_agents_say_of_themselves() -> None:
     assert around.judge(episode("theirs", 30, "I drink no tea at all.", reward_ppm=PPM, agent="bob")).contradicts == ()
 
 
+def test_what_was_meant_contradicts_what_its_agent_said_last_with_such_a_value() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("gate", 0, "The part for the gate is KX-11.", reward_ppm=PPM))
+    around.judge(episode("pump", 60, "The part for pump 7 is KX-88.", reward_ppm=PPM))
+    around.judge(episode("theirs", 120, "The part for the lift is KX-77.", reward_ppm=PPM, agent="bob"))
+    around.judge(episode("other", 180, "Rosa is on leave.", reward_ppm=PPM))
+    meant = around.judge(episode("meant", 240, "No, I meant KX-89", reward_ppm=PPM))
+    assert (meant.outcome, meant.contradicts) == (STORED, ("pump",))
+    assert around.judge(episode("again", 250, "Sorry, I meant KX-90", reward_ppm=PPM)).contradicts == ("meant",)
+    assert around.judge(episode("no", 270, "I meant 12:30", reward_ppm=PPM)).contradicts == ()
+
+
+def test_what_was_meant_contradicts_the_memory_that_was_said_again_last() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("pump", 0, "The part for pump 7 is KX-88.", reward_ppm=PPM))
+    around.judge(episode("gate", 60, "The part for the gate is KX-11.", reward_ppm=PPM))
+    around.judge(episode("said", 0, "The part for pump 7 is KX-88.", reward_ppm=PPM))
+    assert around.judge(episode("meant", 240, "No, I meant KX-89", reward_ppm=PPM)).contradicts == ("pump",)
+
+
+def test_what_was_said_long_ago_is_not_what_was_meant() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("pump", 0, "The part for pump 7 is KX-88.", reward_ppm=PPM))
+    for number, what in enumerate(["boiler", "crane", "hoist", "valve", "mixer", "fan", "lift", "gate"]):
+        around.judge(episode(what, 40 * number + 40, f"The {what} is in order.", reward_ppm=PPM))
+    assert around.judge(episode("meant", 20, "No, I meant KX-89", reward_ppm=PPM)).contradicts == ()
+
+
 # Said word for word ---------------------------------------------------------------------------------------------------
 
 

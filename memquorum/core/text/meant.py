@@ -1,0 +1,123 @@
+"""What somebody meant instead: "No, I meant KX-89", which names a value and not what it is of. Five languages.
+
+Such a text has no subject, so nothing tells from it and another one alone whether they contradict each other: it
+corrects what was said last by the same agent with a value of the same sort (`salience.Surroundings`). A value is an
+identifier of letters and digits, a number with what it counts or numbers, a time of the day or a weekday.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from msgspec import Struct
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_LONGEST = 120
+"""Characters: what is longer says of what it speaks."""
+_MOST_WORDS = 6
+_BEFORE = (
+    r"(?:(?:oh|ach|ah|äh|oh je|no|nope|nein|nee|ne|non|sorry|pardon|wait|warte|stop|halt|stopp|actually|well|oops|ups|"
+    r"correction|korrektur|entschuldigung|verzeihung|moment|quatsch|falsch|wrong|excuse me|my mistake|my bad|perdón|"
+    r"perdona|perdone|disculpa|lo siento|attends|attendez|désolée?|excusez-moi|scusa|scusate|scusi|aspetta|espera)"
+    r"[\s,.:;!…—–-]+)*"
+)
+_SAYS = (
+    r"(?:i (?:really |actually |of course )?mean(?:t)?(?: to (?:say|write))?|what i meant (?:was|is)|"
+    r"ich (?:meinte|meine)(?: natürlich| eigentlich| doch)?|gemeint (?:war|ist)|ich wollte sagen|"
+    r"je voulais (?:dire|écrire)|j['’]ai voulu dire|quise decir|quería decir|me refería a|volevo dire|intendevo)"
+)
+_MEANT = re.compile(rf"^\W*{_BEFORE}{_SAYS}[\s,:]+(?P<what>[^?\n]+)$", re.IGNORECASE)
+_NOT = re.compile(
+    r"[\s,;]+(?:and not|not|und nicht|nicht|et pas|pas|y no|no|e non|non|instead of|statt|anstatt)\s.*$", re.I
+)
+_TOKEN = re.compile(r"[^\W_]+(?:[-_./:,][^\W_]+)*")
+_TIME = re.compile(r"\d{1,2}:\d{2}|\d{1,2}(?:am|pm|uhr|h)")
+_HALF = frozenset(("am", "pm", "uhr", "h", "o'clock"))
+_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_DAYS = {
+    day: at
+    for names in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "lunes martes miércoles jueves viernes sábado domingo",
+        "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    )
+    for at, day in enumerate(names.split())
+}
+_ARTICLES = _set(
+    "a an the at on in to for of is no nr number der die das den dem ein eine einen einem einer um am auf zu für ist "
+    "nummer le la les un une à de est numéro el los las una es número il lo i gli uno alle di è numero"
+)
+
+
+class Mentioned(Struct, frozen=True):
+    """A value in a text: its sort, itself in one spelling, and the words beside it that say what it is of."""
+
+    sort: str
+    text: str
+    beside: frozenset[str]
+
+
+def meant(text: str) -> tuple[Mentioned, ...]:
+    """The values that a text says were meant; none of a text that says more than that, or something else."""
+    if len(text) > _LONGEST:
+        return ()
+    found = _MEANT.match(text.strip())
+    if found is None:
+        return ()
+    what = _NOT.sub("", found["what"])
+    return mentioned(what) if len(what.split()) <= _MOST_WORDS else ()
+
+
+def replaces(said: tuple[Mentioned, ...], earlier: str) -> bool:
+    """Whether what was meant may stand in the place of a value of an earlier text: another one of the same sort."""
+    there = mentioned(earlier)
+    if "?" in earlier or any(one.text == other.text and one.sort == other.sort for one in said for other in there):
+        return False
+    return any(_in_its_place(one, other, there) for one in said for other in there)
+
+
+def _in_its_place(new: Mentioned, old: Mentioned, there: tuple[Mentioned, ...]) -> bool:
+    if new.sort != old.sort:
+        return False
+    alone = sum(one.sort == old.sort for one in there) == 1
+    if new.sort == "code":
+        # Mistyped in one half of it, or another one of the same things.
+        halves = zip(_halves(new.text), _halves(old.text), strict=True)
+        return any(a == b for a, b in halves) or (bool(new.beside & old.beside) and alone)
+    if new.sort == "number":
+        return bool(new.beside & old.beside) or (not new.beside and alone)
+    return alone
+
+
+def _halves(code: str) -> tuple[str, str]:
+    """The letters and the digits of an identifier."""
+    return "".join(filter(str.isalpha, code)), "".join(filter(str.isdecimal, code))
+
+
+@lru_cache(1_024)
+def mentioned(text: str) -> tuple[Mentioned, ...]:
+    """The values of a text, in order."""
+    tokens = [token.casefold() for token in _TOKEN.findall(text)]
+    found: list[Mentioned] = []
+    for at, (token, after) in enumerate(pairwise([*tokens, ""])):
+        number = _NUMBER.fullmatch(token)
+        if _TIME.fullmatch(token) or (number and after in _HALF):
+            found.append(Mentioned("time", token, frozenset()))
+        elif token in _DAYS:
+            found.append(Mentioned("day", str(_DAYS[token]), frozenset()))
+        elif number:
+            beside = (word for word in (*tokens[max(0, at - 1) : at], after) if word.isalpha())
+            found.append(Mentioned("number", token, frozenset(beside) - _ARTICLES))
+        elif _CODE.fullmatch(token):
+            before = (word for word in tokens[max(0, at - 1) : at] if word.isalpha())
+            found.append(Mentioned("code", token, frozenset(before) - _ARTICLES))
+    return tuple(found)
