@@ -44,6 +44,7 @@ from memquorum.core.journal.rows import (
     LetGo,
     Living,
     Memory,
+    OutcomeRow,
     PatchRow,
     Protection,
     Provenance,
@@ -491,7 +492,9 @@ class InMemorySchedule:
         free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
         return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
 
-    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
+    def drafted(
+        self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
+    ) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, with what they were made of; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
         protected = {memory for memory, _ in self._store.protected}
@@ -514,6 +517,8 @@ class InMemorySchedule:
             )  # fmt: skip
             if draft.renews is not None and not self._waited(draft, rests):
                 continue
+            if unsaid and not (stubs and not _outcomes(self._store, draft.id)):
+                continue
             if len(sources) + len(stubs) < len(parents) or not all(free) or named == limit:
                 continue
             named += 1
@@ -526,8 +531,7 @@ class InMemorySchedule:
 
     def _waited(self, draft: Memory, rests: EpochPolicy) -> bool:
         """Whether a draft in the place of an erased summary has rested long enough since it was kept last."""
-        decided = (o for row in self._store.decisions for o in row.outcomes if o.memory_id == draft.id)
-        kept = [o.epoch for o in decided if o.outcome == KEPT]
+        kept = [one.epoch for one in _outcomes(self._store, draft.id) if one.outcome == KEPT]
         if not kept:
             return True
         until = max(kept) + min(rests.rest_epochs * 2 ** (len(kept) - 1), rests.rest_epochs_max)
@@ -658,6 +662,11 @@ class InMemorySchedule:
             s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early, s.replays,
             s.fades,
         )  # fmt: skip
+
+
+def _outcomes(store: InMemoryStore, memory_id: str) -> list[OutcomeRow]:
+    """What votes on a memory came to."""
+    return [one for row in store.decisions for one in row.outcomes if one.memory_id == memory_id]
 
 
 def _held(store: InMemoryStore, shard: int) -> Held:

@@ -1047,7 +1047,7 @@ ORDER BY x.id
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
 -- these are in short-term memory, none rests, is protected, or says otherwise than what is alive. What rests sealed because
 -- of the erased summary in whose place one was made was used last when it, or that summary, was read; it has no row that
--- could rest, so such a summary rests itself once it was kept.
+-- could rest, so such a summary rests itself once it was kept. `unsaid`: such alone, and of those what was in no vote.
 SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early, 0, false,
     m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, greatest(m.created, (
         SELECT max(j.as_of) FROM journal j WHERE j.memory_id IN (m.id, d.renews) AND j.effect = 'accessed'))),
@@ -1056,6 +1056,11 @@ FROM (
     SELECT id, namespace, tier, created, early, renews, seq
     FROM memory
     WHERE shard = %(shard)s AND tier = 'draft' AND sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
+      AND (NOT %(unsaid)s
+        OR NOT EXISTS (SELECT FROM outcome o WHERE o.memory_id = memory.id)
+          AND EXISTS (
+            SELECT FROM provenance p JOIN memory x ON x.id = p.parent AND x.tier = 'sealed' AND x.told_by = memory.renews
+            WHERE p.namespace = memory.namespace AND p.child = memory.id))
       AND (renews IS NULL OR coalesce((
         SELECT max(o.epoch) + least(%(rest)s * power(2, least(count(*), 63) - 1), %(rest_max)s)
         FROM outcome o WHERE o.memory_id = memory.id AND o.outcome = 'kept'), 0)

@@ -100,11 +100,13 @@ class PostgresSchedule:
             rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
         return [_pair(row) for row in rows]
 
-    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
+    def drafted(
+        self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
+    ) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, with what they were made of; see the port."""
         parameters = {
             "shard": shard, "limit": limit, "kind": SUMS_UP[DRAFT],
-            "rest": rests.rest_epochs, "rest_max": rests.rest_epochs_max,
+            "rest": rests.rest_epochs, "rest_max": rests.rest_epochs_max, "unsaid": unsaid,
         }  # fmt: skip
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()

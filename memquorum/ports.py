@@ -329,13 +329,16 @@ class Schedule(Protocol):
         where the other is a summary."""
         ...
 
-    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
+    def drafted(
+        self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
+    ) -> list[tuple[Candidate, Candidate]]:
         """Summaries that wait for their vote, each with each of the memories that it was made of; the oldest summaries
         first, and of a summary the oldest memories. Left out is a summary of which a memory is not in short-term memory
         any more, rests, is protected, or says otherwise than what is alive.
 
         One in the place of an erased summary may be made of what rests sealed because of that, as long as its key is
-        there; it rests itself, as `rests` says, once it was kept."""
+        there; it rests itself, as `rests` says, once it was kept. `unsaid`: only such as are made of what rests sealed,
+        and were in no vote."""
         ...
 
     def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:

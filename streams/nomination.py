@@ -145,6 +145,7 @@ class Nomination:
             standing, tick.as_of, policy,
             lambda: self._caps.expired(tick.shard, tick.as_of, policy),
             lambda: self._budgets.over(tick.shard, standing, tick.as_of, policy),
+            unsaid=lambda: bool(self._drafted(tick.shard, policy, unsaid=True)),
         )  # fmt: skip
         # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
         # is, every second epoch is not for restores. By its number, so that a retry finds the same.
@@ -163,7 +164,7 @@ class Nomination:
                 return made
         made = None
         if plain is not None:
-            found = NONE if plain == nomination.CONTRADICTION else self._caps.candidates(tick, standing, policy)
+            found = NONE if plain in nomination.APART else self._caps.candidates(tick, standing, policy)
             made = self._build(genesis, plain, standing, tick, found)
         if made is None and put_off is not None:
             return asking.build(self._codec, genesis, standing, tick, put_off)
@@ -173,8 +174,9 @@ class Nomination:
         self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Candidates
     ) -> NominationProposed | None:
         policy = genesis.policy
-        drafted = () if why == nomination.CONTRADICTION else self._drafted(tick.shard, policy)
-        over = NOTHING if why == nomination.CONTRADICTION else self._beyond(genesis, standing, tick, found, drafted)
+        apart, unsaid = why in nomination.APART, why == nomination.ANEW
+        drafted = self._drafted(tick.shard, policy, unsaid=unsaid) if unsaid or not apart else ()
+        over = NOTHING if apart else self._beyond(genesis, standing, tick, found, drafted)
         return nomination.build(
             cluster=genesis.cluster,
             config=genesis.config,
@@ -186,10 +188,10 @@ class Nomination:
             evicted=found.evicted,
             asked=found.asked,
             doubted=found.doubted,
-            promotable=() if why == nomination.CONTRADICTION else self._promotable(tick, policy),
+            promotable=() if apart else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
             drafted=drafted,
-            alike=() if why == nomination.CONTRADICTION else self._alike.groups(tick.shard, tick.as_of, policy),
+            alike=() if apart else self._alike.groups(tick.shard, tick.as_of, policy),
             over=over.chosen,
             rooms={**over.rooms, **found.rooms},
             policy=policy,
@@ -222,10 +224,12 @@ class Nomination:
             found.setdefault((newer.memory_id, older.tier), [newer]).append(older)
         return [tuple(each) for each in found.values()]
 
-    def _drafted(self, shard: int, policy: Policy) -> list[tuple[Candidate, ...]]:
-        """Summaries that wait for their vote, each with all that it was made of."""
+    def _drafted(self, shard: int, policy: Policy, *, unsaid: bool = False) -> list[tuple[Candidate, ...]]:
+        """Summaries that wait for their vote, each with all that it was made of. `unsaid`: for their first, and what
+        they were made of is found nowhere."""
         found: dict[str, list[Candidate]] = {}
-        for summary, source in self._schedule.drafted(shard, policy.epoch.proposals_max, policy.epoch):
+        most = policy.epoch.proposals_max
+        for summary, source in self._schedule.drafted(shard, most, policy.epoch, unsaid=unsaid):
             found.setdefault(summary.memory_id, [summary]).append(source)
         return [tuple(each) for each in found.values()]
 

@@ -49,6 +49,7 @@ class Shelf:
     idle: list[IdleSession] = field(default_factory=list)
     erased: list[ErasedSummary] = field(default_factory=list)
     summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
+    unsaid: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     fallen: list[DueMemory] = field(default_factory=list)
     """What `fading` answers, whatever the grades; the lowest decay score first."""
     near: list[Peer] = field(default_factory=list)
@@ -84,8 +85,10 @@ class Shelf:
     def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         return self.disputed[:limit]
 
-    def drafted(self, shard: int, limit: int, rests: EpochPolicy) -> list[tuple[Candidate, Candidate]]:
-        return self.summed_up[:limit]
+    def drafted(
+        self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
+    ) -> list[tuple[Candidate, Candidate]]:
+        return (self.unsaid if unsaid else self.summed_up)[:limit]
 
     def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
         self._note("alike", shard, least_ppm, limit, after)

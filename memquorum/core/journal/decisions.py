@@ -36,7 +36,7 @@ from memquorum.core.records import Decided, JournalEntry, Proposal, Result
 from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import UNREADABLE, Kind, MemoryState, Rests
-from memquorum.core.vote.nomination import CONTRADICTION
+from memquorum.core.vote.nomination import APART
 from memquorum.core.vote.tally import KEPT, Outcome
 
 VOIDED = "voided"
@@ -172,9 +172,9 @@ def do_decided(
     nominated = checked.nomination
     if nominated.order is None and state.contested_at < nominated.as_of:
         state = replace(state, contested_at=0)
-    if nominated.order is None and nominated.trigger != CONTRADICTION:
-        # An epoch about an order, or about contradictions alone, is not the one that all memories wait for: that one is
-        # as due as before.
+    if nominated.order is None and nominated.trigger not in APART:
+        # An epoch about an order, about contradictions alone, or about what an erasure left unsaid, is not the one that
+        # all memories wait for: that one is as due as before.
         state = replace(state, interactions=0, last_epoch_at=nominated.as_of)
     decision = _row(change, detail, checked)
     return change.plus(

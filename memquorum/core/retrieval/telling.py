@@ -36,6 +36,7 @@ _TRIGGER = {
     "triage": "opened for what had expired",
     "budget": "opened because a namespace held more tokens than its budget",
     "contradiction": "opened because a memory said otherwise than another",
+    "anew": "opened for a summary that was made in the place of an erased one",
 }
 WHY = {
     "quorum": "votes and weight suffice",

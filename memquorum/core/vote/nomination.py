@@ -33,6 +33,11 @@ TRIAGE = "triage"
 """Why an epoch is opened before its interval is over: something has expired."""
 CONTRADICTION = "contradiction"
 """Why an epoch is opened that is about contradictions alone: its shard's rhythm is as if there had been none."""
+ANEW = "anew"
+"""Why an epoch is opened, apart from its shard's rhythm too, for summaries in the place of erased ones: what they say
+is found nowhere until they are voted for."""
+APART = frozenset({CONTRADICTION, ANEW})
+"""The reasons of epochs that leave their shard's rhythm as it is."""
 CONTRADICTED = "contradicted"
 """Why memories are nominated of which one says otherwise than the others."""
 SUMMED_UP = "summed up"
@@ -49,7 +54,7 @@ LATEST = 2**62
 
 
 def nothing() -> bool:
-    """Nothing has expired, or is too much."""
+    """Nothing has expired, is too much, or is found nowhere."""
     return False
 
 
@@ -66,15 +71,18 @@ def trigger(
     policy: Policy,
     expired: Callable[[], bool] = nothing,
     over: Callable[[], bool] = nothing,
+    *,
+    unsaid: Callable[[], bool] = nothing,
 ) -> str | None:
     """Why the shard should vote at the tick `as_of`, or None.
 
     "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
     epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. "triage": as much
     time as `triage.every_ms`, and something has expired, which `expired` is asked only then. "budget": as much as
-    `budget.every_ms`, and a namespace is over its budget and may let something go, by `over`. "contradiction": none of
-    these, but a memory says otherwise than another and no epoch has had that before it. A tick from before the last
-    epoch triggers nothing: its time has been judged.
+    `budget.every_ms`, and a namespace is over its budget and may let something go, by `over`. "anew": none of these,
+    but a summary waits for its first vote whose sources are found nowhere, by `unsaid`. "contradiction": none of these,
+    but a memory says otherwise than another and no epoch has had that before it. A tick from before the last epoch
+    triggers nothing: its time has been judged.
     """
     epoch = policy.epoch
     if as_of < standing.last_epoch_at:
@@ -89,6 +97,8 @@ def trigger(
         return TRIAGE
     if policy.budget.tokens and as_of - standing.last_epoch_at >= policy.budget.every_ms and over():
         return BUDGET
+    if unsaid():
+        return ANEW
     return CONTRADICTION if standing.contested_at else None
 
 

@@ -326,6 +326,7 @@ def test_drafts_are_offered_with_all_that_they_were_made_of(world: World, shard:
     assert {draft.tier for draft, _ in world.schedule.drafted(0, 10, POLICY.epoch)} == {"draft"}
     assert [draft.memory_id for draft, _ in world.schedule.drafted(0, 1, POLICY.epoch)] == [first, first]
     assert world.schedule.drafted(1, 10, POLICY.epoch) == []
+    assert world.schedule.drafted(0, 10, POLICY.epoch, unsaid=True) == [], "its sources are found until it is voted for"
     shard.consolidate(first, [A, B], votes.nobody)
     shard.protect(protection(shard.rules.codec, "pin", C, cluster=GENESIS.cluster))
     world.flush(shard)
@@ -364,6 +365,7 @@ def test_what_an_erased_summary_said_is_offered_sealed_as_it_rests(world: World,
         (again, one, "sealed") for one in (B, C, D)
     ], "of what rests sealed only the one in the place of what was erased"
     assert {one.last_access for _, one in found} == {200_000}, "used last when the erased summary was read"
+    assert world.schedule.drafted(0, 10, POLICY.epoch, unsaid=True) == found
     shard.consolidate(again, [B, C, D], votes.nobody)
     shard.tick(300_000)
     world.flush(shard)
@@ -371,6 +373,7 @@ def test_what_an_erased_summary_said_is_offered_sealed_as_it_rests(world: World,
     shard.decide([votes.proposal(memory_id("nobody"), "forget")])
     world.flush(shard)
     assert len(world.schedule.drafted(0, 10, POLICY.epoch)) == 3
+    assert world.schedule.drafted(0, 10, POLICY.epoch, unsaid=True) == [], "a vote was taken on it"
     shard.tick(100_000 + POLICY.forget.grace_ms)
     world.flush(shard)
     assert world.schedule.drafted(0, 10, POLICY.epoch) == [], "its sources' grace time is over"

@@ -188,6 +188,20 @@ def test_an_epoch_for_a_contradiction_is_about_that_alone(codec: Codec) -> None:
     assert stage(codec, shelf()).process([arrival(codec, standing(**between, contested_at=NOW))]) == []
 
 
+def test_an_epoch_for_what_is_said_nowhere_is_about_that_and_what_is_contested(codec: Codec) -> None:
+    full, draft = shelf(), replace(READY, memory_id="draft", tier="draft")
+    full.summed_up = [(replace(draft, memory_id="other"), replace(OLD, memory_id="source"))]
+    between = standing(last_epoch_at=NOW, interactions=0, alive=1)
+    assert stage(codec, full).process([arrival(codec, between)]) == [], "what else waits can wait"
+    full.unsaid = [(draft, replace(OLD, tier="sealed"))]
+    full.disputed = [(READY, replace(OLD, memory_id="denied"))]
+    (output,) = stage(codec, full).process([arrival(codec, between)])
+    record = opened(codec, output)
+    assert (record.trigger, [(p.kind, p.memory_ids) for p in record.proposals]) == (
+        "anew", [("supersede", (READY.memory_id, "denied")), ("consolidate", ("draft", "old"))]
+    )  # fmt: skip
+
+
 def test_what_rehearsals_doubt_is_nominated_once_it_is_faint_and_before_what_is_only_old(codec: Codec) -> None:
     doubting = shelf()
     faint = replace(READY, memory_id="faint", last_access=NOW, salience_ppm=99_999)

@@ -13,7 +13,7 @@ from infra import commands, genesis, hold
 from memquorum.client import Invalid, Memory
 from memquorum.core.audit import receipts
 from memquorum.schema_files import load_codec
-from tests.support.sessions import Plant
+from tests.support.sessions import HOUR, Plant
 
 SAID = {
     "marta": "The boiler in hall 3 was serviced by Marta Keller on 12 March and runs at 74 degrees again.",
@@ -90,6 +90,27 @@ def test_others_are_still_found_after_one_source_is_erased(fleet: Plant, capsys:
     assert receipt["erased"]["summaries"] == {"erased": 1, "anew": 1, "dropped": {}}
     made = genesis.read(fleet.line)
     assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
+
+
+def test_what_others_said_is_voted_on_at_the_next_ticks_and_waits_for_no_interval(fleet: Plant) -> None:
+    memory, _ = lived(fleet, "soon")
+    with memory:
+        drafted(fleet, "soon")
+        fleet.turn()
+        # By no further tick: from this epoch on the next one by the clock is an hour away.
+        fleet.until(lambda: fleet.summaries("soon"))
+        memory.erase(subject="tomas", dry_run=False)
+        new = drafted(fleet, "soon")
+        began = fleet.now
+
+        def again() -> bool:
+            fleet.turn(1_000)
+            return bool(memory.search("Who serviced the boiler?", peek=True))
+
+        fleet.until(again)
+        assert fleet.now - began < HOUR // 2, "an epoch by the clock, or by what has expired, was due by then"
+        assert "opened for a summary that was made in the place of an erased one" in str(memory.explain(new))
+        assert fleet.summaries("soon") == [new]
 
 
 def test_of_two_that_are_erased_one_after_the_other_nothing_is_in_the_new_one(fleet: Plant) -> None:

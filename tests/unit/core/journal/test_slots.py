@@ -222,7 +222,8 @@ def test_who_loads_rows_is_told_which(shard: Shard) -> None:
     assert applying.touches(shard.rules.codec, accepted("b", 600, key="k")).slots == frozenset()
 
 
-def test_a_contradiction_waits_for_an_epoch_that_is_not_everybodys(shard: Shard) -> None:
+@pytest.mark.parametrize("why", ["contradiction", "anew"])
+def test_a_contradiction_waits_for_an_epoch_that_is_not_everybodys(shard: Shard, why: str) -> None:
     shard.tick(500)
     shard.decide([votes.proposal(C, "promote")])
     shard.episode("b", 600, **NAMES)
@@ -232,7 +233,7 @@ def test_a_contradiction_waits_for_an_epoch_that_is_not_everybodys(shard: Shard)
     assert shard.rows.state.contested_at == 500, "it was nominated at a tick from before the contradiction"
     shard.tick(600)
     before = shard.rows.state
-    shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], trigger="contradiction")
+    shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], trigger=why)
     after = shard.rows.state
     assert after.contested_at == 0
     assert (after.last_epoch, after.last_epoch_at, after.interactions) == (

@@ -87,6 +87,22 @@ def test_what_has_expired_opens_an_epoch_after_half_an_hour(
     assert bool(asked) == (why not in {"interval", "pressure"} and after_ms >= 1_800_000), "asked only then"
 
 
+@pytest.mark.parametrize(
+    ("changes", "unsaid", "why"),
+    [
+        ({}, True, "anew"),
+        ({}, False, None),
+        ({"contested_at": NOW}, True, "anew"),
+        ({"interactions": 100}, True, "interactions"),
+        ({"last_epoch_at": NOW + 1}, True, None),
+    ],
+)
+def test_what_is_found_nowhere_until_it_is_voted_for_opens_an_epoch_at_once(
+    changes: dict[str, int], unsaid: bool, why: str | None
+) -> None:
+    assert nomination.trigger(replace(STANDING, **changes), NOW, POLICY, unsaid=lambda: unsaid) == why
+
+
 def test_what_has_expired_comes_after_what_decayed_and_before_what_is_too_much() -> None:
     day = replace(candidate("day"), last_access=NOW - 24 * 3_600_000)
     spared = [replace(day, memory_id="wanted", fades=False), replace(day, memory_id="salient", salience_ppm=700_000)]
