@@ -25,15 +25,37 @@ _ELSEWHERE = {
     "sensitivity": "m.sensitivity_ppm", "confidence": "m.confidence_ppm",
     **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced", "replays", "fades")},
 }  # fmt: skip
+# A summary passes by one of what it was made of, or of what was merged into it.
+_TOLD = """m.made_by IS NOT NULL AND EXISTS (
+    WITH RECURSIVE told (id) AS (
+        SELECT m.id
+        UNION SELECT p.parent FROM told d JOIN provenance p ON p.child = d.id AND p.namespace = m.namespace AND p.merged
+    )
+    SELECT FROM told d
+    JOIN provenance p ON p.child = d.id AND p.namespace = m.namespace AND NOT p.merged
+    JOIN memory o ON o.id = p.parent
+    WHERE $whose
+)"""
 _GATES = {
     "sensitivity": "(%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)",
     "purpose": "(m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))",
     "jurisdiction": "(%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)",
 }
+
+
+def _whose(what: str) -> str:
+    """A memory that is of one of those that are named, or a summary that has words of such a memory."""
+    return (
+        f"(%({what}s)s::text[] IS NULL OR m.{what} = ANY(%({what}s)s) OR "
+        + _TOLD.replace("$whose", f"o.{what} = ANY(%({what}s)s)")
+        + ")"
+    )
+
+
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",
-    "agent": "(%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))",
-    "session": "(%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))",
+    "agent": _whose("agent"),
+    "session": _whose("session"),
     "type": "(%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))",
     "time": "(%(since)s::bigint IS NULL OR m.created >= %(since)s)"
     " AND (%(until)s::bigint IS NULL OR m.created < %(until)s)",
@@ -44,6 +66,7 @@ _WHOLE = {
     "shown": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in SHOWN),
     "gates": " AND ".join(_GATES.values()),
     "filters": " AND ".join(_FILTERS.values()),
+    "subject": _whose("subject"),
     # A condition about nothing, as of a memory of no session, is not passed either.
     "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),
 }

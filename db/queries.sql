@@ -2100,7 +2100,7 @@ WITH passed AS MATERIALIZED (
     SELECT m.id, m.created
     FROM memory m
     WHERE m.namespace = %(namespace)s AND $filters
-      AND (%(subjects)s::text[] IS NULL OR m.subject = ANY(%(subjects)s))
+      AND $subject
       AND (%(behind)s::bigint IS NULL OR (m.created, m.id) > (%(behind)s, %(behind_id)s::uuid))
     ORDER BY m.created, m.id
     LIMIT %(limit)s

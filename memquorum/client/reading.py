@@ -46,8 +46,8 @@ _BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="de
 _AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
-    option("--of", action="append", metavar="AGENT", help="recorded by this agent; repeatable"),
-    option("--session", action="append", help="of this session; repeatable"),
+    option("--of", action="append", metavar="AGENT", help="recorded by this agent, or summed up of that; repeatable"),
+    option("--session", action="append", help="of this session, or summed up of it; repeatable"),
     option("--tier", action="append", help="short-term or long-term"),
     option("--type", action="append", help="episodic, semantic, social or task; repeatable"),
     option("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds"),

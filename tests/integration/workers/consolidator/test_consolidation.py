@@ -42,6 +42,26 @@ def test_a_session_that_ends_leaves_its_summary(fleet: Plant) -> None:
         assert len(memory.search("Who measured the inlet of pump 7?", peek=True)) == 1
 
 
+def test_a_summary_is_found_by_whose_words_it_has(fleet: Plant) -> None:
+    with lived(fleet, "whose") as memory, fleet.client("whose", "bert") as other:
+        memory.end_session("shift-1")
+        fleet.later(lambda: fleet.summaries("whose"))
+        (made,) = fleet.summaries("whose")
+        (his,) = fleet.live(other, "shift-2", ("Bert replaced the inlet gauge of pump 9.",))
+        question = "Who measured the inlet of pump 7?"
+        for asked, found in (
+            ({"agents": ["anna"]}, {made}), ({"sessions": ["shift-1"]}, {made}), ({"agents": ["consolidator"]}, {made}),
+            ({"agents": ["anna"], "sessions": ["shift-1"]}, {made}), ({"agents": ["bert"]}, {his}),
+            ({"sessions": ["shift-2"]}, {his}), ({"agents": ["anna"], "sessions": ["shift-2"]}, set()),
+        ):  # fmt: skip
+            assert {one.memory_id for one in memory.search(question, peek=True, **asked)} == found, asked
+            assert {one.memory_id for one in memory.retrieve(question, peek=True, **asked).items} == found, asked
+            assert {one.memory_id for one in memory.memories(**asked).memories} == found, asked
+        assert [one.memory_id for one in memory.memories(subjects=["anna"]).memories] == [made]
+        (hit,) = memory.search(question, peek=True, sessions=["shift-1"])
+        assert (hit.agent, hit.made_by) == ("consolidator", "extractive/1"), "who made it is told all the same"
+
+
 def test_a_session_without_activity_is_over_and_strict_namespaces_keep_all(fleet: Plant) -> None:
     with lived(fleet, "strict-plant") as memory:
         fleet.turn(20 * MINUTE)

@@ -45,6 +45,8 @@ def test_two_that_say_the_same_become_one_and_the_third_stays(fleet: Plant) -> N
         assert sorted(fleet.rows(uses)) == [(1,), (2,)], "one has the uses of both"
         found = {hit.memory_id for hit in memory.search("When is the pump test?", peek=True)}
         assert found == {other, two}
+        found = {hit.memory_id for hit in memory.search("When is the pump test?", peek=True, sessions=["shift-1"])}
+        assert found == {two}, "it says what the session of the other left"
 
         went, stays = str(memory.explain(one)), str(memory.explain(two))
         assert f"sealed, since {two} says what is to be kept of it" in went
