@@ -22,6 +22,7 @@ MOST = 16
 """So many memories are summed up in one summary at most: of a long session each part has one of its own."""
 ROLE = "summary"
 _EDGE_PPM = 50_000
+_TENTH_PPM = PPM // 10
 EXTRACTIVE = "extractive/1"
 """Who makes a summary of sentences as they were said, as provenance has it."""
 
@@ -48,8 +49,9 @@ class Part(Struct, frozen=True):
 
 
 def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> list[Part]:
-    """A session in parts of about the same length, in the order in which it was lived: of each what a summary may take
-    the place of (`core.consolidation.losing`), none of too few memories, nor of small talk alone.
+    """A session in parts of what is bound alike, each of about the same length and in the order in which it was lived:
+    of each what a summary may take the place of (`core.consolidation.losing`), none of too few memories, nor of small
+    talk alone.
 
     `memories`: the session's, the oldest first; what was accepted after its end is another one's.
     """
@@ -57,11 +59,32 @@ def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Cons
     sources = [_source(one, closed.closed_at) for one in memories]
     whole = important(sources)
     sources = [replace(one, whole=one.memory_id in whole) for one in sources]
-    count, found = len(memories), -(-len(memories) // MOST)
-    places = (slice(at * count // found, (at + 1) * count // found) for at in range(found))
-    given = (Part(tuple(memories[at]), tuple(sources[at])) for at in places)
+    given = (part for alike in _bound_alike(memories, sources) for part in _cut(alike))
     made = (one if one.rests else _replaceable(one, policy) for one in given)
     return [one for one in made if len(one.memories) >= LEAST]
+
+
+def _bound_alike(memories: Sequence[SessionMemory], sources: Sequence[Source]) -> list[Part]:
+    """Those that are for the same purposes, under the same laws and in the same tenth of sensitivity together.
+
+    A summary is bound by what binds any of its sources: otherwise who may read some of these would find less than
+    before. What rests sealed stays together, since what is in no summary of it is nowhere.
+    """
+    whole = Part(tuple(memories), tuple(sources))
+    if whole.rests:
+        return [whole]
+    found: dict[tuple[object, ...], list[int]] = {}
+    for at, one in enumerate(memories):
+        tenth = -(-one.sensitivity_ppm // _TENTH_PPM)
+        found.setdefault((tenth, one.purposes, one.jurisdictions), []).append(at)
+    return [Part(tuple(memories[i] for i in at), tuple(sources[i] for i in at)) for at in found.values()]
+
+
+def _cut(part: Part) -> list[Part]:
+    """A part in such as are not too long for one summary."""
+    count, found = len(part.memories), -(-len(part.memories) // MOST)
+    places = (slice(at * count // found, (at + 1) * count // found) for at in range(found))
+    return [Part(part.memories[at], part.sources[at]) for at in places]
 
 
 def resting(memories: Sequence[SessionMemory]) -> list[SessionMemory]:

@@ -56,12 +56,13 @@ def by(scripted: Model) -> str:
     return f"openai/scripted-1@{scripted.url.split('/')[2]}"
 
 
-def lived(fleet: Plant, namespace: str, *, ends: bool = True, **facets: Any) -> Memory:
-    """A client in a namespace in which a session has been lived, and is over unless it goes on."""
+def lived(fleet: Plant, namespace: str, *, ends: bool = True, every: bool = True, **facets: Any) -> Memory:
+    """A client in a namespace in which a session has been lived, and is over unless it goes on. `every`: the facets are
+    those of each note, and not of the one alone that has a telephone number."""
     memory = fleet.client(namespace)
     for note in NOTES:
-        # One of the notes has a telephone number, which would keep all of them here.
-        fleet.live(memory, notes=(note,), **({"sensitivity": 0.0} | (facets if NUMBER in note else {})))
+        # The number would suggest a sensitivity.
+        fleet.live(memory, notes=(note,), **({"sensitivity": 0.0} | (facets if every or NUMBER in note else {})))
     if ends:
         memory.end_session("shift-1")
     return memory
@@ -155,7 +156,6 @@ def test_a_receipt_names_to_whom_what_was_erased_had_been_sent(
     ("namespace", "facets"),
     [
         ("sensitive", {"sensitivity": 0.5}),
-        ("suggested", {"sensitivity": None}),
         ("purpose", {"purposes": ["billing"]}),
         ("jurisdiction", {"jurisdiction": "US"}),
     ],
@@ -167,6 +167,26 @@ def test_what_may_not_leave_is_summed_up_here(
     with lived(fleet, namespace, **facets):
         consolidated(fleet, namespace, "extractive/1")
     assert len(scripted.requests) == asked, "something of it was sent"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "facets"),
+    [
+        ("one-sensitive", {"sensitivity": 0.5}),
+        ("suggested", {"sensitivity": None}),
+        ("one-law", {"jurisdiction": "US"}),
+    ],
+)
+def test_what_may_not_leave_stays_and_keeps_nothing_else_here(
+    fleet: Plant, scripted: Model, namespace: str, facets: dict[str, Any]
+) -> None:
+    asked = len(scripted.requests)
+    with lived(fleet, namespace, every=False, **facets) as memory:
+        consolidated(fleet, namespace, by(scripted))
+        assert fleet.tiers(namespace)["anna short-term"] == 1, "of one that is bound otherwise no summary is made"
+        found = memory.search("Who gave me this number?", peek=True, sensitivity_max=0.0, jurisdictions=["DE"], k=20)
+    assert found, "what is not sensitive is found"
+    assert NUMBER not in json.dumps(scripted.requests[asked:]), "it was sent"
 
 
 def test_a_model_that_is_down_holds_up_nobody_and_nothing_is_lost(fleet: Plant, scripted: Model) -> None:

@@ -230,19 +230,23 @@ def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(fl
 
 
 def test_a_summary_made_anew_without_its_strictest_source_is_bound_by_the_rest(fleet: Plant) -> None:
-    billing = {"purposes": ["billing", "ops"], "jurisdiction": "DE", "sensitivity": 0.2}
-    strict = {"purposes": ["billing"], "jurisdiction": "US", "sensitivity": 0.8}
-    memory, told = lived(fleet, "bound", marta=strict, **dict.fromkeys(("board", "lena", "money"), billing))
+    billing = {"purposes": ["billing", "ops"], "jurisdiction": "DE", "sensitivity": 0.15}
+    strictest = billing | {"sensitivity": 0.2}
+    # Of one that is bound otherwise no summary is made: it stays, and binds none of the others.
+    apart = {"purposes": ["billing"], "jurisdiction": "US", "sensitivity": 0.8}
+    facets = {"marta": strictest, "tomas": apart, **dict.fromkeys(("board", "lena", "money"), billing)}
+    memory, told = lived(fleet, "bound", **facets)
     bound = "SELECT sensitivity_ppm, purposes, jurisdictions FROM memory WHERE id = %(i)s"
     with memory:
         old = summary(fleet, "bound")
-        assert fleet.rows(bound, i=old) == [(800_000, "billing", "DE,US")]
-        asked = {"peek": True, "sensitivity_max": 0.5, "purpose": "ops", "jurisdictions": ["DE"], "k": 20}
-        assert old not in {hit.memory_id for hit in memory.search("pressure log insurer", **asked)}
+        assert fleet.rows(bound, i=old) == [(200_000, "billing,ops", "DE")]
+        assert fleet.tiers("bound") == {"anna sealed": 4, "anna short-term": 1, "extractive/1 short-term": 1}
+        asked = {"peek": True, "sensitivity_max": 0.15, "purpose": "ops", "jurisdictions": ["DE"], "k": 20}
+        assert not memory.search("pressure log insurer", **asked)
         memory.erase(memory_id=told["marta"], dry_run=False)
         new = summary(fleet, "bound")
-        assert fleet.rows(bound, i=new) == [(200_000, "billing,ops", "DE")]
-        assert new in {hit.memory_id for hit in memory.search("pressure log insurer", **asked)}
+        assert fleet.rows(bound, i=new) == [(150_000, "billing,ops", "DE")]
+        assert [hit.memory_id for hit in memory.search("pressure log insurer", **asked)] == [new]
 
 
 def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(fleet: Plant) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
@@ -121,6 +123,41 @@ def test_a_long_session_leaves_several_each_of_its_own_part() -> None:
     parts = [one.derives_from for one in made(many)]
     assert [len(part) for part in parts] == [13, 13, 14]
     assert [i for part in parts for i in part] == [one.memory_id for one in many]
+
+
+@pytest.mark.parametrize(
+    ("bound", "apart"),
+    [
+        ({"sensitivity_ppm": 400_000}, True),
+        ({"sensitivity_ppm": 100_000}, True),
+        ({"purposes": "billing"}, True),
+        ({"jurisdictions": "DE"}, True),
+        ({"subject": "someone else"}, False),
+    ],
+)
+def test_what_is_bound_otherwise_has_a_summary_of_its_own(bound: dict[str, Any], apart: bool) -> None:
+    strict = [replace(one, memory_id=f"s{one.memory_id}", text=f"{one.text} Again.", **bound) for one in MEMORIES]
+    both = [one for pair in zip(MEMORIES, strict, strict=True) for one in pair]
+    sources = [one.derives_from for one in made(both)]
+    each = [tuple(one.memory_id for one in some) for some in (MEMORIES, strict)]
+    assert sources == (each if apart else [tuple(sorted(one.memory_id for one in both))])
+
+
+def test_of_too_few_that_are_bound_otherwise_none_is_made_and_the_others_are_summed_up_without_them() -> None:
+    (one,) = made([replace(MEMORIES[0], memory_id="phone", sensitivity_ppm=400_000), *MEMORIES])
+    assert one.derives_from == ("m0", "m1", "m2", "m3")
+
+
+def test_what_differs_by_less_than_a_tenth_is_summed_up_together() -> None:
+    sensitive = [replace(one, sensitivity_ppm=310_000 + 30_000 * at) for at, one in enumerate(MEMORIES)]
+    (one,) = made(sensitive)
+    assert len(one.derives_from) == 4
+
+
+def test_what_rests_sealed_is_made_anew_together() -> None:
+    resting = [replace(one, lies=at, sensitivity_ppm=200_000 * at) for at, one in enumerate(MEMORIES)]
+    (one,) = made(resting)
+    assert len(one.derives_from) == 4, "what is in no summary of it is nowhere"
 
 
 def test_what_a_vote_brought_back_is_not_summed_up_anew() -> None:
