@@ -33,11 +33,11 @@ class InMemorySessions:
         sent = {one.memory_id for one in self._store.rows[Disclosure].values() if one.recipient == recipient}
         return frozenset(i for i in sent.intersection(memory_ids) if self._short_term(i))
 
-    def memories(self, shard: int, namespace: str, agent: str, session: str) -> list[SessionMemory]:
+    def memories(self, shard: int, namespace: str, agent: str | None, session: str) -> list[SessionMemory]:
         """What is left of a session; see the port."""
         of = [
             m for m in self._store.memories.values()
-            if (m.shard, m.namespace, m.agent, m.session) == (shard, namespace, agent, session)
+            if (m.shard, m.namespace, m.session) == (shard, namespace, session) and agent in (None, m.agent)
             and m.made_by is None and not m.explicit and self._free(m) and not self._summed_up(m)
         ]  # fmt: skip
         of.sort(key=lambda m: (m.created, self._store.strengths[m.id].touched, m.id))

@@ -1130,15 +1130,16 @@ WHERE d.id = %(summary)s::uuid AND d.shard = %(shard)s AND d.tier = 'gone' AND C
 ORDER BY m.created, m.id
 
 -- :name session_memories
--- What is left of a session in short-term memory that a summary may take the place of, the oldest first.
+-- What is left of a session, of one agent or of every, in short-term memory that a summary may take the place of, the
+-- oldest first.
 SELECT m.id::text, c.body, m.created, m.agent, m.subject, m.commitment, s.accesses + s.reinforced,
     m.sensitivity_ppm, m.purposes, m.jurisdictions,
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
 FROM memory m
 JOIN strength s ON s.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
-WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(session)s AND m.agent = %(agent)s
-  AND m.tier = 'short-term' AND NOT m.explicit AND m.made_by IS NULL
+WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(session)s
+  AND (%(agent)s::text IS NULL OR m.agent = %(agent)s) AND m.tier = 'short-term' AND NOT m.explicit AND m.made_by IS NULL
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
   AND NOT EXISTS (
     SELECT FROM provenance p JOIN memory d ON d.id = p.child AND d.made_by IS NOT NULL AND d.tier <> 'gone'
@@ -1149,6 +1150,29 @@ WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(sess
     JOIN strength n ON n.memory_id = k.newer
     WHERE k.older = m.id OR k.newer = m.id)
 ORDER BY m.created, s.touched, m.id
+
+-- :name session_members
+-- What was said in a session, the oldest first, each with why no summary may be made of it, and one that was made.
+SELECT m.agent, m.id::text, m.tier, m.created, m.explicit, m.told_by::text,
+    EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id),
+    EXISTS (
+        SELECT FROM conflict k
+        JOIN strength o ON o.memory_id = k.older
+        JOIN strength n ON n.memory_id = k.newer
+        WHERE k.older = m.id OR k.newer = m.id),
+    d.id::text, d.tier, (SELECT max(o.epoch) FROM outcome o WHERE o.memory_id = d.id AND o.outcome = 'kept')
+FROM memory m
+LEFT JOIN LATERAL (
+    SELECT s.id, s.tier
+    FROM provenance p
+    JOIN memory s ON s.id = p.child AND s.made_by IS NOT NULL AND s.tier IN ('draft', 'short-term')
+    WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.merged
+    ORDER BY s.tier = 'draft' DESC, s.seq DESC
+    LIMIT 1
+) d ON true
+WHERE m.namespace = %(namespace)s AND m.session = %(session)s AND m.made_by IS NULL
+ORDER BY m.created, m.id
+LIMIT %(limit)s
 
 -- :name schedule_idle_sessions
 -- Sessions without activity since a time, with what a summary may take the place of: as `session_memories`, less exactly. The
@@ -1522,7 +1546,7 @@ LIMIT %(limit)s
 
 -- :name explain_shard
 -- The time and the epoch of a shard.
-SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
+SELECT as_of, last_epoch, last_epoch_at, interactions FROM shard WHERE shard = %(shard)s
 
 -- :name search
 -- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. A

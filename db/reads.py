@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import erasure_rows, explain_rows, found_rows, order_rows, outcome_rows, receipt_rows, rollup_rows
+from db import erasure_rows, explain_rows, found_rows, order_rows, outcome_rows, receipt_rows, rollup_rows, session_rows
 from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
@@ -284,6 +284,10 @@ class Reads:
         rows = await self._pool.ask("rollup_log", wanted, sight)
         quotes = await self._pool.ask("rollup_quotes", wanted | {"limit": rollup_rows.SAID_MOST}, sight) if rows else []
         return rollup_rows.logged(rows, rollup_rows.quoted(quotes))
+
+    async def session(self, sight: Sight, codec: Codec, place: session_rows.Place) -> session_rows.Found:
+        """What was said in a session, and where its shard stands."""
+        return await session_rows.load(self._pool.ask, sight, codec, place)
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         """The orders that protect memories: memory, kind, order, who, reference, since when, and who signed."""

@@ -37,23 +37,24 @@ class PostgresSessions:
         with self._link.use() as connection:
             return frozenset(one for (one,) in connection.execute(QUERIES["session_disclosed"], wanted))
 
-    def memories(self, shard: int, namespace: str, agent: str, session: str) -> list[SessionMemory]:
+    def memories(self, shard: int, namespace: str, agent: str | None, session: str) -> list[SessionMemory]:
         """What is left of a session; see the port."""
         parameters = {"shard": shard, "namespace": namespace, "agent": agent, "session": session}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_memories"], parameters).fetchall()
-        return [self._memory(row[:-1], row[-1], sealed=False) for row in rows]
+        return [session_memory(self._codec, row) for row in rows]
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """What an erased summary may be made anew of; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_left"], {"shard": shard, "summary": summary}).fetchall()
-        return [self._memory(row[:-2], row[-2], sealed=row[-1]) for row in rows]
+        return [session_memory(self._codec, row[:-1], sealed=row[-1]) for row in rows]
 
-    def _memory(self, row: Sequence[Any], entry: bytes | None, *, sealed: bool) -> SessionMemory:
-        return told(
-            self._codec, row, None if entry is None else self._codec.decode_as(JournalEntry, entry), sealed=sealed
-        )
+
+def session_memory(codec: Codec, row: Sequence[Any], *, sealed: bool = False) -> SessionMemory:
+    """A memory of its row, of which the last column is the entry that it came in with."""
+    *row, entry = row
+    return told(codec, row, None if entry is None else codec.decode_as(JournalEntry, entry), sealed=sealed)
 
 
 def told(codec: Codec, row: Sequence[Any], entry: JournalEntry | None, *, sealed: bool) -> SessionMemory:

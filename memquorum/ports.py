@@ -430,10 +430,10 @@ class Sessions(Protocol):
         """Tells up to which offset (exclusive) the shard's accepted stream is applied. Raises StoreUnavailable."""
         ...
 
-    def memories(self, shard: int, namespace: str, agent: str, session: str) -> list[SessionMemory]:
-        """What is left of a session in short-term memory that a summary may take the place of, the oldest first: not
-        what was wanted on purpose, is protected, says otherwise than what is alive, or was summed up already. Raises
-        StoreUnavailable."""
+    def memories(self, shard: int, namespace: str, agent: str | None, session: str) -> list[SessionMemory]:
+        """What is left of an agent's session, or of every agent's, in short-term memory that a summary may take the
+        place of, the oldest first: not what was wanted on purpose, is protected, says otherwise than what is alive, or
+        was summed up already. Raises StoreUnavailable."""
         ...
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:

@@ -15,11 +15,18 @@ from memquorum.client.signer import seed_of
 from memquorum.client.sync import Memory
 from memquorum.commands import JSON, Command, Taken, option
 
+
+def _name(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a name is not empty; leave the option out for the default")
+    return text
+
+
 _COMMON = (
     option("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)"),
     option("--url", help="retrieval service (MEMQUORUM_URL; its key: MEMQUORUM_API_KEY)"),
-    option("-n", "--namespace", help="namespace (MEMQUORUM_NAMESPACE; default: default)"),
-    option("-a", "--agent", help="who speaks (MEMQUORUM_AGENT; default: cli)"),
+    option("-n", "--namespace", type=_name, help="namespace (MEMQUORUM_NAMESPACE; default: default)"),
+    option("-a", "--agent", type=_name, help="who speaks (MEMQUORUM_AGENT; default: cli)"),
     option("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE"),
     JSON,
 )

@@ -36,6 +36,7 @@ from memquorum.core.api.answers import (
     Rollup,
     Rollups,
     SearchResult,
+    Session,
     Shown,
 )
 from memquorum.core.identity import signatures
@@ -251,19 +252,26 @@ class AsyncMemory(Ordering):
         (receipt,) = await self._use_all([memory_id])
         return receipt
 
-    async def end_session(self, session: str) -> str:
-        """Says that a session is over: what is left of it is summed up, and members vote on the summary. Without it a
-        session is over when nothing has happened in it for 15 minutes, as the policy says.
+    async def end_session(self, session: str, *, everyone: bool = False) -> str:
+        """Says that this agent's part of a session is over, or with `everyone` that of every agent of the namespace:
+        what is left of it is summed up, and members vote on the summaries. Without it a session is over when nothing
+        has happened in it for 15 minutes, as the policy says. `session` tells what comes of it.
 
         Returns the event's id once Kafka has confirmed it. Raises Invalid, Unreachable.
         """
         event_id = str(uuid.uuid4())
-        told = {
-            "agent": self._place.need_agent(), "session": session, "namespace": self.namespace, "event_id": event_id
-        }  # fmt: skip
+        told = {"session": session, "namespace": self.namespace, "event_id": event_id}
+        if not everyone:
+            told["agent"] = self._place.need_agent()
         data = wire.checked(topics.ENDS, told)[1]
         await self._send(topics.ENDS, "SessionEnded", [(self.namespace, event_id, data)])
         return event_id
+
+    async def session(self, session: str, *, after: After = None) -> Session:
+        """What comes of a session, by agents: its summaries, which of them wait for their vote and until when, and why
+        others are not made. Raises NotFound where no memory of the namespace is of it."""
+        path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session)}"
+        return await self._get(Session, path, **_after(after))
 
     async def _use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
         receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]

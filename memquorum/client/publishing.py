@@ -140,19 +140,6 @@ def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-@command(
-    "end-session",
-    option("session", metavar="SESSION", help="as its episodes name it"),
-    example="memquorum end-session -n greenhouse -a planner shift-1",
-)
-def _end_session(parsed: argparse.Namespace) -> int:
-    """Says that a session is over: its summary is made at once, and members vote on it."""
-    with opened(parsed) as memory:
-        event_id = memory.end_session(parsed.session)
-    print(json.dumps({"event_id": event_id}) if parsed.json else f"session {parsed.session} is over: event {event_id}")
-    return OK
-
-
 @command("key", option("file", type=Path, metavar="FILE", help="a new file"), example="memquorum key planner.key")
 def _key(parsed: argparse.Namespace) -> int:
     """Makes a signing key in FILE, and prints its public half for the genesis file."""

@@ -92,6 +92,7 @@ class Memory:
     context = _same(AsyncMemory.context)
     use = _same(AsyncMemory.use)
     end_session = _same(AsyncMemory.end_session)
+    session = _same(AsyncMemory.session)
     memories = _same(AsyncMemory.memories)
     get = _same(AsyncMemory.get)
     explain = _same(AsyncMemory.explain)

@@ -107,11 +107,11 @@ class EpisodeIntent(Said, frozen=True, kw_only=True):
 
 
 class EndIntent(Struct, frozen=True):
-    """A session that its agent calls over."""
+    """A session that is called over: what the agent said in it, or every agent."""
 
     event_id: str
     namespace: str
-    agent: str
+    agent: str | None
     session: str
     ended_at: int
 
@@ -352,7 +352,7 @@ def _end(record: SessionEnded, origin: Origin, clock: _Clock) -> EndIntent:
     return EndIntent(
         event_id=_event_id(record.event_id, origin),
         namespace=_namespace(record.namespace),
-        agent=_name("agent", record.agent),
+        agent=_optional("agent", record.agent, _name),
         session=_name("session", record.session),
         ended_at=clock.time("ended_at", record.ended_at),
     )
@@ -421,7 +421,7 @@ def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
 
 def _proven(genesis: Genesis | None, topic: str, record: Published, data: bytes, signature: bytes | None) -> bool:
     """Whether the agent signed these bytes: its signature is here, it has a key, and the signature is of that."""
-    if genesis is None or signature is None or record.agent not in genesis.agent_keys:
+    if genesis is None or signature is None or record.agent is None or record.agent not in genesis.agent_keys:
         return False
     namespace = ids.DEFAULT_NAMESPACE if record.namespace is None else record.namespace
     return signatures.fault(genesis, topic, namespace, record.agent, value=data, signature=signature) is None
@@ -434,6 +434,11 @@ def _check_signature(
     data: bytes,
     signature: bytes | None,
 ) -> None:
+    if intent.agent is None:
+        if intent.namespace in genesis.signed:
+            told = "in this namespace each agent says of its own part of a session that it is over, and signs that"
+            raise _Refused(Reason.UNSIGNED, "agent", told)
+        return
     fault = signatures.fault(genesis, topic, intent.namespace, intent.agent, value=data, signature=signature)
     if fault is not None:
         raise _Refused(Reason(fault.code), signatures.HEADER, fault.detail)

@@ -26,7 +26,7 @@ RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
                       0.1, (OTHER,), (MEMORY,), "semantic", 0.7, ("billing", "support"), "DE", "plant/valves", "{}",
                       SUMMARY, **CARRIED),
-    r.SessionEnded("planner", "s1", "greenhouse", "x1", 1_750_000_000_000),
+    r.SessionEnded("s1", "planner", "greenhouse", "x1", 1_750_000_000_000),
     r.SessionClosed("x1", 1, "greenhouse", "planner", "s1", 1_750_000_000_000, "ended", 12),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
     r.QueryRecorded("planner", "When does valve 3 open?", "greenhouse", "q1", 1_750_000_000_000, (MEMORY,), "minilm",

@@ -22,6 +22,8 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consolidation import parting
+from memquorum.core.consolidation.parting import Part
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
@@ -32,7 +34,6 @@ from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, Summarise
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
-from workers.consolidator.making import Part
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
 from workers.consolidator.parked import Parked, Session
@@ -177,10 +178,8 @@ class Consolidator:
             try:
                 self._there(closed)
                 memories = self._memories(closed)
-                made = [
-                    self._publish_part(session, part)
-                    for part in making.parts(closed, memories, self._genesis.policy.consolidate)
-                ]
+                parts = making.parts(closed, memories, self._genesis.policy.consolidate)
+                made = [len(part.memories) for part in parts if self._publish_part(session, part)]
             except (StoreUnavailable, *UNREADABLE) as error:
                 _LOG.warning("session %s of %s waits %g s: %s", closed.session, closed.namespace, pause, error)
                 self._shown.health.wait("what is summed up", str(error))
@@ -188,8 +187,10 @@ class Consolidator:
                 pause = min(2 * pause, most)
                 continue
             self._shown.health.go("what is summed up")
-            _LOG.info("session %s of %s, %s: %d memories, %d summaries", closed.session, closed.namespace, closed.why,
-                      len(memories), sum(made))  # fmt: skip
+            stay = ", ".join(f"{count} {why}" for why, count in parting.staying(memories, parts).items())
+            _LOG.info("session %s of %s, %s: of %d memories %d are in %d summaries to be voted on%s", closed.session,
+                      closed.namespace, closed.why, len(memories), sum(made), len(made),
+                      f"; others stay: {stay}" if stay else "")  # fmt: skip
             return
         raise _Stopped
 

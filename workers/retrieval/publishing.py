@@ -1,7 +1,9 @@
-"""An episode over HTTP, for who has a key and no Kafka: it goes to the same topic, and intake judges it there."""
+"""An episode over HTTP, or a session's end, for who has a key and no Kafka: it goes to the same topic, and intake
+judges it there. And what comes of a session."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 
@@ -10,13 +12,15 @@ from starlette.responses import Response
 
 from memquorum import topics
 from memquorum.core import intake
-from memquorum.core.access import PUBLISH, Caller, covers
+from memquorum.core.access import PUBLISH, READ, Caller, covers
 from memquorum.core.api.answers import Ended, Published
 from memquorum.core.identity import grants
+from memquorum.core.ids import shard_of
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
+from memquorum.core.retrieval import query, sessions
 from memquorum.core.retrieval.query import BadRequest
-from workers.retrieval.answers import Told, body
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
 
 _UNSIGNED = "this namespace takes signed records alone, which the agent itself publishes to Kafka"
@@ -37,7 +41,20 @@ async def end_session(service: Service, request: Request, caller: Caller) -> Res
     assert isinstance(intent, EndIntent)
     _check_right(service, caller, intent.namespace)
     await service.end_session(intent, data)
-    return Told(Ended(intent.namespace, intent.session, intent.event_id), 202)
+    return Told(Ended(intent.namespace, intent.session, intent.event_id, intent.agent), 202)
+
+
+async def session(service: Service, request: Request, caller: Caller) -> Response:
+    """What comes of a session, by agents. Of content it tells nothing."""
+    namespace = query.read_namespace(request.path_params["namespace"])
+    name = query.read_name("session", request.path_params["session"])
+    place = shard_of(namespace, service.genesis.shards), namespace, name
+    members, free, shard = await service.reads.session(caller.at(namespace, READ, PUBLISH), service.codec, place)
+    if not members:
+        return unknown("session", f"no memory of {namespace!r} is of session {name!r}")
+    # The consolidator goes by the genesis file, and members by what they agreed on since.
+    policies = service.genesis.policy, service.configurations.policy(namespace)
+    return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, free, shard, policies))
 
 
 def _check_right(service: Service, caller: Caller, namespace: str) -> None:

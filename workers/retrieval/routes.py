@@ -41,8 +41,8 @@ _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
-        publishing.end_session, listing.memories, memories.memory, memories.explain, memories.event, rewards.rewards,
-        rollups.rollups, rollups.rollup,
+        publishing.end_session, publishing.session, listing.memories, memories.memory, memories.explain, memories.event,
+        rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
         health.metrics, health.livez, health.readyz, openapi,
     )

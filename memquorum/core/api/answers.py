@@ -538,11 +538,54 @@ class Published(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """A session that is over, says Kafka."""
+    """A session that is over, says Kafka: an agent's part of it, or every agent's."""
 
     namespace: str
     session: str
     event_id: str
+    agent: str | None = None
+
+
+class SessionDraft(Struct, frozen=True):
+    """A summary that waits for its vote: of how many of an agent's memories it was made, and in which epoch members
+    voted last and did not take it, if they have voted."""
+
+    memory_id: str
+    memories: int
+    kept_in: int | None = None
+
+
+class SessionPart(Struct, frozen=True):
+    """What an agent said in a session, and what comes of it.
+
+    `memories`: how many are alive; `sealed`: how many rest, since a summary says what is to be kept of them;
+    `summaries`: those that are served; `waiting`: those that wait for their vote; `coming`: of how many memories each
+    would be made that are not made yet; `staying`: how many of `memories` are in none, by the reason: `wanted` on
+    purpose, `protected`, `promoted`, `contradicted`, too `few` of them, `worth` more than a summary would say of it.
+    `said_at`: when the last of it was said, in milliseconds.
+    """
+
+    agent: str
+    memories: int
+    sealed: int
+    summaries: tuple[str, ...]
+    waiting: tuple[SessionDraft, ...]
+    coming: tuple[int, ...]
+    staying: dict[str, int]
+    said_at: int
+
+
+class Session(Struct, frozen=True):
+    """A session, by agents, and when members vote next: in `epoch`, which opens at `opens_at` by the shard's time
+    `as_of` at the latest, in milliseconds, or after so many more interactions (episodes and uses in its shard)."""
+
+    namespace: str
+    session: str
+    parts: tuple[SessionPart, ...]
+    as_of: int
+    epoch: int
+    opens_at: int
+    interactions_left: int
 
 
 class Alive(Struct, frozen=True):

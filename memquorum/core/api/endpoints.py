@@ -106,8 +106,13 @@ PUBLISHED = Endpoint(
 )  # fmt: skip
 END_SESSION = Endpoint(
     "end_session", "POST", "/sessions/end", (PUBLISH,),
-    "Says that a session is over: what is left of it is summed up, and members vote on that.",
+    "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on.",
     a.Ended, SessionEnded, status=202,
+)  # fmt: skip
+SESSION = Endpoint(
+    "session", "GET", "/sessions/{namespace}/{session:path}", (READ, PUBLISH),
+    "What comes of a session, by agents: its summaries, which of them wait for their vote, why others are not made.",
+    a.Session, query=_AFTER,
 )  # fmt: skip
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
@@ -182,7 +187,7 @@ RECEIPT = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, MEMORY, EXPLAIN, EVENT, REWARDS,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN, EVENT, REWARDS,
     ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     Endpoint(

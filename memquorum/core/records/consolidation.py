@@ -6,10 +6,11 @@ from msgspec import Struct
 
 
 class SessionEnded(Struct, frozen=True):
-    """Outside. An agent, or whoever runs it, says that a session is over."""
+    """Outside. An agent, or whoever runs it, says that a session is over: what `agent` said in it, or without one what
+    every agent of the namespace did."""
 
-    agent: str
     session: str
+    agent: str | None = None
     namespace: str | None = None
     event_id: str | None = None
     ended_at: int | None = None
@@ -19,14 +20,15 @@ class SessionClosed(Struct, frozen=True):
     """A session that is to be consolidated: it was ended, nothing happened in it for as long as the policy says, or a
     summary of it was erased, which is to be made anew of what others said.
 
-    `why`: 'ended', 'idle' or 'erased'. `accepted_offset`: everything that the accepted stream held of it before that
-    offset belongs to it. `summary`: the one that was erased; `closed_at` is then when the last of it was said.
+    `agent`: whose part of it; None: every agent's. `why`: 'ended', 'idle' or 'erased'. `accepted_offset`: everything
+    that the accepted stream held of it before that offset belongs to it. `summary`: the one that was erased;
+    `closed_at` is then when the last of it was said.
     """
 
     event_id: str
     shard: int
     namespace: str
-    agent: str
+    agent: str | None
     session: str
     closed_at: int
     why: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import Struct
 
 from memquorum.core import rehearsal, triage
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
@@ -52,6 +53,14 @@ WHY = {
 def why(kind: Kind, code: str) -> str:
     """Why a proposal of this kind ended so."""
     return kind.words.why.get(code) or WHY.get(code, code)
+
+
+class Opens(Struct, frozen=True):
+    """When an epoch opens: by the shard's time `as_of`, at `at` at the latest, or after so many more interactions."""
+
+    as_of: int
+    at: int
+    interactions: int
 
 
 def lines(account: Account, genesis: Genesis, winner: str | None = None) -> list[str]:
@@ -443,6 +452,8 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it."
         if winner is not None:
             yield f"  What took its place says: {winner}"
+    elif account.tier == DRAFT:
+        yield from _draft(account)
     elif account.profile is None or account.due_at is None:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."
@@ -459,6 +470,26 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         why = f" ({asked.reference})" if asked.reference else ""
         yield f"  {asked.ordered_by} asked at {moment(asked.accepted_at)} to {asked.action} it{why}, request"
         yield f"  {asked.order_id}: nobody has voted on that yet."
+
+
+def _draft(account: Account) -> Iterator[str]:
+    """Tells when members vote on a summary, and until when it waits for that."""
+    again = " again" if account.votes else ""
+    yield "  It waits for its vote, and is in no search until then. Members may vote on it"
+    yield f"  {again.strip() + ' ' if again else ''}in epoch {opening(account.last_epoch + 1, _opens(account))}."
+    yield f"  If they do not, it goes for good at {moment(account.sealed_until or 0)}."
+
+
+def _opens(account: Account) -> Opens:
+    return Opens(account.as_of, account.next_epoch_at, account.interactions_left)
+
+
+def opening(epoch: int, opens: Opens) -> str:
+    """An epoch, and when it opens if nothing opens it before."""
+    if opens.at <= opens.as_of or not opens.interactions:
+        return f"{epoch}, as soon as the shard's clock moves on"
+    left = many(opens.interactions, "more interaction")
+    return f"{epoch}, at {moment(opens.at)} at the latest, or after {left} (episodes and uses in the shard)"
 
 
 def _places(account: Account) -> Iterator[str]:

@@ -88,7 +88,7 @@ def _end(running: Parts, sessions: Sequence[int]) -> None:
     producer = loop.producer(running.bootstrap)
     for session in sessions:
         agent, namespace = agents[session % len(agents)], f"lived-{session % 8}"
-        told = SessionEnded(agent, f"s{session}", namespace, f"ended-{session}")
+        told = SessionEnded(f"s{session}", agent, namespace, f"ended-{session}")
         producer.produce(topics.ENDS, running.codec.encode(told), namespace.encode())
     assert producer.flush(10) == 0
     producer.close()

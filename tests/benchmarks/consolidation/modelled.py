@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from memquorum.core.consolidation import rendering
 from memquorum.core.consolidation.leaving import Gate
 from memquorum.core.consolidation.paraphrase import nearest
+from memquorum.core.consolidation.parting import Part
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.ports import Source
@@ -31,7 +32,6 @@ from tests.benchmarks.right.frame import Measure
 from tests.support.scripted_model import KINDS, NAME, Invention, scripted_model
 from workers.consolidator.budget import Budget
 from workers.consolidator.extractive import Extractive
-from workers.consolidator.making import Part
 from workers.consolidator.model import Endpoint, Model
 
 _SHARE_PPM = 700_000

@@ -36,7 +36,7 @@ ENDS = Origin(topics.ENDS, 1, 7, NOW - 5)
 
 
 def test_a_session_ends_by_its_record():
-    said = SessionEnded("planner", "s1", "acme", "x1", NOW)
+    said = SessionEnded("s1", "planner", "acme", "x1", NOW)
     assert accept(CODEC.encode(said), ENDS) == EndIntent("x1", "acme", "planner", "s1", NOW)
     short = accept({"agent": "planner", "session": "s1"}, ENDS)
     assert short == EndIntent(ids.origin_event_id(topics.ENDS, 1, 7), "default", "planner", "s1", NOW - 5)

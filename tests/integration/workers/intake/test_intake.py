@@ -167,7 +167,7 @@ def test_queries_are_sealed_in_a_topic_of_their_own_and_not_after_their_askers_e
 
 def test_a_session_ends_after_what_was_said_in_it_and_outside_the_accepted_stream(line: Line, codec: Codec) -> None:
     spoken = [{"agent": "planner", "content": f"valve {k}", "namespace": "garden", "session": "s1"} for k in range(5)]
-    line.publish(topics.ENDS, codec.encode(SessionEnded("planner", "s1", "garden", "x1", START)), {"agent": "planner"})
+    line.publish(topics.ENDS, codec.encode(SessionEnded("s1", "planner", "garden", "x1", START)), {"agent": "planner"})
     line.publish(topics.EPISODES, *spoken, partition=1)
     line.publish(topics.CLOCK, codec.encode(ClockRequested(START)))
     with line.intake():

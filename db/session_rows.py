@@ -1,0 +1,36 @@
+"""Loads what `core.retrieval.sessions` tells of a session: what was said in it, and where its shard stands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from db.sessions import session_memory
+from memquorum.core.access import Sight
+from memquorum.core.avro import Codec
+from memquorum.core.retrieval.sessions import Member, SessionShard
+from memquorum.ports import SessionMemory
+
+Ask = Callable[[str, dict[str, Any], Sight], Awaitable[list[tuple[Any, ...]]]]
+Place = tuple[int, str, str]
+"""Shard, namespace, session."""
+Found = tuple[list[Member], list[SessionMemory], SessionShard]
+"""Its memories, those of them of which a summary may be made, and the shard."""
+
+_MOST = 10_000
+"""So many memories of a session are looked at."""
+
+
+async def load(ask: Ask, sight: Sight, codec: Codec, place: Place) -> Found:
+    """The rows, the latest memories left out where there are too many. `ask`: answers a named statement. Raises
+    StoreUnavailable."""
+    shard, namespace, session = place
+    wanted = {"shard": shard, "namespace": namespace, "session": session, "agent": None, "limit": _MOST}
+    members = await ask("session_members", wanted, sight)
+    free = await ask("session_memories", wanted, sight) if members else []
+    standing = await ask("explain_shard", wanted, sight)
+    return (
+        [Member(*row) for row in members],
+        [session_memory(codec, row) for row in free],
+        SessionShard(*standing[0]) if standing else SessionShard(0, 0, 0, 0),
+    )

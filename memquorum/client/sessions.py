@@ -1,0 +1,97 @@
+"""The commands of sessions: that one is over, and what comes of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+
+import msgspec
+
+from memquorum.client.command import command, in_json, opened
+from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreachable
+from memquorum.client.sync import Memory
+from memquorum.commands import FAILED, OK, option
+from memquorum.core.api.answers import Session, SessionPart
+from memquorum.core.retrieval.sessions import lines
+from memquorum.core.text.plurals import many
+
+_LOOK_S = 0.5
+_NAMED = option("session", metavar="SESSION", help="as its episodes name it")
+
+
+@command("session", _NAMED, example="memquorum session -n greenhouse shift-1")
+def _session(parsed: argparse.Namespace) -> int:
+    """Tells what comes of a session: its summaries, which of them wait for their vote and until when, and why others
+    are not made."""
+    with opened(parsed) as memory:
+        found = memory.session(parsed.session)
+    print(in_json(found) if parsed.json else "\n".join(lines(found)))
+    return OK
+
+
+@command(
+    "end-session",
+    _NAMED,
+    option("--wait", type=float, default=10.0, metavar="SECONDS",
+           help="how long to wait for what comes of it (default: 10)"),
+    example="memquorum end-session -n greenhouse shift-1",
+)  # fmt: skip
+def _end_session(parsed: argparse.Namespace) -> int:
+    """Says that a session is over, for every agent that spoke in it, or with --agent for that one alone: its summary is
+    made at once, and members vote on it. Tells what comes of it."""
+    whose = parsed.agent or os.environ.get("MEMQUORUM_AGENT")
+    with opened(parsed) as memory:
+        event_id, told = memory.end_session(parsed.session, everyone=whose is None), True
+        found = None
+        try:
+            found = _settled(memory, parsed.session, whose, parsed.wait)
+        except (NotConfigured, NotAllowed, Unreachable) as error:
+            told = False
+            print(f"what comes of it the retrieval service would say: {error}", file=sys.stderr)
+        namespace = memory.namespace
+    if parsed.json:
+        print(json.dumps({"event_id": event_id, "session": msgspec.to_builtins(found)}))
+    elif found is not None and _parts(found, whose):
+        print(f"session {parsed.session} of {namespace} is over for {whose or 'every agent'}")
+        _tell(found, whose)
+    if told and (found is None or not _parts(found, whose)):
+        others = "" if found is None else f", but of {', '.join(one.agent for one in found.parts)}"
+        who = "" if whose is None else f" of {whose}"
+        print(f"no memory{who} in {namespace} is of session {parsed.session}{others}: nothing is over", file=sys.stderr)
+        return FAILED
+    return OK
+
+
+def _tell(found: Session, whose: str | None) -> None:
+    for line in lines(found, whose):
+        print(line)
+    if any(one.coming for one in _parts(found, whose)):
+        print("What is not made yet is made later: `python -m infra status` tells what the consolidator waits for.")
+    others = (one for one in found.parts if one.coming and one.agent != whose)
+    still = ", ".join(f"{one.agent} ({many(one.memories, 'memory')})" for one in others)
+    if whose is not None and still:
+        print(f"It is not over for {still}: without --agent it ends for all.")
+
+
+def _settled(memory: Memory, session: str, whose: str | None, wait_s: float) -> Session | None:
+    """What comes of a session once all its summaries are made, or as far as it is known by then; None where none of its
+    memories is there."""
+    until, last = time.monotonic() + wait_s, None
+    while True:
+        try:
+            found = memory.session(session)
+        except NotFound:
+            found = None
+        over = found is not None and _parts(found, whose) and not any(one.coming for one in _parts(found, whose))
+        # What was published just now may be on its way: what is found twice will stay.
+        if (over and found == last) or time.monotonic() >= until:
+            return found
+        last = found
+        time.sleep(min(_LOOK_S, max(0.0, until - time.monotonic())))
+
+
+def _parts(found: Session, whose: str | None) -> list[SessionPart]:
+    return [one for one in found.parts if whose in (None, one.agent)]
