@@ -13,8 +13,8 @@
 Inside: `memory` publishes and asks, `ordering` is its half that orders, `sync` puts it on a loop of its own;
 `settings` finds the line, `signer` signs, `wire` writes and reads what crosses it; `values`, `receipts`, `errors`
 and `refusals` are what comes back; `tail` follows the journal, `audit` verifies it, `traces` says where a program's
-spans go. The commands: `command` has what they share, `publishing`, `sessions`, `reading`, `listing`, `rewards`, `rollups`,
-`orders`, `verifying` and `operating` declare them.
+spans go. The commands: `command` has what they share, `publishing`, `sessions`, `reading`, `listing`, `rewards`,
+`rollups`, `orders`, `verifying` and `operating` declare them.
 """
 
 from memquorum.client.errors import (

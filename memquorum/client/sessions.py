@@ -9,7 +9,9 @@ import sys
 import time
 
 import msgspec
+from rich.text import Text
 
+from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreachable
 from memquorum.client.sync import Memory
@@ -28,7 +30,10 @@ def _session(parsed: argparse.Namespace) -> int:
     are not made."""
     with opened(parsed) as memory:
         found = memory.session(parsed.session)
-    print(in_json(found) if parsed.json else "\n".join(lines(found)))
+    if parsed.json:
+        print(in_json(found))
+    else:
+        _say(*lines(found))
     return OK
 
 
@@ -55,7 +60,7 @@ def _end_session(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print(json.dumps({"event_id": event_id, "session": msgspec.to_builtins(found)}))
     elif found is not None and _parts(found, whose):
-        print(f"session {parsed.session} of {namespace} is over for {whose or 'every agent'}")
+        _say(f"session {parsed.session} of {namespace} is over for {whose or 'every agent'}")
         _tell(found, whose)
     if told and (found is None or not _parts(found, whose)):
         others = "" if found is None else f", but of {', '.join(one.agent for one in found.parts)}"
@@ -65,15 +70,20 @@ def _end_session(parsed: argparse.Namespace) -> int:
     return OK
 
 
+def _say(*told: str) -> None:
+    console = terminal.console()
+    for line in told:
+        console.print(Text(line), soft_wrap=True)
+
+
 def _tell(found: Session, whose: str | None) -> None:
-    for line in lines(found, whose):
-        print(line)
+    _say(*lines(found, whose))
     if any(one.coming for one in _parts(found, whose)):
-        print("What is not made yet is made later: `python -m infra status` tells what the consolidator waits for.")
+        _say("What is not made yet is made later: `python -m infra status` tells what the consolidator waits for.")
     others = (one for one in found.parts if one.coming and one.agent != whose)
     still = ", ".join(f"{one.agent} ({many(one.memories, 'memory')})" for one in others)
     if whose is not None and still:
-        print(f"It is not over for {still}: without --agent it ends for all.")
+        _say(f"It is not over for {still}: without --agent it ends for all.")
 
 
 def _settled(memory: Memory, session: str, whose: str | None, wait_s: float) -> Session | None:

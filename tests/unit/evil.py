@@ -50,6 +50,8 @@ _SENTENCE = {"text": EVIL, "memory_id": EVIL, "start": 0, "end": 1, "section": E
              "subject": EVIL, "since": 0, "read_from": ID}  # fmt: skip
 _PATCH = {"journal_seq": 1, "as_of": 0, "op": EVIL, "memory_id": ID, "start": 0, "end": 1, "text": EVIL,
           "replaces": EVIL}  # fmt: skip
+_PART = {"agent": EVIL, "memories": 1, "sealed": 0, "summaries": [EVIL], "coming": [], "staying": {EVIL: 1},
+         "said_at": 0, "waiting": [{"memory_id": EVIL, "memories": 1}]}  # fmt: skip
 _ANSWERS: dict[str, Any] = {
     "search": _LEFT | {"hits": [_FOUND | {"score": 0.5}], "served_from": EVIL, "compared": EVIL, "cached": 0},
     "retrieve": _CONTEXT,
@@ -66,6 +68,8 @@ _ANSWERS: dict[str, Any] = {
     "pin": _PROTECTED, "unpin": _PROTECTED, "goals": _PROTECTED, "end": _PROTECTED,
     "default": {"namespace": EVIL, "topics": [_TOPIC], "personas": {EVIL: 1}, "persona": EVIL},
     "thing": {"namespace": EVIL, "topic": EVIL, "sentences": [_SENTENCE], "unreadable": 1, "history": [_PATCH]},
+    "s": {"namespace": EVIL, "session": EVIL, "parts": [_PART], "as_of": 0, "epoch": 1, "opens_at": 1,
+          "interactions_left": 1},
     "wrong": {"error": EVIL, "field": EVIL, "detail": EVIL},
 }  # fmt: skip
 
@@ -97,7 +101,8 @@ def commands(folder: Path, url: str) -> Iterator[tuple[str, Callable[[], object]
     yield from ((line, lambda line=line: _client(url, line)) for line in (
         "search q", "retrieve q", "recall --query q", "context q", f"explain {ID}", f"restore {ID}", f"forget {ID}",
         f"pin {ID}", f"unpin {ID}", f"goal g --needs {ID}", "goal g --end", "erase --everything",
-        f"receipt get {ID}", "rollup list", "rollup show --history thing", "search --json q", f"explain {ID} {EVIL}",
+        f"receipt get {ID}", "rollup list", "session s", "rollup show --history thing", "search --json q",
+        f"explain {ID} {EVIL}",
     ))  # fmt: skip
     yield "tail", _tail
     yield "trace", lambda: _trace(folder)

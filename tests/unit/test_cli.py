@@ -48,6 +48,9 @@ from memquorum.core.api.answers import (
     Rollups,
     RollupSentence,
     RollupTopic,
+    Session,
+    SessionDraft,
+    SessionPart,
     Shown,
     Staying,
 )
@@ -139,6 +142,17 @@ class Recorded:
     def get(self, memory_id: str, **gates: Any) -> Shown:
         self.named = gates
         return structs.replace(SHOWN, text=None, tier="forgotten") if self.gone else SHOWN
+
+    def end_session(self, session: str, *, everyone: bool) -> str:
+        self.named |= {"ended": session, "everyone": everyone}
+        return "e1"
+
+    def session(self, session: str) -> Session:
+        if session == "unknown":
+            raise NotFound(f"no session {session}")
+        waits = SessionPart("anna", 5, 0, (), (SessionDraft("sum", 4),), (), {"wanted": 1}, 0)
+        open_yet = SessionPart("bert", 3, 0, (), (), (3,), {}, 0)
+        return Session("n", session, (waits,) if session == "hers" else (waits, open_yet), 1, 4, 2_000, 37)
 
     def rewards(self, agent: str | None) -> Rewards:
         given = Rewarded("[red]bob", {"used": 2}, 0.6, 0.06)
@@ -379,6 +393,52 @@ def test_what_agents_were_given_is_a_line_each(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "nobody was given anything in 'n' yet\n"
     assert cli.main(["rewards", "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["agents"][0]["counts"] == {"used": 2}
+
+
+def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
+    client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMQUORUM_AGENT", raising=False)
+    comes = (
+        "anna: 5 memories\n  summary sum of 4 of them waits for its vote\n  1 wanted on purpose\n",
+        "bert: 3 memories\n  a summary of 3 of them is not made yet\n",
+        "Members vote in epoch 4, at 1970-01-01 00:00:02 UTC at the latest, or after 37 more interactions (episodes "
+        "and uses in the shard).\n",
+    )
+    assert cli.main(["end-session", "hers"]) == OK
+    assert (client.named["ended"], client.named["everyone"]) == ("hers", True)
+    out = capsys.readouterr().out
+    assert out == f"session hers of default is over for every agent\n{comes[0]}{comes[2]}"
+    assert cli.main(["end-session", "both", "--wait", "0"]) == OK
+    out = capsys.readouterr().out
+    assert comes[1] in out and "What is not made yet is made later" in out
+
+    assert cli.main(["end-session", "-a", "anna", "both"]) == OK
+    assert client.named["everyone"] is False
+    out = capsys.readouterr().out
+    assert out.startswith(f"session both of default is over for anna\n{comes[0]}")
+    assert "It is not over for bert (3 memories): without --agent it ends for all." in out and comes[1] not in out
+    assert cli.main(["session", "both"]) == OK
+    assert capsys.readouterr().out == "".join(comes)
+    assert cli.main(["end-session", "hers", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["session"]["parts"][0]["agent"] == "anna"
+
+
+def test_a_session_that_nobody_knows_is_not_over(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["end-session", "unknown", "--wait", "0"]) == FAILED
+    told = capsys.readouterr()
+    assert "is over" not in told.out and "no memory in default is of session unknown" in told.err
+    assert cli.main(["end-session", "-a", "carl", "hers", "--wait", "0"]) == FAILED
+    assert "no memory of carl in default is of session hers, but of anna" in capsys.readouterr().err
+    assert cli.main(["session", "unknown"]) == NOT_FOUND
+
+
+@pytest.mark.parametrize("option", ["-a", "-n"])
+def test_an_empty_name_is_no_name(client: Recorded, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["end-session", option, "", "hers"])
+    assert stopped.value.code == USAGE
+    assert "a name is not empty" in capsys.readouterr().err and not client.named
 
 
 def test_what_is_said_of_a_thing_is_told_as_of_a_time(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@
    `paraphrase`: whether a sentence that a model wrote may stand for its sources; `composing`: a summary of those that
    may;
 4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does; `losing`:
-   what of their worth it covers, and which of them it may take the place of; `parting`: of what of a session one is made;
+   what of their worth it covers, and which of them it may take the place of; `parting`: the parts of a
+   session of which one is made;
 5. `rollups`: what is said of one thing across sessions, revised by patches;
 6. `alike`: which summaries say the same, and may become one.
 

@@ -24,8 +24,8 @@ MOST = 16
 FEW = "few"
 """Why a memory is in no summary: fewer than `LEAST` are of its agent and bound as it is."""
 WORTH = "worth"
-"""Why a memory is in no summary: one would have to leave it out though it is worth keeping, would save nothing, or would
-say nothing."""
+"""Why a memory is in no summary: one would leave it out though it is worth keeping, would save nothing, or would say
+nothing."""
 _EDGE_PPM = 50_000
 _TENTH_PPM = PPM // 10
 

@@ -49,6 +49,13 @@ def of_session(world: World, session: str = "s1", **other: Any) -> list[str]:
     return [one.memory_id for one in world.sessions.memories(session=session, **asked)]
 
 
+def test_without_an_agent_it_is_what_all_of_them_said(world: World, shard: Shard) -> None:
+    shard.episode("bert", 7_000, session="s1", agent="bert")
+    world.flush(shard)
+    assert of_session(world) == [A, B, C, D]
+    assert of_session(world, agent=None) == [A, B, C, D, memory_id("bert")]
+
+
 def left(world: World, summary: str = SUM) -> list[str]:
     return [one.memory_id for one in world.sessions.left(0, summary)]
 

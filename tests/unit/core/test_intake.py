@@ -13,6 +13,7 @@ from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, Tic
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded, SessionEnded
 from tests import ROOT
+from tests.builders import genesis as cluster
 
 NOW = 1_760_000_000_000
 PARENT = ids.memory_id("acme", "e-0")
@@ -40,6 +41,17 @@ def test_a_session_ends_by_its_record():
     assert accept(CODEC.encode(said), ENDS) == EndIntent("x1", "acme", "planner", "s1", NOW)
     short = accept({"agent": "planner", "session": "s1"}, ENDS)
     assert short == EndIntent(ids.origin_event_id(topics.ENDS, 1, 7), "default", "planner", "s1", NOW - 5)
+    everyones = accept({"session": "s1"}, ENDS)
+    assert isinstance(everyones, EndIntent) and everyones.agent is None
+
+
+def test_where_agents_sign_each_ends_its_own_part():
+    data = json.dumps({"session": "s1", "namespace": "acme"}).encode()
+    ended = intake.accept(CODEC, data, ENDS, NOW, False, genesis=cluster.make())
+    assert isinstance(ended, EndIntent) and ended.agent is None
+    signed = cluster.make(agent_keys={"anna": cluster.public_key("anna")}, signed=("acme",))
+    answer = intake.accept(CODEC, data, ENDS, NOW, False, genesis=signed)
+    assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.UNSIGNED, "agent")
 
 
 @pytest.mark.parametrize(

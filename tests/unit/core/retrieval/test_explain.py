@@ -441,3 +441,17 @@ def test_what_a_late_use_brought_back_says_whose_it_was() -> None:
     account, text = told(shard, A)
     assert [vote.outcome for vote in account.votes] == ["forgotten", "restored"]
     assert "because reviewer asked for it back; the epoch was opened by a use that came after the forgetting." in text
+
+
+def test_a_summary_that_waits_is_told_when_members_vote() -> None:
+    made = Shard(CODEC, GENESIS)
+    for name in "abc":
+        made.episode(name, session="s1")
+    made.summary("sum", [A, B, C])
+    made.tick(100_000)
+    text = told(made, memory_id("sum"))[1]
+    assert "It waits for its vote, and is in no search until then. Members may vote on it\n  in epoch 1" in text
+    assert "nothing to forget" not in text and "If they do not, it goes for good at" in text
+    made.consolidate(memory_id("sum"), [A, B, C], nobody)
+    made.tick(200_000)
+    assert "Members may vote on it\n  again in epoch 2" in told(made, memory_id("sum"))[1]

@@ -148,6 +148,13 @@ def test_of_too_few_that_are_bound_otherwise_none_is_made_and_the_others_are_sum
     assert one.derives_from == ("m0", "m1", "m2", "m3")
 
 
+def test_what_ends_for_all_leaves_the_same_summaries_as_if_each_agent_had_ended_it() -> None:
+    his = [replace(one, memory_id=f"b{one.memory_id}", agent="bert", subject="bert") for one in MEMORIES]
+    both = [one for pair in zip(MEMORIES, his, strict=True) for one in pair]
+    each = [*made(MEMORIES), *made(his, replace(CLOSED, agent="bert"))]
+    assert made(both, replace(CLOSED, agent=None)) == each and len(each) == 2
+
+
 def test_what_differs_by_less_than_a_tenth_is_summed_up_together() -> None:
     sensitive = [replace(one, sensitivity_ppm=310_000 + 30_000 * at) for at, one in enumerate(MEMORIES)]
     (one,) = made(sensitive)

@@ -28,6 +28,26 @@ def test_a_session_is_ended_as_an_agent_would(codec: Codec) -> None:
     assert isinstance(again, EndIntent) and again.event_id == "x1"
 
 
+def test_without_an_agent_it_ends_for_all(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    answer = client_of(service).post("/sessions/end", json={"session": "s1", "namespace": "greenhouse"})
+    ((intent, _),) = service.ended
+    assert (answer.status_code, answer.json()["agent"], intent.agent) == (202, None, None)
+
+
+def test_what_comes_of_a_session_is_told_to_who_may_read_or_publish_there(codec: Codec, tmp_path: Path) -> None:
+    file = tmp_path / "api-keys.json"
+    stored(file, (1, ("read",), ("greenhouse",)), (2, ("publish",), ("mill",)))
+    client = client_of(make(codec, Door(file)))
+    told = client.get("/sessions/greenhouse/shift", headers=bearer(1)).json()
+    (part,) = told["parts"]
+    assert (told["epoch"], told["interactions_left"], part["memories"]) == (4, 37, 2)
+    assert (part["staying"], [one["memories"] for one in part["waiting"]]) == ({"wanted": 1}, [1])
+    assert client.get("/sessions/greenhouse/shift", headers=bearer(2, "publish")).status_code == 403
+    missing = client.get("/sessions/greenhouse/unknown", headers=bearer(1))
+    assert (missing.status_code, missing.json()["field"]) == (404, "session")
+
+
 @pytest.mark.parametrize(
     ("changed", "code", "field"),
     [

@@ -129,7 +129,7 @@ def test_a_read_comes_after_the_write_that_it_names_or_says_so(
 
 
 def test_every_read_of_memories_may_come_after_a_write() -> None:
-    names = {"search", "retrieve", "recall", "context", "memories", "memory", "explain"}
+    names = {"search", "retrieve", "recall", "context", "memories", "memory", "explain", "session"}
     assert {endpoint.name for endpoint in READS} == names
 
 
