@@ -15,7 +15,7 @@ import pytest
 from tests import ROOT
 
 # Folders whose fixtures serve all of their files.
-TOGETHER = frozenset({ROOT / "tests" / "integration" / "workers" / "consolidator"})
+TOGETHER = frozenset({ROOT / "tests" / "integration" / "plant"})
 
 
 class Share:

@@ -1,7 +1,7 @@
 """One fleet for the files of this folder, each of whose tests has namespaces of its own.
 
-Its time only goes forward, and one session of tests runs them all (`tests/share.py`). Who needs another fleet, or
-alters what this one has, stands outside.
+Its time only goes forward, and one session of tests runs them all (`tests/share.py`). Processes may die here, since the
+supervisor starts them again; who needs another configuration, or breaks what stays broken, stands elsewhere.
 """
 
 from __future__ import annotations

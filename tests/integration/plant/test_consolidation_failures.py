@@ -13,7 +13,6 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
-import pytest
 from confluent_kafka import TopicPartition
 from msgspec.structs import replace
 
@@ -27,7 +26,7 @@ from memquorum.core.consolidation.extractive import SHARE_PPM
 from memquorum.core.identity import signatures
 from memquorum.core.records import Decided, EpisodeRecorded, JournalEntry, SessionClosed
 from memquorum.schema_files import load_codec
-from tests.support.sessions import NOTES, Plant, plant
+from tests.support.sessions import NOTES, Plant
 from tests.support.waiting import until
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
@@ -51,12 +50,6 @@ LATER = (
     "It is still unclear when the water meter in the cellar gets its seal.",
     "The night shift found 6 litres of oil under press 12 and closed valve B.",
 )
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    with plant(tmp_path_factory.mktemp("plant")) as running:
-        yield running
 
 
 def pid(fleet: Plant, role: str) -> int:

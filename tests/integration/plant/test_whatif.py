@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,44 +13,42 @@ from infra import commands, genesis
 from infra.settings import Settings, SettingsError
 from infra.whatif import NothingTried
 from memquorum.schema_files import load_codec
-from tests.support.sessions import NOTES, START, Plant, configured, driven, rows, tiers
-from tests.support.waiting import until
+from tests.support.sessions import NOTES, Plant
 from workers.upkeep import asked
 
-NAMESPACE = "plant"
+NAMESPACE = "asked-again"
 
 
 @pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """The whole fleet with a driven clock."""
-    with driven(configured(tmp_path_factory.mktemp("line"))) as running:
-        yield running
+def line(fleet: Plant) -> Settings:
+    return fleet.line
 
 
 @pytest.fixture(scope="module")
-def lived(line: Settings) -> tuple[Plant, list[str]]:
-    """Five notes, and what was asked of them."""
-    plant = Plant(line)
-    with plant.client(NAMESPACE) as memory:
-        ids = [memory.add(note, occurred_at=START + n, wait=True).memory_id or "" for n, note in enumerate(NOTES)]
-        plant.turn()
+def lived(fleet: Plant) -> list[str]:
+    """Five notes, and what was asked of them; the notes' ids."""
+    with fleet.client(NAMESPACE) as memory:
+        ids = [memory.add(note, occurred_at=fleet.now + n, wait=True).memory_id or "" for n, note in enumerate(NOTES)]
+        fleet.turn()
         given = 0
         for count, query in enumerate(("Who measured the inlet of pump 7?", "When is the pump test?"), 1):
             given += len(memory.search(query))
             # Before time goes on: a use is a query's by its time.
-            until(partial(counted, line, count, given))
-            plant.turn()
-    return plant, ids
+            fleet.until(partial(counted, fleet, count, given))
+            fleet.turn()
+    return ids
 
 
 def logged(line: Settings) -> list[Any]:
     made = genesis.read(line)
-    return list(asked.read(line.bootstrap, made.shards, load_codec(), genesis.service_stamps(line)))
+    read = asked.read(line.bootstrap, made.shards, load_codec(), genesis.service_stamps(line))
+    return [one for one in read if one.namespace == NAMESPACE]
 
 
-def counted(line: Settings, queries: int, uses: int) -> bool:
+def counted(fleet: Plant, queries: int, uses: int) -> bool:
     """Whether so many queries stand in the log, and so many uses in the store."""
-    return len(logged(line)) == queries and rows(line, "SELECT sum(accesses) FROM strength") == [(uses,)]
+    told = "SELECT sum(accesses) FROM strength JOIN memory m ON m.id = memory_id WHERE m.namespace = %(n)s"
+    return len(logged(fleet.line)) == queries and fleet.rows(told, n=NAMESPACE) == [(uses,)]
 
 
 def run(line: Settings, *words: str) -> int:
@@ -67,18 +64,18 @@ def told(line: Settings, capsys: pytest.CaptureFixture[str], *words: str) -> dic
 
 
 def test_what_would_have_been_missed(
-    line: Settings, lived: tuple[Plant, list[str]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    fleet: Plant, line: Settings, lived: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    before = tiers(line, NAMESPACE)
+    before = fleet.tiers(NAMESPACE)
     small = ("--policy", "fifo", "--budget", "64", "--uncapped", "--namespace", NAMESPACE)
     found = told(line, capsys, *small)
     assert (found["namespaces"], found["memories"], found["keyless"]) == (1, 5, 0)
     assert found["again"] > 0 and found["logged"] == 0, "the queries were not asked again"
     assert found["fifo"]["held_tokens"] <= 64 < found["voted"]["held_tokens"]
     assert found["fifo"]["misses"] > 0 and found["fifo"]["regrets"]
-    assert {one["memory_id"] for one in found["fifo"]["regrets"]} <= set(lived[1])
+    assert {one["memory_id"] for one in found["fifo"]["regrets"]} <= set(lived)
     assert told(line, capsys, *small)["hash"] == found["hash"]
-    everything = told(line, capsys, "--budget", "50000")
+    everything = told(line, capsys, "--budget", "50000", "--namespace", NAMESPACE)
     assert everything["worth"]["misses"] == everything["worth"]["gone"] == 0
     assert everything["worth"]["read_hit_low"] == 1
     file = tmp_path / "chart.svg"
@@ -86,7 +83,7 @@ def test_what_would_have_been_missed(
     said = capsys.readouterr().out
     assert "fifo would have forgotten" in said and found["hash"] in said and len(said.splitlines()) < 15
     assert file.read_text().startswith("<svg")
-    assert tiers(line, NAMESPACE) == before, "a what-if changed something"
+    assert fleet.tiers(NAMESPACE) == before, "a what-if changed something"
 
 
 @pytest.mark.parametrize(
@@ -102,22 +99,19 @@ def test_what_would_have_been_missed(
         (("--budget", "100", "--from", "2026-01-01"), "nothing to replay"),
     ],
 )
-def test_what_cannot_be_tried_is_refused(
-    line: Settings, lived: tuple[Plant, list[str]], words: tuple[str, ...], why: str
-) -> None:
+def test_what_cannot_be_tried_is_refused(line: Settings, lived: list[str], words: tuple[str, ...], why: str) -> None:
     with pytest.raises((SettingsError, NothingTried), match=why):
         run(line, *words)
 
 
 def test_what_was_erased_is_unknown_and_the_hash_knows_which_keys_there_are(
-    line: Settings, lived: tuple[Plant, list[str]], capsys: pytest.CaptureFixture[str]
+    fleet: Plant, line: Settings, lived: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plant, ids = lived
     words = ("--policy", "fifo", "--budget", "64", "--uncapped", "--namespace", NAMESPACE)
     before = told(line, capsys, *words)
-    with plant.client(NAMESPACE) as memory:
-        memory.erase(memory_id=ids[0], dry_run=False)
-    until(lambda: told(line, capsys, *words)["keyless"] == 1)
+    with fleet.client(NAMESPACE) as memory:
+        memory.erase(memory_id=lived[0], dry_run=False)
+    fleet.until(lambda: told(line, capsys, *words)["keyless"] == 1)
     after = told(line, capsys, *words)
     assert after["hash"] != before["hash"]
-    assert ids[0] not in {one["memory_id"] for one in after["fifo"]["regrets"]}
+    assert lived[0] not in {one["memory_id"] for one in after["fifo"]["regrets"]}
