@@ -34,7 +34,7 @@ from memquorum.core.avro import Codec
 from memquorum.schema_files import load_codec
 from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
-from tests.share import Share
+from tests.share import TOGETHER, Share
 
 SHARDS = 4
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -65,11 +65,12 @@ def _waits(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, lest one session runs one of them while the other has nothing left to do.
+    """Files with slow tests come first, and folders that one session runs, lest it runs one of them while the other has
+    nothing left to do.
 
     Who waits for what runs beside the tests comes last: until then it takes what the others leave.
     """
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.path.parent in TOGETHER}
     items.sort(key=lambda item: (_waits(item), item.path not in slow))
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests import ROOT
 
 # Folders whose fixtures serve all of their files.
-TOGETHER = frozenset({ROOT / "tests" / "integration" / "plant"})
+TOGETHER = frozenset({ROOT / "tests" / "plant"})
 
 
 class Share:

@@ -13,15 +13,14 @@ _LOOK_S = 0.05
 _FIRST_LOOKS_S = 0.25
 
 Pause = Callable[[float], None]
-"""Waits so many seconds at most, and less where it is told that something happened."""
+"""Waits so many seconds, or a little longer for something to happen."""
 
 
 def until(condition: Callable[[], _T], what: str = "it did not happen", pause: Pause = time.sleep) -> _T:
     """The condition's value as soon as it is true. AssertionError says `what` where it never is."""
     deadline = time.monotonic() + _PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, what
-        pause(_LOOK_S)
+    found = _looks(condition, deadline, pause)
+    assert found, what
     return found
 
 
@@ -40,13 +39,21 @@ def later(
     deadline, looks_s = time.monotonic() + _PATIENCE_S, _FIRST_LOOKS_S
     while True:
         turn()
-        again = time.monotonic() + looks_s
-        while not (found := condition()):
-            now = time.monotonic()
-            assert now < deadline, what
-            if now >= again:
-                break
-            pause(_LOOK_S)
-        else:
+        if found := _looks(condition, min(deadline, time.monotonic() + looks_s), pause):
             return found
+        assert time.monotonic() < deadline, what
         looks_s *= 2
+
+
+def _looks(condition: Callable[[], _T], until_s: float, pause: Pause) -> _T:
+    """The condition's value as soon as it is true, or what it was at that time.
+
+    A look that took long is followed by as long a pause: who looks needs the processors of those who are waited for.
+    """
+    while True:
+        began = time.monotonic()
+        found = condition()
+        now = time.monotonic()
+        if found or now >= until_s:
+            return found
+        pause(max(_LOOK_S, now - began))

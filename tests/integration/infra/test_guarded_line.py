@@ -26,7 +26,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """An installation whose brokers want passwords over TLS."""
     folder = tmp_path_factory.mktemp("guarded")
     chosen = replace(
-        settings.load({}, folder), kafka_protocol="SASL_SSL", encoder="hashing", throwaway=True, tick_ms=200,
+        settings.load({}, folder), kafka_protocol="SASL_SSL", encoder="hashing", throwaway=True, tick_ms=1000,
         ingest_limits="few=120/0/0",
     )  # fmt: skip
     with supervisor.started(chosen) as found:

@@ -36,7 +36,7 @@ LIMIT = 5
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The fleet, where the namespaces `few-…` may have five memories each."""
     chosen = replace(settings.load({}, tmp_path_factory.mktemp("in-all")), encoder="hashing", throwaway=True)
-    with supervisor.started(replace(chosen, tick_ms=200, ingest_limits=f"few-*=0/0/{LIMIT}")) as found:
+    with supervisor.started(replace(chosen, tick_ms=1000, ingest_limits=f"few-*=0/0/{LIMIT}")) as found:
         yield found
 
 
