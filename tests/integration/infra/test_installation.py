@@ -45,7 +45,7 @@ def _alive(pid: int) -> bool:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     run_dir = tmp_path_factory.mktemp("installation")
-    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=100).save()
+    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=1000).save()
     up = _infra("up", "--run-dir", str(run_dir))
     assert up.returncode == 0, up.stderr
     yield settings.load({}, run_dir)
