@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import astuple, replace
 
 from db import keys_to_destroy
-from db.inmemory_budgets import Held, weighted
+from db.inmemory_budgets import Held, older, weighted
 from db.inmemory_vault import InMemoryVault
 from db.keys_to_destroy import Due, Echo
 from db.rollup_rows import CHARACTERS_MOST, LOG_MOST, SAID_MOST, Quoted, logged, quoted, readable
@@ -69,7 +69,7 @@ from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, grade
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP
+from memquorum.core.vote.kinds import CONTESTS, GOES, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     NEAREST,
@@ -419,12 +419,18 @@ class InMemorySchedule:
         self._store = store
 
     def due(
-        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        unused_since: Mapping[str, int],
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         """Memories alive that nobody used after a time and that rest no longer; see the port."""
         found = [
             s
-            for s in self._free(shard)
+            for s in self._free(shard, room=room)
             if s.last_access <= unused_since[s.tier] and self._store.memories[s.memory_id].namespace not in without
         ]
         found.sort(key=lambda s: (s.last_access, s.memory_id))
@@ -439,11 +445,18 @@ class InMemorySchedule:
         return sorted(found, key=astuple)
 
     def fading(
-        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        asked: Sequence[Fading],
+        as_of: int,
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         """What of these grades nobody used for so long, and rests no longer; see the port."""
         of, found = {one.grade: one for one in asked}, list[tuple[int, int, str, str]]()
-        for s in self._free(shard):
+        for s in self._free(shard, room=room):
             namespace = self._store.memories[s.memory_id].namespace
             one = of.get(grade(s.salience_ppm, s.replays))
             if one is None or s.tier != SHORT_TERM or not s.fades or namespace in without:
@@ -498,7 +511,7 @@ class InMemorySchedule:
         """Summaries that wait for their vote, with what they were made of; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
         protected = {memory for memory, _ in self._store.protected}
-        disputed = self._disputed(alive)
+        disputed = _disputed(self._store, alive)
         state = self._store.states[shard]
         drafts = [
             m for m in self._store.memories.values()
@@ -566,7 +579,7 @@ class InMemorySchedule:
     def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
         """Summaries that lie near others, and those; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
-        held = {memory for memory, _ in self._store.protected} | self._disputed(alive)
+        held = {memory for memory, _ in self._store.protected} | _disputed(self._store, alive)
         free = [
             self._store.memories[i] for i, s in sorted(alive.items())
             if s.tier == SHORT_TERM and self._store.memories[i].made_by is not None and i not in held
@@ -575,26 +588,14 @@ class InMemorySchedule:
         looked = [m for m in free if after is None or m.id > after][:limit]
         named: set[str] = set()
         for one in looked:
-            beside = [(self._cosine_ppm(one, m), m.id) for m in free if m.id != one.id and _beside(m) == _beside(one)]
+            beside = [
+                (_cosine_ppm(self._store, one, m), m.id) for m in free if m.id != one.id and _beside(m) == _beside(one)
+            ]
             near = sorted((-cosine, i) for cosine, i in beside if cosine >= least_ppm)[:NEAREST]
             named.update(i for _, i in near)
             named.update([one.id] if near else [])
-        found = tuple(self._peer(alive[i]) for i in sorted(named))
+        found = tuple(_peer(self._store, self._candidate(alive[i])) for i in sorted(named))
         return Peers(found, looked[-1].id if looked and len(looked) == limit else None)
-
-    def _disputed(self, alive: Collection[str]) -> set[str]:
-        """What says otherwise than what is alive, or the other way round."""
-        rows = self._store.rows[Conflict].values()
-        return {i for one in rows if one.newer in alive and one.older in alive for i in (one.newer, one.older)}
-
-    def _cosine_ppm(self, one: Memory, other: Memory) -> int:
-        a, b = (self._store.contents[m.id].vector.astype(np.float16).astype(np.float32) for m in (one, other))
-        return cosine_ppm(a, b)
-
-    def _peer(self, s: Strength) -> Peer:
-        m, clear = self._store.memories[s.memory_id], self._store.contents[s.memory_id]
-        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
-        return Peer(self._candidate(s), clear.text, clear.vector.astype(np.float16).astype(np.float32), marks)
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
@@ -616,20 +617,20 @@ class InMemorySchedule:
 
     def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
         """How many tokens namespaces hold; see the port."""
-        found: Counter[str] = Counter()
-        for s in self._alive(shard):
-            namespace = self._store.memories[s.memory_id].namespace
-            if covers(patterns, namespace):
-                found[namespace] += tokens(self._store.contents[s.memory_id].text)
-        return dict(found)
+        return _held_tokens(self._store, self._alive(shard), patterns)
 
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
         """What is alive in a namespace, as a budget weighs it; see the port."""
         return weighted(_held(self._store, shard), shard, namespace, self._store.states[shard].last_epoch)
 
-    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+    def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
+        """What is older than its type may become; see the port."""
+        found = older(self._free(shard, room=True), self._store.memories, before)
+        return [self._candidate(s) for s in found[:limit]]
+
+    def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
-        known = {s.memory_id: s for s in self._free(shard)}
+        known = {s.memory_id: s for s in self._free(shard, room=room)}
         return [self._candidate(known[i]) for i in memory_ids if i in known]
 
     def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
@@ -648,8 +649,8 @@ class InMemorySchedule:
     def _alive(self, shard: int) -> list[Strength]:
         return [s for s in self._store.strengths.values() if s.shard == shard]
 
-    def _free(self, shard: int) -> list[Strength]:
-        rested = (s for s in self._alive(shard) if self._rested(s, LETS_GO))
+    def _free(self, shard: int, *, room: bool = False) -> list[Strength]:
+        rested = (s for s in self._alive(shard) if self._rested(s, GOES if room else LETS_GO))
         return [s for s in rested if not protects(self._store.protected, s.memory_id)]
 
     def _rested(self, s: Strength, kinds: Mapping[str, str]) -> bool:
@@ -667,6 +668,33 @@ class InMemorySchedule:
 def _outcomes(store: InMemoryStore, memory_id: str) -> list[OutcomeRow]:
     """What votes on a memory came to."""
     return [one for row in store.decisions for one in row.outcomes if one.memory_id == memory_id]
+
+
+def _held_tokens(store: InMemoryStore, alive: Iterable[Strength], patterns: Collection[str]) -> dict[str, int]:
+    """How many tokens the living memories of namespaces weigh."""
+    found: Counter[str] = Counter()
+    for s in alive:
+        namespace = store.memories[s.memory_id].namespace
+        if covers(patterns, namespace):
+            found[namespace] += tokens(store.contents[s.memory_id].text)
+    return dict(found)
+
+
+def _disputed(store: InMemoryStore, alive: Collection[str]) -> set[str]:
+    """What says otherwise than what is alive, or the other way round."""
+    rows = store.rows[Conflict].values()
+    return {i for one in rows if one.newer in alive and one.older in alive for i in (one.newer, one.older)}
+
+
+def _cosine_ppm(store: InMemoryStore, one: Memory, other: Memory) -> int:
+    a, b = (store.contents[m.id].vector.astype(np.float16).astype(np.float32) for m in (one, other))
+    return cosine_ppm(a, b)
+
+
+def _peer(store: InMemoryStore, one: Candidate) -> Peer:
+    m, clear = store.memories[one.memory_id], store.contents[one.memory_id]
+    marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
+    return Peer(one, clear.text, clear.vector.astype(np.float16).astype(np.float32), marks)
 
 
 def _held(store: InMemoryStore, shard: int) -> Held:

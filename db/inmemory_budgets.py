@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -12,7 +12,7 @@ from memquorum.core.journal.rows import Conflict, Memory, Protection, Provenance
 from memquorum.core.policy import PPM
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.text.tokens import TOKEN_BYTES, tokens
-from memquorum.core.tiers import ALIVE, DRAFT
+from memquorum.core.tiers import ALIVE, DRAFT, SHORT_TERM
 from memquorum.core.vote.kinds import MAKES_ROOM
 from memquorum.ports import GOALS_NEAREST, Candidate, Weighted
 from memquorum.schema_files import shared_codec
@@ -92,3 +92,10 @@ def _goals_ppm(held: Held, m: Memory) -> int:
 def _cosine(one: Clear, other: Clear) -> float:
     a, b = (np.atleast_2d(x.vector)[0].astype(np.float16).astype(np.float64) for x in (one, other))
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def older(free: Iterable[Strength], memories: Mapping[str, Memory], before: Mapping[str, int]) -> list[Strength]:
+    """Those of short-term memory that are older than their type may become, the oldest first."""
+    short = (s for s in free if s.tier == SHORT_TERM)
+    found = [s for s in short if s.created < before.get(memories[s.memory_id].type, -1)]
+    return sorted(found, key=lambda s: (s.created, s.memory_id))

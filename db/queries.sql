@@ -955,6 +955,18 @@ WHERE s.shard = %(shard)s AND s.doubts > 0
 ORDER BY s.salience_ppm, s.memory_id
 LIMIT %(limit)s
 
+-- :name schedule_aged
+-- Short-term memories that were made before the time of their type, do not rest and are not protected, the oldest first.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.created < (%(before)s::jsonb ->> m.type)::bigint
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+ORDER BY s.created, s.memory_id
+LIMIT %(limit)s
+
 -- :name schedule_contested
 -- What says otherwise than what is alive and neither pinned nor needed, with that, the latest first: where neither rests.
 -- `kinds`: by the tier of the older one, the kind that both rest for.

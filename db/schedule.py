@@ -18,7 +18,7 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.kinds import CONTESTS, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP
+from memquorum.core.vote.kinds import CONTESTS, GOES, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP
 from memquorum.ports import (
     GOALS_NEAREST,
     NEAREST,
@@ -49,12 +49,18 @@ class PostgresSchedule:
         self._link.close()
 
     def due(
-        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        unused_since: Mapping[str, int],
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         """Memories alive that nobody used after their tier's time and that rest no longer; see the port."""
         parameters = {
             "shard": shard, "unused_since": Json(dict(unused_since)), "limit": limit, "without": list(without),
-            "kinds": Json(LETS_GO),
+            "kinds": Json(GOES if room else LETS_GO),
         }  # fmt: skip
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]
@@ -65,7 +71,14 @@ class PostgresSchedule:
             return [Grade(*row) for row in connection.execute(QUERIES["schedule_grades"], {"shard": shard})]
 
     def fading(
-        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        asked: Sequence[Fading],
+        as_of: int,
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         """What of these grades nobody used for so long, and rests no longer; see the port."""
         told = [
@@ -73,7 +86,7 @@ class PostgresSchedule:
         ]
         parameters = {
             "shard": shard, "asked": Json(told), "as_of": as_of, "limit": limit, "without": list(without),
-            "kinds": Json(LETS_GO),
+            "kinds": Json(GOES if room else LETS_GO),
         }  # fmt: skip
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_fading"], parameters)]
@@ -148,11 +161,17 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return found_weighted(connection, shard, namespace)
 
-    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+    def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
+        """What is older than its type may become; see the port."""
+        parameters = {"shard": shard, "before": Json(dict(before)), "limit": limit, "kinds": Json(GOES)}
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_aged"], parameters)]
+
+    def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
         if not memory_ids:
             return []
-        parameters = {"shard": shard, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
+        parameters = {"shard": shard, "ids": list(memory_ids), "kinds": Json(GOES if room else LETS_GO)}
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
 

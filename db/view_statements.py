@@ -162,7 +162,7 @@ WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 WEIGHED = "INSERT INTO worth VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET texts = texts + 1"
 WORTHS = "SELECT alike, step, texts FROM worth WHERE namespace = ?"
 # A memory as its namespace's budget counts it.
-WEIGH = "INSERT OR IGNORE INTO weight VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+WEIGH = "INSERT OR IGNORE INTO weight VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 MOVED = "UPDATE weight SET tier = ? WHERE namespace = ? AND memory_id = ?"
 TIER = "SELECT tier FROM weight WHERE namespace = ? AND memory_id = ?"
 # What fills a slot anew takes the place of what filled it, as whoever applies it does without a vote.
@@ -177,13 +177,14 @@ AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id A
 WEIGHTS = """
 SELECT w.memory_id, w.tier, m.created, m.last_access, m.salience_ppm, w.type, w.tokens, m.reads + m.reinforced,
        m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs,
-       (SELECT group_concat(DISTINCT kind) FROM protected p WHERE p.memory_id = w.memory_id), m.touched
+       (SELECT group_concat(DISTINCT kind) FROM protected p WHERE p.memory_id = w.memory_id), w.fades, m.touched
 FROM weight w
 CROSS JOIN place p ON p.memory_id = w.memory_id
 CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
 WHERE w.namespace = ? AND w.tier IN ('short-term', 'long-term')
 ORDER BY w.memory_id
 """
+WEIGHED_NAMESPACES = "SELECT DISTINCT namespace FROM weight"
 FORGOTTEN = "SELECT accepted_offset, memory_ids FROM forgotten"
 # What is let go of for good is at no place of its namespace any more.
 UNWEIGH = """

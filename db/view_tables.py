@@ -45,7 +45,8 @@ CREATE TABLE IF NOT EXISTS worth (
     PRIMARY KEY (namespace, alike, step)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS weight (
     namespace TEXT, memory_id TEXT, type TEXT NOT NULL, tokens INTEGER NOT NULL, tier TEXT NOT NULL, worth_ppm INTEGER,
-    novelty_ppm INTEGER, needs TEXT NOT NULL, slot TEXT, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
+    novelty_ppm INTEGER, needs TEXT NOT NULL, slot TEXT,
+    fades INTEGER NOT NULL, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS weight_slot ON weight (namespace, slot) WHERE slot IS NOT NULL;
 CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
 CREATE TABLE IF NOT EXISTS anew (

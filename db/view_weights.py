@@ -34,9 +34,11 @@ class ViewWeights:
         novelty_ppm: int | None,
         needs: tuple[str, ...] = (),
         slot: str | None = None,
+        fades: bool = True,
     ) -> None:
-        """A memory was read. `needs`: what it was made of; `slot`: the one that it fills, on purpose."""
-        row = (namespace, memory_id, type_, tokens, tier, worth_ppm, novelty_ppm, ",".join(needs), slot)
+        """A memory was read. `needs`: what it was made of; `slot`: the one that it fills, on purpose; `fades`: whether
+        triage goes by its decay score."""
+        row = (namespace, memory_id, type_, tokens, tier, worth_ppm, novelty_ppm, ",".join(needs), slot, fades)
         self._connected().execute(sql.WEIGH, row)
 
     def fills(self, memory_id: str, namespace: str, slot: str, *, agent: str, created: int, granted: bool) -> None:
@@ -55,6 +57,10 @@ class ViewWeights:
         row = self._connected().execute(sql.TIER, (namespace, memory_id)).fetchone()
         return None if row is None else str(row[0])
 
+    def namespaces(self) -> list[str]:
+        """Those of which anything was read."""
+        return [name for (name,) in self._connected().execute(sql.WEIGHED_NAMESPACES)]
+
     def alive(self, namespace: str) -> list[Weighted]:
         """What is alive in a namespace, as far as it was read, by id. A view knows of no rests and no goals."""
         gone = dict[str, int]()
@@ -63,10 +69,10 @@ class ViewWeights:
         # What was used after the vote to forget began is alive: that vote did not count.
         found = self._connected().execute(sql.WEIGHTS, (namespace,))
         rows = [row[:-1] for row in found if row[-1] > gone.get(row[0], -1)]
-        links = Counter(parent for *_, needs, _ in rows for parent in needs.split(",") if parent)
+        links = Counter(parent for *_, needs, _, _ in rows for parent in needs.split(",") if parent)
         return [
             Weighted(
-                Candidate(memory_id, namespace, tier, created, last_access, salience, early=False),
+                Candidate(memory_id, namespace, tier, created, last_access, salience, early=False, fades=bool(fades)),
                 type_, tokens, uses, sensitivity, 0, links[memory_id],
                 needs=tuple(filter(None, needs.split(","))),
                 rests=False,
@@ -75,5 +81,5 @@ class ViewWeights:
                 novelty_ppm=novelty,
             )
             for memory_id, tier, created, last_access, salience, type_, tokens, uses, sensitivity, worth, novelty,
-            needs, protections in rows
+            needs, protections, fades in rows
         ]  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,13 @@ from db.preview_rows import Moment, moment
 from infra import policy as policies
 from infra.settings import Settings, SettingsError
 from memquorum.core import caps
-from memquorum.core.budgets.items import Score
+from memquorum.core.budgets.items import in_words
 from memquorum.core.budgets.ledger import Ledger, Plan
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.weighing import groups, item
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.names import namespace_fault
-from memquorum.core.policy import FEATURES, FORGETTING, TOKENS_LEAST, Budget, Policy, share
+from memquorum.core.policy import FEATURES, FORGETTING, TOKENS_LEAST, Budget, Policy
 from memquorum.core.tiers import ALIVE, DRAFT
 from memquorum.ports import Weighted
 from memquorum.schema_files import load_codec
@@ -82,10 +82,16 @@ def show(settings: Settings, made: Genesis, parsed: Namespace) -> int:
 
 
 def look(
-    store: Moment, asked: Genesis, shard: int, as_of: int, wanted: tuple[str, int | None, str | None]
+    store: Moment,
+    asked: Genesis,
+    shard: int,
+    as_of: int,
+    wanted: tuple[str, int | None, str | None],
+    *,
+    going: Collection[str] = (),
 ) -> list[Outlook]:
     """The outlook of the namespaces of a shard that a pattern fits. `wanted`: it, and tokens and a policy where other
-    ones count than theirs."""
+    ones count than theirs; `going`: what goes anyway."""
     pattern, tokens, name = wanted
     policy, found = asked.policy, list[Outlook]()
     for namespace, held in store.held(shard, [pattern]).items():
@@ -97,7 +103,8 @@ def look(
         if budget is not None:
             quotas = store.quotas([namespace], caps.since(as_of, policy.caps))
             room = caps.room(quotas.get(namespace, caps.NOTHING), as_of, policy.caps)
-            plan = _plan(store.weighted(shard, namespace), budget, policy, as_of)
+            left = [one for one in store.weighted(shard, namespace) if one.candidate.memory_id not in going]
+            plan = _plan(left, budget, policy, as_of)
             found.append(Outlook(namespace, shard, budget, asked.policy_version, held, plan, room))
     return found
 
@@ -125,7 +132,8 @@ def lines(found: Sequence[Outlook]) -> Iterator[str]:
             yield f"    {group.summary}  a summary in the place of {len(group.memory_ids)} memories, if members agree"
         for at, going in enumerate(plan.goes[:_SHOWN]):
             now = ", in the next epoch" if at < one.room else ""
-            yield f"    {going.memory_id}  {going.tokens:,} tokens, {going.why}: score {_scored(going.score)}{now}"
+            features, score = in_words(going.score.features, going.score.net_ppm, going.score.score)
+            yield f"    {going.memory_id}  {going.tokens:,} tokens, {going.why}: score {score} ({features}){now}"
         if len(plan.goes) > _SHOWN:
             yield f"    and {len(plan.goes) - _SHOWN:,} more: --json lists them"
         yield f"  the caps leave {one.room:,} to the next epoch; if members let all go, {plan.held:,} tokens are left"
@@ -152,9 +160,3 @@ def plain(one: Outlook) -> dict[str, Any]:
             for at, going in enumerate(plan.goes)
         ],
     }  # fmt: skip
-
-
-def _scored(score: Score) -> str:
-    parts = ", ".join(f"{name} {share(value)}" for name, value in zip(FEATURES, score.features, strict=True) if value)
-    value = share(score.net_ppm) + ", negative" if score.net_ppm < 0 else share(score.score // 1000)
-    return f"{value} ({parts or 'no feature'})"

@@ -22,6 +22,7 @@ from infra.command import command
 from infra.settings import Settings
 from memquorum.commands import JSON, option
 from memquorum.core import caps
+from memquorum.core.budgets.limits import budget_of
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import FORGETTING, PPM, Policy, share
 from memquorum.core.retrieval.telling import moment as date
@@ -82,11 +83,32 @@ def look(
         as_of = now + later_ms
         names = sorted({one.candidate.namespace for one in alive})
         voters = replace(configured[shard], policy=judged_by)
-        found += preview.outlook(
+        told = preview.outlook(
             standing, shard, alive, store.quotas(names, caps.since(as_of, judged_by.caps)),
             as_of=as_of, policy=judged_by, judge=_Judge(store, voters, as_of),
+            members=len(voters.members),
         )  # fmt: skip
+        _beyond(store, voters, told, as_of)
+        found += told
     return sorted(found, key=lambda one: one.namespace)
+
+
+def _beyond(store: Moment, voters: Genesis, found: Sequence[Outlook], as_of: int) -> None:
+    """Adds what is beyond the budgets of a shard's namespaces, of which as many are nominated as there is room for:
+    members let go what is least, which by what the store holds is what is nominated."""
+    left = voters.policy.epoch.proposals_max - sum(one.nominated for one in found)
+    for one in found:
+        if budget_of(voters.policy.budget, one.namespace) is not None:
+            for told in budgets.look(
+                store, voters, one.shard, as_of, (one.namespace, None, None), going=set(one.named)
+            ):
+                goes = [going.memory_id for going in told.plan.goes]
+                one.beyond = len(goes)
+                now = goes[: max(0, min(one.room - one.nominated, left))]
+                one.named += now
+                one.nominated += len(now)
+                one.forgotten += len(now)
+                left -= len(now)
 
 
 class _Judge:
@@ -128,11 +150,14 @@ def lines(found: Sequence[Outlook], policies: Mapping[int, Policy]) -> Iterator[
         )
     for one in found:
         yield f"{one.namespace} (shard {one.shard}): {one.living:,} alive, {one.due:,} due to be forgotten"
-        if not one.due:
+        if not (one.due or one.beyond):
             continue
-        why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(one.reasons.items()))
-        yield f"  {one.protected:,} protected, {one.resting:,} resting; free: {why or 'none'}"
-        yield f"  the votes let go {one.let_go:,} of {one.judged:,}, by what their agents still have in the store"
+        if one.due:
+            why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(one.reasons.items()))
+            yield f"  {one.protected:,} protected, {one.resting:,} resting; free: {why or 'none'}"
+            yield f"  the votes let go {one.let_go:,} of {one.judged:,}, by what their agents still have in the store"
+        if one.beyond:
+            yield f"  besides {one.beyond:,} are beyond its budget, and go in turn: --policy NAME lists them"
         yield (
             f"  the next epoch nominates {one.nominated:,}, and {one.forgotten:,} of them would be forgotten; "
             f"the caps leave {one.room:,} in it and {max(0, one.day_left):,} of the day"

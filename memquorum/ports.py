@@ -287,12 +287,19 @@ class Schedule(Protocol):
     """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
 
     def due(
-        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        unused_since: Mapping[str, int],
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         """Memories alive that nobody used after a time, that rest no longer and are not protected; longest unused
         first, ties by id.
 
-        `unused_since`: the time by tier. `without`: namespaces of which none is wanted.
+        `unused_since`: the time by tier. `without`: namespaces of which none is wanted. `room`: whether the rest is
+        that of what is to go for want of room (`core.vote.kinds`).
         """
         ...
 
@@ -301,11 +308,18 @@ class Schedule(Protocol):
         ...
 
     def fading(
-        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        asked: Sequence[Fading],
+        as_of: int,
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         """Memories of these grades that nobody used after the time of theirs, rest no longer and are not protected:
         those of the lowest decay score at `as_of` first, as far as their grade says; ties by the last access, then by
-        id. `without`: namespaces of which none is wanted."""
+        id. `without`, `room`: as in `due`."""
         ...
 
     def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Quota]:
@@ -369,7 +383,12 @@ class Schedule(Protocol):
         """Everything that is alive in a namespace, and its summaries that wait for their vote, by id."""
         ...
 
-    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+    def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
+        """Short-term memories that were made before a time, by their type, are not protected and do not rest as what is
+        to go for want of room; the oldest first, ties by id. Of a type that is not named there are none."""
+        ...
+
+    def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         """Those of the memories that are alive and, as in `due`, rest no longer; in the order asked for."""
         ...
 

@@ -2,14 +2,17 @@
 
 A shard is asked what its namespaces with a budget hold; only one that holds too much is read. Whoever is over its
 budget and may let nothing go, since all of it is protected or rests, is not read again before the shard's next epoch or
-before it holds another number of tokens. What is beyond a budget is told once in the log, by its reasons.
+before it holds another number of tokens; and what was read to see whether an epoch is to be opened is not read again
+for its nomination. What is beyond a budget is told once in the log, by its reasons, and counted by them.
 """
 
 from __future__ import annotations
 
 import hmac
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,7 +28,10 @@ from memquorum.core.policy import Budget, Policy, budgets
 from memquorum.core.records import Standing, Weighed
 from memquorum.core.tiers import ALIVE
 from memquorum.ports import Candidate, Schedule, Weighted
+from memquorum.telemetry.bundle import Stage, Telemetry
 
+# So many namespaces are named in words.
+_NAMED = 3
 log = logging.getLogger(__name__)
 
 
@@ -44,6 +50,14 @@ class Elsewhere(Struct, frozen=True):
     drafts: Mapping[str, Collection[str]] = {}
 
 
+class _Read(Struct):
+    """What was read of a shard at a tick: what its namespaces hold, and those that were looked through."""
+
+    moment: tuple[int, int, int]
+    holds: Mapping[str, int]
+    weighted: dict[str, list[Weighted]]
+
+
 NOTHING = Leaving()
 NOBODY = Elsewhere()
 
@@ -51,13 +65,16 @@ NOBODY = Elsewhere()
 class Budgets:
     """Asks the schedule what namespaces hold; remembers which are beyond their budgets for good."""
 
-    def __init__(self, schedule: Schedule, seed: bytes) -> None:
+    def __init__(self, schedule: Schedule, seed: bytes, shown: Stage | None = None) -> None:
         """`seed`: the stage's secret, of which the lots of `random` are drawn: who writes cannot tell what goes."""
         self._schedule = schedule
+        self._shown = shown or Telemetry().stage("nomination")
+        self._reasons: dict[int, set[str]] = {}
         self._seed = hmac.digest(seed, b"memquorum/budgets", "sha256")
         # By (shard, namespace): in which epoch, holding how much, nothing might go.
         self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
         self._told: dict[tuple[int, str], Mapping[str, int]] = {}
+        self._read: _Read | None = None
 
     def over(self, shard: int, standing: Standing, as_of: int, policy: Policy) -> bool:
         """Whether a namespace holds more than its budget, and something of it may go."""
@@ -80,13 +97,20 @@ class Budgets:
         also: Elsewhere = NOBODY,
         opens: bool = False,
     ) -> Leaving:
-        asked = self._asked(shard, standing, policy, opens)
+        moment = shard, standing.last_epoch, as_of
+        seen = self._read
+        if opens or seen is None or seen.moment != moment:
+            seen = _Read(moment, self._held(shard, policy), {})
+        self._read = seen if opens else None
+        asked = self._asked(shard, standing, policy, seen.holds, opens=opens)
         if not asked:
             return NOTHING
         rooms = caps.rooms(self._schedule.quotas(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
         chosen = list[tuple[Candidate, Weighed]]()
         for namespace, (budget, held) in asked.items():
-            known = {one.candidate.memory_id: one for one in self._schedule.weighted(shard, namespace)}
+            if namespace not in seen.weighted:
+                seen.weighted[namespace] = self._schedule.weighted(shard, namespace)
+            known = {one.candidate.memory_id: one for one in seen.weighted[namespace]}
             room = rooms[namespace] - len(known.keys() & set(also.going))
             plan = self._ledger(known, budget, policy, also).plan(
                 budget.tokens, as_of, most=max(0, min(room, policy.epoch.proposals_max)), groups=_drafts(known, also)
@@ -100,15 +124,23 @@ class Budgets:
                 chosen.append((told.candidate, said))
         return Leaving(tuple(chosen), rooms)
 
-    def _asked(self, shard: int, standing: Standing, policy: Policy, opens: bool) -> dict[str, tuple[Budget, int]]:
+    def _held(self, shard: int, policy: Policy) -> Mapping[str, int]:
+        """What the namespaces with a budget hold."""
+        patterns = {one.pattern for one in budgets(policy.budget)}
+        return self._schedule.held(shard, patterns) if patterns else {}
+
+    def _asked(
+        self, shard: int, standing: Standing, policy: Policy, holds: Mapping[str, int], *, opens: bool
+    ) -> dict[str, tuple[Budget, int]]:
         """The namespaces that hold more than their budgets, with how much. `opens`: whether an epoch would be opened
         for it, which it is not where nothing might go."""
-        patterns = {one.pattern for one in budgets(policy.budget)}
         found: dict[str, tuple[Budget, int]] = {}
-        for namespace, held in sorted(self._schedule.held(shard, patterns).items()) if patterns else ():
+        within = [name for at, name in self._told if at == shard and name not in holds]
+        for namespace, held in sorted({**dict.fromkeys(within, 0), **holds}.items()):
             budget = budget_of(policy.budget, namespace)
             if budget is None or held <= budget.tokens:
-                self._told.pop((shard, namespace), None)
+                if self._told.pop((shard, namespace), None) is not None:
+                    self._count(shard)
             elif not opens or self._stuck.get((shard, namespace)) != (standing.last_epoch, held):
                 found[namespace] = budget, held
         return found
@@ -117,6 +149,8 @@ class Budgets:
         """Another process may have seen to these meanwhile."""
         self._stuck = {key: told for key, told in self._stuck.items() if key[0] not in shards}
         self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
+        for shard in shards:
+            self._count(shard)
 
     def _ledger(self, known: Mapping[str, Weighted], budget: Budget, policy: Policy, also: Elsewhere) -> Ledger:
         """A namespace once what goes anyway is gone."""
@@ -134,12 +168,31 @@ class Budgets:
         if plan.excess == self._told.get((shard, namespace), {}):
             return
         self._told[shard, namespace] = plan.excess
+        self._count(shard)
         if plan.over:
-            why = ", ".join(f"{tokens:,} {reason}" for reason, tokens in plan.excess.items())
             log.warning(
                 "shard %d: namespace %r stays %d tokens beyond its budget of %d: %s",
-                shard, namespace, plan.over, budget.tokens, why,
+                shard, namespace, plan.over, budget.tokens, reasons_of(plan.excess),
             )  # fmt: skip
+
+    def _count(self, shard: int) -> None:
+        """What of a shard's namespaces stays beyond their budgets, in numbers and in words."""
+        reasons = Counter[str]()
+        for (at, _), excess in self._told.items():
+            if at == shard:
+                reasons.update(excess)
+        for reason in (*self._reasons.get(shard, ()), *reasons):
+            self._shown.meters.beyond.labels(str(shard), reason).set(reasons[reason])
+        self._reasons[shard] = {*self._reasons.get(shard, ()), *reasons}
+        told = (f"{name!r}: {reasons_of(excess)}" for (_, name), excess in sorted(self._told.items()) if excess)
+        first = list(islice(told, _NAMED + 1))
+        more = " and others" if len(first) > _NAMED else ""
+        self._shown.health.note("beyond their budgets", "; ".join(first[:_NAMED]) + more if first else "nothing")
+
+
+def reasons_of(excess: Mapping[str, int]) -> str:
+    """Tokens by reason, as people read them."""
+    return ", ".join(f"{tokens:,} {reason}" for reason, tokens in excess.items())
 
 
 def _drafts(known: Mapping[str, Weighted], also: Elsewhere) -> list[Group]:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from memquorum.core import caps, rehearsal, triage
 from memquorum.core.decay import unused_since
+from memquorum.core.facets import TYPES
 from memquorum.core.policy import CapsPolicy, Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
 from memquorum.core.tiers import ALIVE
@@ -33,7 +34,8 @@ _NEVER = dict.fromkeys(ALIVE, -1)
 
 class Candidates(Struct, frozen=True):
     """Candidates in their order of preference, and how many of each of their namespaces may go. `asked`: those that
-    somebody wants to be forgotten; `doubted`: those that the last rehearsal found not to hold."""
+    somebody wants to be forgotten; `doubted`: those that the last rehearsal found not to hold; `aged`: those that are
+    older than their types may become."""
 
     crossed: Sequence[Candidate]
     expired: Sequence[Candidate]
@@ -41,6 +43,7 @@ class Candidates(Struct, frozen=True):
     asked: Sequence[Candidate]
     rooms: Mapping[str, int]
     doubted: Sequence[Candidate] = ()
+    aged: Sequence[Candidate] = ()
 
 
 NONE = Candidates((), (), (), (), MappingProxyType({}))
@@ -102,8 +105,10 @@ class Caps:
         found = self._schedule.doubted(shard, most)
         doubted = [one for one in found if rehearsal.doubted(one, tick.as_of, policy)]
         measure(doubted)
+        aged = self._aged(shard, tick.as_of, policy)
+        measure(aged)
         self._tell(shard, stopped)
-        return Candidates(crossed, expired, evicted, asked, rooms, doubted)
+        return Candidates(crossed, expired, evicted, asked, rooms, doubted, aged)
 
     def _expired(self, shard: int, as_of: int, policy: Policy, limit: int, without: set[str]) -> list[DueMemory]:
         """What has expired, the lowest decay score first."""
@@ -114,19 +119,25 @@ class Caps:
         """So many of those that are to go first: of the lowest decay score; then what has none, and last what was
         promoted, each longest unused first."""
         asked = triage.falling(self._schedule.grades(shard), policy)
-        lowest = self._schedule.fading(shard, asked, as_of, limit, without) if asked else []
-        found = {c.memory_id: c for c in self._candidates(shard, [one.memory_id for one in lowest])}
+        lowest = self._schedule.fading(shard, asked, as_of, limit, without, room=True) if asked else []
+        found = {c.memory_id: c for c in self._candidates(shard, [one.memory_id for one in lowest], room=True)}
         for tier in ALIVE:
             if len(found) >= limit:
                 break
             # As many as are wanted in all: those that have a score are among the first of them, and all known by then.
-            due = self._schedule.due(shard, {**_NEVER, tier: nomination.LATEST}, limit, without)
+            due = self._schedule.due(shard, {**_NEVER, tier: nomination.LATEST}, limit, without, room=True)
             more = [one.memory_id for one in due if one.memory_id not in found]
-            found |= {c.memory_id: c for c in self._candidates(shard, more[: limit - len(found)])}
+            found |= {c.memory_id: c for c in self._candidates(shard, more[: limit - len(found)], room=True)}
         return list(found.values())
 
-    def _candidates(self, shard: int, ids: Sequence[str]) -> list[Candidate]:
-        return self._schedule.candidates(shard, ids) if ids else []
+    def _candidates(self, shard: int, ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
+        return self._schedule.candidates(shard, ids, room=room) if ids else []
+
+    def _aged(self, shard: int, as_of: int, policy: Policy) -> list[Candidate]:
+        """What is older than its type may become."""
+        ages = zip(TYPES, policy.budget.ttl_ms, strict=True) if policy.budget.ttl_ms else ()
+        before = {type_: as_of - most for type_, most in ages if most}
+        return self._schedule.aged(shard, before, policy.epoch.proposals_max) if before else []
 
     def _measure(
         self,

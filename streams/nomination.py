@@ -74,7 +74,7 @@ class Nomination:
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(schedule, self._shown)
         self._alike = Alike(schedule)
-        self._budgets = Budgets(schedule, seed)
+        self._budgets = Budgets(schedule, seed, self._shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """Makes at most one nomination per shard. Raises ValueError for a record that is no answer to a tick of its
@@ -188,6 +188,7 @@ class Nomination:
             evicted=found.evicted,
             asked=found.asked,
             doubted=found.doubted,
+            aged=found.aged,
             promotable=() if apart else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
             drafted=drafted,
@@ -206,7 +207,8 @@ class Nomination:
         drafted: Sequence[tuple[Candidate, ...]],
     ) -> Leaving:
         """What is beyond a budget once what goes anyway is gone."""
-        going = {one.memory_id for some in (found.crossed, found.expired, found.evicted, found.asked, found.doubted)
+        going = {one.memory_id for some in (found.crossed, found.expired, found.evicted, found.asked, found.doubted,
+                                                         found.aged)
                  for one in some}  # fmt: skip
         drafts = {summary.memory_id: [one.memory_id for one in sources] for summary, *sources in drafted}
         return self._budgets.leaving(tick.shard, standing, tick.as_of, genesis, Elsewhere(going, drafts))

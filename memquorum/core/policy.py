@@ -256,6 +256,9 @@ class BudgetPolicy(Struct, frozen=True):
     # Reflection: the most distortion of a summary, and how much less sensitive it has to be than its sources.
     distortion_ppm: int = 500_000
     relief_ppm: int = 100_000
+    # How old episodic, semantic, social and task memories of short-term memory may become, 0: as old as they like;
+    # none: all of them.
+    ttl_ms: tuple[int, ...] = ()
     # Members' own orders differ: what is least of a budget that is smaller by this part of it may go, too.
     margin_ppm: int = 100_000
     # A shard looks this long after its last epoch whether a namespace is over its budget, if nothing else calls one.
@@ -392,7 +395,7 @@ def _like(default: Any, value: Any, where: str) -> Any:
         if isinstance(default, Fraction):
             return Fraction(value)
         if isinstance(default, tuple):
-            return tuple(map(_whole if where.endswith("_ppm") else float, value))
+            return tuple(map(_whole if where.endswith(("_ppm", "_ms")) else float, value))
         if isinstance(default, int):
             return _whole(value)
         if isinstance(default, str):
@@ -530,6 +533,10 @@ def _check_budget(budget: BudgetPolicy) -> None:
         raise _error("budget.shares_ppm must be four shares, none negative: episodic, semantic, social, task; or none")
     if budget.shares_ppm and sum(budget.shares_ppm) != PPM:
         raise _error(f"budget.shares_ppm must sum to {PPM:,}; they sum to {sum(budget.shares_ppm):,}")
+    if budget.ttl_ms and (len(budget.ttl_ms) != 4 or not all(0 <= one <= MAX_SPAN_MS for one in budget.ttl_ms)):
+        raise _error(
+            f"budget.ttl_ms must be four ages in [0, {MAX_SPAN_MS}], of episodic, semantic, social, task; or none"
+        )
     for name, count, most in (
         *((f"theta_{one}_ppm", len(FEATURES), 100 * PPM) for one in ("episodic", "semantic", "social", "task")),
         ("priority_ppm", 3, PPM),

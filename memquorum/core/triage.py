@@ -71,6 +71,12 @@ def falling(grades: Iterable[Grade], policy: Policy) -> list[Fading]:
     return [_asked(one, _LATEST, policy) for one in grades]
 
 
+def fallen_ppm(salience_ppm: int, replays: int, age_ms: int, policy: Policy) -> int:
+    """ln DecayScore in millionths: the order of scores, of those too that are too low to be told apart."""
+    salience = max(1, salience_ppm)
+    return _head(salience, replays) - max(0, age_ms) * rate_ppm(salience, policy) // HOUR_MS
+
+
 def rate_ppm(salience_ppm: int, policy: Policy) -> int:
     """λ in millionths per hour."""
     return _rate(salience_ppm, policy.triage)

@@ -114,6 +114,10 @@ STOPPED = Definition(
     "memquorum_forgetting_stopped", "gauge", ("shard",),
     "Namespaces that have lost as much within a day as may go, and of which nothing is nominated to be forgotten.",
 )  # fmt: skip
+BEYOND = Definition(
+    "memquorum_beyond_budget_tokens", "gauge", ("shard", "reason"),
+    "Tokens that namespaces over their budgets hold and that may not go, by the reason.",
+)  # fmt: skip
 HELD_BACK = Definition(
     "memquorum_forgetting_held_back_total", "counter", ("shard",),
     "Memories that the votes let go and a cap kept. If it keeps growing, whoever nominates does not keep to the caps.",
@@ -179,8 +183,8 @@ CACHES = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
-    DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
-    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED,
+    DECISIONS, STOPPED, BEYOND, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR,
+    REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -206,6 +210,7 @@ class Meters:
         self.known_texts = self._counter(KNOWN_TEXTS)
         self.decisions = self._counter(DECISIONS)
         self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
+        self.beyond = Gauge(BEYOND.name, BEYOND.sentence, BEYOND.labels, registry=self.registry)
         self.held_back = self._counter(HELD_BACK)
         self.ambiguous = self._counter(AMBIGUOUS)
         self.score_wait = Gauge(SCORE_WAIT.name, SCORE_WAIT.sentence, SCORE_WAIT.labels, registry=self.registry)

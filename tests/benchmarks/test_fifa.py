@@ -140,7 +140,7 @@ def test_strangers_are_given_nothing_that_is_known_to_be_sensitive_and_what_is_e
     assert (erased.opportunities, erased.violations, erased.bare_violations) == (2, 0, 0)
 
 
-def test_without_votes_the_budget_is_held_and_with_them_what_is_fresh_stays() -> None:
+def test_without_votes_the_budget_is_held_and_with_them_as_fast_as_the_caps_allow() -> None:
     stream = streams(0, distractors=True, agents=1)[0]
     ready = Prepared(stream, VECTORS, Policy())
     budget = ready.all_tokens // 5
@@ -149,7 +149,7 @@ def test_without_votes_the_budget_is_held_and_with_them_what_is_fresh_stays() ->
         assert alone.gone > 0 and alone.kept == 0, name
         # Only what a goal needs may be beyond it.
         assert alone.over <= 0.01 * alone.held, name
-        assert voted.over > alone.over and voted.kept > 0, name
+        assert voted.over > alone.over and voted.gone > 20 * voted.kept, name
         assert Life(ready, name, budget, votes=False).live() == alone, name
 
 

@@ -52,11 +52,19 @@ class Shelf:
     unsaid: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     fallen: list[DueMemory] = field(default_factory=list)
     """What `fading` answers, whatever the grades; the lowest decay score first."""
+    old: list[Candidate] = field(default_factory=list)
+    """What `aged` answers."""
     near: list[Peer] = field(default_factory=list)
     weighs: list[Weighted] = field(default_factory=list)
 
     def due(
-        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        unused_since: Mapping[str, int],
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         self._note("due", shard, max(unused_since.values()), limit)
         early = [one for one in self.due_memories if one.last_access <= unused_since[one.tier]]
@@ -66,11 +74,22 @@ class Shelf:
         return [Grade(40, 0)] if self.fallen else []
 
     def fading(
-        self, shard: int, asked: Sequence[Fading], as_of: int, limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        asked: Sequence[Fading],
+        as_of: int,
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         self._note("fading", shard, max(one.unused_since for one in asked), limit)
         early = [one for one in self.fallen if one.last_access <= max(each.unused_since for each in asked)]
         return [one for one in early if one.namespace not in without][:limit]
+
+    def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
+        self._note("aged", shard, *before.items(), limit)
+        return self.old[:limit]
 
     def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
         return {name: self.stands[name] for name in namespaces if name in self.stands}
@@ -118,7 +137,7 @@ class Shelf:
         self._note("weighted", shard, namespace)
         return [one for one in self.weighs if one.candidate.namespace == namespace]
 
-    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+    def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         self._note("candidates", shard, tuple(memory_ids))
         known = {candidate.memory_id: candidate for candidate in self.alive}
         return [known[memory_id] for memory_id in memory_ids if memory_id in known]

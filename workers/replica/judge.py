@@ -15,9 +15,6 @@ from db.view import View
 from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing, worth
 from memquorum.core.avro import Codec
-from memquorum.core.budgets import least
-from memquorum.core.budgets.limits import budget_of
-from memquorum.core.budgets.weighing import item
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.merging import unpacked
 from memquorum.core.policy import Policy
@@ -31,6 +28,7 @@ from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 from memquorum.core.worth import Ranks
 from memquorum.ports import Contradiction, Vault, Vector
+from workers.replica.room import Room
 
 _LOG = logging.getLogger("memquorum.replica")
 
@@ -86,6 +84,7 @@ class Judge:
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._contradiction = contradiction
+        self._room = Room(view, vault, genesis.shards)
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
         self._heard: dict[str, Heard] = {}
@@ -190,6 +189,7 @@ class Judge:
         """The opinions of a kind: those in a namespace are made together. `claimed`: see `judged`."""
         nomination, keys, found = asked.nomination, asked.keys, dict[int, Terms]()
         proposals, vectors = nomination.proposals, {} if kind.stands else _vectors(known.values(), keys)
+        stand = self._room.places(nomination, where, asked.policy) if kind.stands else {}
         for namespace, (context, encoder) in asked.seen.items():
             places = [at for at in where if proposals[at].namespace == namespace]
             facts = {
@@ -198,7 +198,6 @@ class Judge:
                 if k.namespace == namespace
             }
             if kind.stands:
-                stand = self._places(asked, namespace, [i for at in places for i in proposals[at].memory_ids])
                 facts = {i: replace(one, place=stand.get(i)) for i, one in facts.items()}
             elif kind.ranks or not kind.reads:
                 facts = {i: replace(one, rank_ppm=self._rank(asked, known[i])) for i, one in facts.items()}
@@ -213,18 +212,6 @@ class Judge:
             )
             found.update(zip(places, terms, strict=True))
         return packed(found, ((kind, tuple(where)),))
-
-    def _places(self, asked: _Asked, namespace: str, memory_ids: Sequence[str]) -> Mapping[str, least.Place]:
-        """Where memories stand in this member's own order of what goes: the whole namespace is looked through, once."""
-        policy = asked.policy.budget
-        budget = budget_of(policy, namespace)
-        if budget is None or not memory_ids:
-            return {}
-        alive = self._view.weights.alive(namespace)
-        # What was erased since has no key any more, and holds nothing.
-        keys = self._vault.open(one.candidate.memory_id for one in alive)
-        there = (item(one) for one in alive if one.candidate.memory_id in keys)
-        return least.places(there, budget, policy, asked.nomination.as_of, memory_ids)
 
     def forget(self, memory_ids: Iterable[str]) -> None:
         """Closes what was decided to be forgotten."""

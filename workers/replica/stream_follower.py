@@ -258,6 +258,7 @@ class Walk:
             tokens=max(1, -(-(len(episode.sealed_content) - OVERHEAD_BYTES) // TOKEN_BYTES)),
             tier=SHORT_TERM if episode.summary is None else DRAFT,
             worth_ppm=scored.worth_ppm, novelty_ppm=scored.novelty_ppm, needs=episode.derives_from, slot=slot,
+            fades=not episode.explicit and episode.summary is None,
         )  # fmt: skip
         if slot is not None:
             weights.fills(

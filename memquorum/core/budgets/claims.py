@@ -20,6 +20,10 @@ EXPECTED = "a budget and a score that follow from what is said"
 """What an audit expects of a proposal."""
 BUDGET = "budget"
 """Why a memory is nominated, and an epoch opened: its namespace holds more tokens than its budget."""
+PRESSURE = "pressure"
+"""Why a memory is nominated, and an epoch opened: its shard holds more memories than its capacity."""
+AGE = "age"
+"""Why a memory is nominated: it is older than the policy lets its type become."""
 
 
 def claim(one: Going, type_: str, sensitivity_ppm: int, *, budget: Budget, held: int, version: int) -> Weighed:

@@ -14,7 +14,7 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from msgspec import Struct
 
 from memquorum.core.facets import TYPES
-from memquorum.core.policy import PPM, BudgetPolicy
+from memquorum.core.policy import FEATURES, PPM, BudgetPolicy, share
 
 PINNED, HELD, NEEDED, LONG_TERM = "pinned", "held", "needed", "long-term"
 """Why a memory may not go: an order pins it or holds it, an active goal needs it, or it was promoted."""
@@ -116,6 +116,12 @@ def weighed(psi: Sequence[int], type_: str, sensitivity_ppm: int, tokens: int, p
     """The score that follows from features."""
     net = (dot(theta(type_, policy), psi) - policy.lambda_priv_ppm * sensitivity_ppm) // PPM
     return Score(tuple(psi), net, net if net < 0 else net * PPM // tokens)
+
+
+def in_words(features: Sequence[int], net_ppm: int, score: int) -> tuple[str, str]:
+    """Features and a score as people read them."""
+    told = ", ".join(f"{name} {share(value)}" for name, value in zip(FEATURES, features, strict=False))
+    return told, share(net_ppm) + ", negative" if net_ppm < 0 else share(score // 1000) + " per 1,000 tokens"
 
 
 def dot(weights: Sequence[int], values: Sequence[int]) -> int:

@@ -1,4 +1,5 @@
-"""Where memories stand in a member's own order of what goes: what it is asked where a namespace is over its budget.
+"""Where memories stand in a member's own order of what goes: what it is asked where a namespace is over its budget, a
+shard over its capacity, or a memory older than it may become.
 
 The order is the one of the namespace's policy, of what the member itself has read. What lies in it as far as the excess
 reaches is the least worth; members' orders differ a little, so it reaches on by a margin, a share of the budget: what
@@ -9,26 +10,28 @@ Nobody but the nominator draws the lots of `random`: by that policy what is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from memquorum.core.budgets.items import Item
+from memquorum.core.budgets.items import Item, place
 from memquorum.core.budgets.ledger import Ledger
 from memquorum.core.policy import PPM, Budget, BudgetPolicy
+from memquorum.core.tiers import SHORT_TERM
+from memquorum.ports import Candidate, Weighted
 
 
 class Place(Struct, frozen=True):
-    """Where a memory stands, in millionths of what its namespace holds: `before`, what goes before it, all where it is
-    not to go; `beyond`, what is beyond the budget."""
+    """Where a memory stands, in millionths of what there is: `before`, what goes before it, all where it is not to go;
+    `beyond`, what is too much."""
 
     before_ppm: int
     beyond_ppm: int
 
 
 NOWHERE = Place(PPM, 0)
-"""Of what a member knows too little of, or whose namespace has no budget, or is within it."""
+"""Of what a member knows too little of, or where nothing is too much."""
 
 
 def reach_ppm(beyond: Any, policy: BudgetPolicy) -> Any:
@@ -39,25 +42,57 @@ def reach_ppm(beyond: Any, policy: BudgetPolicy) -> Any:
 def places(
     items: Iterable[Item], budget: Budget, policy: BudgetPolicy, as_of: int, asked: Sequence[str]
 ) -> Mapping[str, Place]:
-    """The places of the memories that are asked for, in this order, of all that a namespace holds."""
+    """The places of the memories that are asked for, in this order, of all that a namespace holds, in tokens."""
     drawn = budget.policy == "random"
-    # The lots are not the nominator's: only what may go at all is asked of it.
     ledger = Ledger(budget.policy, policy)
     for one in items:
         ledger.put(one)
     held, over = ledger.tokens, ledger.tokens - budget.tokens
     if over <= 0:
         return dict.fromkeys(asked, NOWHERE)
-    beyond = over * PPM // held
+    # The lots are not the nominator's: only what may go at all is asked of the order.
     least = ledger.plan(0 if drawn else budget.tokens - budget.tokens * policy.margin_ppm // PPM, as_of)
-    before, at = dict[str, int](), 0
-    for going in least.goes:
-        before[going.memory_id] = 0 if drawn else at * PPM // held
-        at += going.tokens
+    order = [(going.memory_id, going.tokens) for going in least.goes]
+    return _places(order, held, over, asked, alike=drawn)
+
+
+def crowded(
+    alive: Iterable[Weighted], capacity: int, fallen: Callable[[Candidate], int], asked: Sequence[str]
+) -> Mapping[str, Place]:
+    """The places of memories of all that a shard has, by their number: what has the lowest decay score goes first,
+    what has none after that, the longest unused first. `fallen`: by what to compare the scores of two memories."""
+    known = list(alive)
+    over = len(known) - capacity
+    if over <= 0:
+        return dict.fromkeys(asked, NOWHERE)
+
+    def turn(told: Weighted) -> tuple[bool, int, str]:
+        one = told.candidate
+        return not one.fades, fallen(one) if one.fades else one.last_access, one.memory_id
+
+    free = [told for told in known if told.candidate.tier == SHORT_TERM and not told.protections]
+    return _places([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
+
+
+def aged(told: Weighted, policy: BudgetPolicy, as_of: int) -> Place:
+    """The place of a memory for its age alone: all that is older than its type may become has to go."""
+    most = policy.ttl_ms[place(told.type)] if policy.ttl_ms else 0
+    free = told.candidate.tier == SHORT_TERM and not told.protections
+    return Place(0, PPM) if most and free and as_of - told.candidate.created > most else NOWHERE
+
+
+def _places(
+    order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool = False
+) -> Mapping[str, Place]:
+    """`order`: what goes, with what it weighs; `held`, `over`: what there is, and what is too much; `alike`: all of
+    the order goes first."""
+    weighs, before, at = dict(order), dict[str, int](), 0
+    for memory_id, weight in order:
+        before[memory_id] = 0 if alike else at * PPM // held
+        at += weight
     found, covered = dict[str, Place](), 0
     for memory_id in asked:
-        item = ledger.get(memory_id)
-        goes = item is not None and memory_id in before and covered < over
-        found[memory_id] = Place(before[memory_id] if goes else PPM, beyond)
-        covered += item.tokens if goes and item is not None else 0
+        goes = memory_id in before and covered < over
+        found[memory_id] = Place(before[memory_id] if goes else PPM, over * PPM // held)
+        covered += weighs[memory_id] if goes else 0
     return found

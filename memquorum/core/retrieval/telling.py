@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from memquorum.core import rehearsal, triage
+from memquorum.core.budgets.items import in_words
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.decay import Profile, of_tier
@@ -17,7 +18,7 @@ from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
-from memquorum.core.policy import FEATURES, PPM, Policy, number, share
+from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.records import Summary, Weighed
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded, Vote
@@ -334,8 +335,7 @@ def _weighed(told: Weighed) -> Iterator[str]:
         f"  Its namespace held {told.held:,} tokens of {told.budget:,}; by {told.policy} of {by} it was the next "
         f"to go, with its {told.tokens:,} tokens: {told.why}."
     )
-    features = ", ".join(f"{name} {share(value)}" for name, value in zip(FEATURES, told.features, strict=False))
-    scored = share(told.net_ppm) + ", negative" if told.net_ppm < 0 else share(told.score // 1000) + " per 1,000 tokens"
+    features, scored = in_words(told.features, told.net_ppm, told.score)
     yield f"  The nominator weighed {features}; sensitivity {share(told.sensitivity_ppm)}; score {scored}."
 
 

@@ -16,19 +16,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import decay, triage
-from memquorum.core.budgets.claims import BUDGET
+from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, KINDS, LETS_GO, MAKES_ROOM, MERGES, SUMS_UP
+from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, GOES, KINDS, LETS_GO, MAKES_ROOM, MERGES, SUMS_UP
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
-PRESSURE = "pressure"
 TRIAGE = "triage"
 """Why an epoch is opened before its interval is over: something has expired."""
 CONTRADICTION = "contradiction"
@@ -143,6 +142,7 @@ def build(
     expired: Sequence[Candidate] = (),
     asked: Sequence[Candidate] = (),
     doubted: Sequence[Candidate] = (),
+    aged: Sequence[Candidate] = (),
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
     alike: Sequence[tuple[Candidate, ...]] = (),
@@ -155,7 +155,8 @@ def build(
     `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `expired`: those of
     short-term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`:
     what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
-    first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `contested`: memories, each with
+    first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type
+    may become. `contested`: memories, each with
     those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `alike`:
     summaries that say the same, first the one that stays. `over`: what is beyond its namespace's budget, as its policy
     weighed it. `rooms`: how many memories each of their namespaces may lose
@@ -170,6 +171,7 @@ def build(
     due, evicted = ([c for c in some if c.memory_id not in told] for some in ([*crossed, *expired], evicted))
     falling = _falling(asked, due, evicted, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
     falling = _doubting(falling, [c for c in doubted if c.memory_id not in told])
+    falling += _aging(aged, told.union(*(one.memory_ids for one in falling)))
     first = _within([*falling, *_beyond(over, told.union(*(one.memory_ids for one in falling)))], rooms)
     taken = told | {memory_id for proposal in first for memory_id in proposal.memory_ids}
     rising = [
@@ -276,7 +278,7 @@ def _falling(
     for candidate in evicted:
         if going >= over:
             break
-        if candidate.memory_id not in due and (kind := _lets_go(candidate)) is not None:
+        if candidate.memory_id not in due and (kind := _makes_room(candidate)) is not None:
             due[candidate.memory_id] = _proposal(candidate, kind, PRESSURE)
             going += 1
     named = {candidate.memory_id for candidate in asked}
@@ -294,6 +296,15 @@ def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list
     ]
     named |= {memory_id for one in found for memory_id in one.memory_ids}
     return [*asked, *found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
+
+
+def _aging(aged: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:
+    """What is older than it may become, where nothing else is voted on of it."""
+    return [
+        _proposal(candidate, kind, AGE)
+        for candidate in aged
+        if candidate.memory_id not in named and (kind := _makes_room(candidate)) is not None
+    ]
 
 
 def _beyond(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -> list[Proposal]:
@@ -350,6 +361,11 @@ def _together(
 def _lets_go(candidate: Candidate) -> Kind | None:
     """The kind by which a memory of this tier goes."""
     return KINDS[LETS_GO[candidate.tier]] if candidate.tier in LETS_GO else None
+
+
+def _makes_room(candidate: Candidate) -> Kind | None:
+    """The kind by which a memory of this tier goes for want of room."""
+    return KINDS[GOES[candidate.tier]] if candidate.tier in GOES else None
 
 
 def _within(proposals: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Proposal]:

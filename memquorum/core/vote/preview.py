@@ -15,6 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core import caps, decay, triage
+from memquorum.core.budgets.claims import PRESSURE
 from memquorum.core.caps import Quota
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
@@ -66,8 +67,9 @@ class Outlook:
     Of `living` memories `due` have crossed δ or expired, or are too many for the shard's capacity; of these `resting`
     and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
 
-    `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `day_left`: what they leave of the
-    day; `stopped_until`: nothing may go before. `reasons`: of those that are due and free, how many for which.
+    `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `named`: which are nominated;
+    `day_left`: what they leave of the day; `stopped_until`: nothing may go before. `reasons`: of those that are due and
+    free, how many for which. `beyond`: beside them, how many are beyond the namespace's budget, and nominated in turn.
     """
 
     namespace: str
@@ -84,6 +86,8 @@ class Outlook:
     day_left: int = 0
     stopped_until: int | None = None
     reasons: dict[str, int] = field(default_factory=dict)
+    beyond: int = 0
+    named: list[str] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
 
 
@@ -100,6 +104,7 @@ def outlook(
     as_of: int,
     policy: Policy,
     judge: Judge,
+    members: int,
     judged_most: int = 2_000,
     shown: int = 3,
 ) -> list[Outlook]:
@@ -111,7 +116,7 @@ def outlook(
         found.setdefault(name, Outlook(name, shard)).living += 1
     over = nomination.excess(standing.alive, policy)
     for one, reason in _in_turn(alive, over, as_of, policy):
-        if reason == nomination.PRESSURE and over <= 0:
+        if reason == PRESSURE and over <= 0:
             break
         candidate = one.candidate
         told = found[candidate.namespace]
@@ -129,10 +134,13 @@ def outlook(
         told.day_left = caps.day_left(quota, as_of, policy.caps)
         told.stopped_until = caps.stopped_until(quota, as_of, policy.caps)
         asked = free.get(namespace, [])[:judged_most]
-        said = judge(namespace, [candidate for candidate, _ in asked]) if asked else {}
+        judged = [candidate for candidate, reason in asked if reason != PRESSURE]
+        said = {**judge(namespace, judged)} if judged else {}
+        # Of what is too much members ask whether it is among the lowest; and those are what is nominated.
+        said |= {candidate.memory_id: Vote(True, members, 0) for candidate, reason in asked if reason == PRESSURE}
         told.judged, told.let_go = len(asked), sum(vote.let_go for vote in said.values())
         first = asked[: min(told.room, left)]
-        told.nominated = len(first)
+        told.nominated, told.named = len(first), [candidate.memory_id for candidate, _ in first]
         told.forgotten = sum(said[candidate.memory_id].let_go for candidate, _ in first)
         left -= told.nominated
         told.examples = [
@@ -153,7 +161,7 @@ def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> l
     reasons = [(one, FORGET.eligible(one.candidate, as_of, policy)) for one in short]
     decayed = [(one, reason) for one, reason in reasons if reason == forget.DECAYED]
     expired = [(one, reason) for one, reason in reasons if reason == forget.EXPIRED]
-    rest = [(one, nomination.PRESSURE) for one, reason in reasons if reason is None and over > 0]
+    rest = [(one, PRESSURE) for one, reason in reasons if reason is None and over > 0]
 
     def turn(told: tuple[Alive, str]) -> tuple[bool, int]:
         candidate = told[0].candidate

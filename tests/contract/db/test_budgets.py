@@ -8,7 +8,7 @@ import pytest
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM
-from memquorum.core.tiers import SHORT_TERM
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate
 from tests.builders import genesis, votes
 from tests.builders.erasures import entitled
@@ -98,3 +98,35 @@ def test_what_was_kept_for_another_reason_does_not_rest_here(world: World, shard
     shard.decide([votes.proposal(A, "forget")], votes.nobody)
     world.flush(shard)
     assert [(one.candidate.memory_id, one.rests) for one in world.schedule.weighted(0, NAMESPACE)] == [(A, False)]
+
+
+def test_what_is_older_than_its_type_may_become_is_found_the_oldest_first(
+    world: World, codec: Codec, shard: Shard
+) -> None:
+    for at, event in enumerate("cba"):
+        shard.episode(event, 1_000 + at)
+    shard.tick(10**12)
+    world.flush(shard)
+
+    def found(**before: int) -> list[str]:
+        return [one.memory_id for one in world.schedule.aged(0, before, 10)]
+
+    assert found(episodic=1_002) == [C, B]
+    assert found(episodic=1_000) == found(semantic=10**12) == found() == []
+    assert [one.memory_id for one in world.schedule.aged(0, {"episodic": 10**12}, 1)] == [C]
+    shard.protect(protection(codec, "pin", C, cluster=GENESIS.cluster))
+    shard.decide([votes.proposal(B, "evict")], votes.nobody)
+    world.flush(shard)
+    assert found(episodic=10**12) == [A], "what is pinned, or was kept for want of room, is left out"
+
+
+def test_what_a_vote_to_forget_kept_is_found_where_there_is_no_room(world: World, shard: Shard) -> None:
+    for event in "ab":
+        shard.episode(event, 1_000)
+    shard.tick(10**12)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "evict")], votes.nobody)
+    world.flush(shard)
+    due = world.schedule.due
+    assert [one.memory_id for one in due(0, {SHORT_TERM: 10**12, LONG_TERM: -1}, 9)] == [B]
+    assert [one.memory_id for one in due(0, {SHORT_TERM: 10**12, LONG_TERM: -1}, 9, room=True)] == [A]
+    assert [one.memory_id for one in world.schedule.candidates(0, [A, B], room=True)] == [A]

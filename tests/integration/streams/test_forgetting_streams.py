@@ -46,14 +46,20 @@ class Flaky(InMemorySchedule):
         self.refused: dict[str, threading.Semaphore] = {q: threading.Semaphore(0) for q in ("due", "candidates")}
 
     def due(
-        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        unused_since: Mapping[str, int],
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         self._may("due")
-        return super().due(shard, unused_since, limit, without)
+        return super().due(shard, unused_since, limit, without, room=room)
 
-    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+    def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         self._may("candidates")
-        return super().candidates(shard, memory_ids)
+        return super().candidates(shard, memory_ids, room=room)
 
     def _may(self, question: str) -> None:
         if question in self.down:

@@ -54,7 +54,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet by the shipped policy, with a budget, and without caps, which would only spread it over days."""
     told = configured(tmp_path_factory.mktemp("line"))
     policy = {
-        "budget": {"tokens": f"{SPACE}={BUDGET}/fifo {OTHER}={BUDGET}"},
+        "budget": {"tokens": f"{SPACE}={BUDGET}/fifo {OTHER}={BUDGET}", "ttl_ms": [0, HOUR, 0, 0]},
         "caps": {"epoch_share": "1", "day_share": "1"},
     }
     genesis.create(told, policy=policy)
@@ -104,6 +104,11 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         foreseen = [one["memory_id"] for one in outlook["goes"]]
         assert foreseen == made[1 : 1 + len(foreseen)], "the oldest, but not what is pinned"
 
+        assert run(line, "forget", "--dry-run", "-n", SPACE, "--json") == 0
+        (plain,) = json.loads(capsys.readouterr().out)
+        assert (plain["due"], plain["beyond"], plain["forgotten"]) == (0, len(foreseen), len(foreseen))
+        assert plain["named"] == foreseen
+
         move(0)
         gone = {one for (one,) in rows(line, "SELECT id::text FROM memory WHERE namespace = %(n)s AND tier = 'sealed'")}
         assert gone == set(foreseen), "members let go what the policy nominated, and nothing else"
@@ -117,7 +122,7 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         assert "because its namespace held more tokens than its budget" in account
         assert f"held {sum(weigh)} tokens of {BUDGET}; by fifo of the genesis file's policy" in account
         assert "The nominator weighed recency" in account
-        assert "of what the namespace holds is beyond the budget, and 0 goes before this, ≤" in account
+        assert "of what is held is too much, and 0 goes before this, ≤" in account
 
         for one in made[1:]:
             if one not in gone:
@@ -151,3 +156,17 @@ def test_the_shipped_policy_holds_a_budget_within_a_few_epochs_whatever_is_fresh
                 break
         assert left <= BUDGET
         assert memory.get(made[0]).tier == "short-term", "what is pinned stays"
+
+
+def test_what_is_older_than_its_type_may_become_goes(line: Settings, move: Callable[[float], None]) -> None:
+    with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="attic", agent="cy") as memory:
+        told = memory.add_all(
+            {"content": text, "occurred_at": START - HOUR, "explicit": True, "type": type_}
+            for text, type_ in (("Roof tiles of the attic are slate.", "semantic"), ("A tile fell today.", "episodic"))
+        )
+        fact, event = (memory.outcome(receipt, timeout=60).memory_id for receipt in told)
+        move(90)
+        assert (memory.get(fact).tier, memory.get(event).tier) == ("sealed", "short-term")
+        account = str(memory.explain(fact))
+    assert "because it was older than its type may become" in account
+    assert "by its own reading it is older than its type may become: forget" in account

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.budgets.claims import BUDGET, wrong
+from memquorum.core.budgets.claims import AGE, BUDGET, wrong
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
@@ -16,6 +16,7 @@ from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.tiers import DRAFT, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, Weighted
+from memquorum.telemetry.bundle import Telemetry
 from streams.nomination import Nomination
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
@@ -53,7 +54,8 @@ class Stage:
     def __init__(self, codec: Codec, shelf: Shelf, policy: Policy) -> None:
         self._codec, self._genesis, self._ticks = codec, cluster.make(policy=policy), 0
         self.shelf = shelf
-        self.stage = Nomination(codec, self._genesis, SEED, shelf, shelf)
+        self.shown = Telemetry().stage("nomination")
+        self.stage = Nomination(codec, self._genesis, SEED, shelf, shelf, shown=self.shown)
 
     def tick(self, standing: Standing = STANDING, *crossed: Crossing) -> NominationProposed | None:
         self._ticks += 1
@@ -68,7 +70,7 @@ class Stage:
 
 def _told(record: NominationProposed | None) -> list[tuple[str, str]]:
     falling = [one for one in (record.proposals if record else ()) if one.kind in ("forget", "evict")]
-    assert all((one.kind == "evict") == (one.reason == BUDGET) for one in falling)
+    assert all((one.kind == "evict") == (one.reason in (AGE, BUDGET)) for one in falling)
     return [(one.memory_ids[0], one.reason) for one in falling]
 
 
@@ -87,6 +89,19 @@ def test_what_is_over_budget_opens_an_epoch_and_says_why(codec: Codec) -> None:
     assert weighed.why == "oldest"
     assert weighed.features[4] == PPM // 5  # worth 10 of 50
     assert wrong(record.proposals[0], policy.budget, 0) is None
+
+
+def test_a_namespace_is_read_once_for_an_epoch_that_its_budget_opens(codec: Codec) -> None:
+    stage = Stage(codec, _shelf(C, A, B), _policy())
+    assert stage.tick() is not None
+    assert [question[0] for question in stage.shelf.asked if question[0] in ("held", "weighted")] == [
+        "held",
+        "weighted",
+    ]
+    stage.again()
+    stage.shelf.weighs.append(_memory("d", 4))
+    stage.shelf.alive.append(stage.shelf.weighs[-1].candidate)
+    assert _told(stage.tick()) == [("d", BUDGET), ("a", BUDGET)], "what was read before is not used again"
 
 
 def test_who_is_within_budget_or_has_none_opens_none(codec: Codec) -> None:
@@ -117,6 +132,19 @@ def test_an_epoch_for_another_reason_takes_it_along_and_counts_what_goes_anyway(
     assert _told(record) == [("a", "decayed"), ("b", BUDGET)]
 
 
+def test_what_is_older_than_its_type_may_become_is_nominated_by_the_next_epoch(codec: Codec) -> None:
+    shelf = _shelf(A, B)
+    shelf.old = [A.candidate, B.candidate]
+    stage = Stage(codec, shelf, _policy("", ttl_ms=(HOUR, 0, 3 * HOUR, 0)))
+    assert stage.tick() is None, "it opens no epoch"
+    assert _told(stage.tick(replace(STANDING, last_epoch_at=NOW - HOUR))) == [("a", AGE), ("b", AGE)]
+    wanted = ("aged", 1, ("episodic", NOW - HOUR), ("social", NOW - 3 * HOUR), Policy().epoch.proposals_max)
+    assert shelf.asked.count(wanted) == 1
+    without = Stage(codec, _shelf(A, B), _policy("", ttl_ms=(0, 0, 0, 0)))
+    without.tick(replace(STANDING, last_epoch_at=NOW - HOUR))
+    assert not [question for question in without.shelf.asked if question[0] == "aged"]
+
+
 def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:
     kept = (
         replace(A, protections=("pin",)), replace(B, protections=("goal:deploy",)), replace(C, rests=True),
@@ -127,6 +155,11 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
         assert stage.tick() is None
     (line,) = [one.message for one in caplog.records]
     assert "stays 86 tokens beyond its budget of 64: 30 held, 30 long-term, 30 needed, 30 pinned, 30 resting" in line
+    shown = stage.shown
+    assert {r: shown.meters.registry.get_sample_value("memquorum_beyond_budget_tokens", {"shard": "1", "reason": r})
+            for r in ("pinned", "held", "capped")} == {"pinned": 30, "held": 30, "capped": None}  # fmt: skip
+    notes = shown.health.able()[1]["notes"]
+    assert notes == {"beyond their budgets": "'n': 30 held, 30 long-term, 30 needed, 30 pinned, 30 resting"}
     # Nothing may go: it is read again only when something else is so, and told only once.
     stage.shelf.asked.clear()
     assert stage.tick() is None
@@ -134,6 +167,12 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
     stage.shelf.weighs.append(_memory("new", 0))
     stage.shelf.alive.append(stage.shelf.weighs[-1].candidate)
     assert _told(stage.tick()) == [("new", BUDGET)]
+    stage.shelf.weighs.clear()
+    assert stage.tick(replace(STANDING, last_epoch=5)) is None
+    assert shown.meters.registry.get_sample_value(
+        "memquorum_beyond_budget_tokens", {"shard": "1", "reason": "pinned"}
+    ) == 0  # fmt: skip
+    assert shown.health.able()[1]["notes"] == {"beyond their budgets": "nothing"}
 
 
 def test_what_a_vote_kept_rests_and_the_next_in_order_is_nominated(codec: Codec) -> None:

@@ -81,7 +81,13 @@ class RunsAhead(Shelf):
     """A schedule that has more than was asked for."""
 
     def due(
-        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+        self,
+        shard: int,
+        unused_since: Mapping[str, int],
+        limit: int,
+        without: Collection[str] = (),
+        *,
+        room: bool = False,
     ) -> list[DueMemory]:
         return self.due_memories
 

@@ -83,7 +83,7 @@ def test_under_pressure_those_to_go_first_are_asked_for(codec: Codec) -> None:
     assert record.trigger == "pressure"
     assert [(p.memory_ids[0], p.kind, p.reason) for p in record.proposals] == [
         ("old", "forget", "decayed"),
-        ("ready", "forget", "pressure"),
+        ("ready", "evict", "pressure"),
     ]
 
 

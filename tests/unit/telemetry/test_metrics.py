@@ -47,6 +47,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.full.labels("intake").set(1)
     meters.failed.labels("consolidator").set(1)
     meters.stopped.labels("0").set(1)
+    meters.beyond.labels("0", "pinned").set(1)
     meters.score_wait.labels("commit", "0").set(1)
     meters.view.labels("0").set(1)
     meters.checkpoint.labels("0").set(64)

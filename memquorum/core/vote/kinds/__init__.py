@@ -32,6 +32,7 @@ __all__ = [
     "ERASE",
     "EVICT",
     "FORGET",
+    "GOES",
     "KINDS",
     "LETS_GO",
     "MAKES_ROOM",
@@ -72,6 +73,8 @@ MAKES_ROOM: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.BEYOND for tier in kind.tiers
 }
 """By tier, the kind that proposes what is beyond a budget there."""
+GOES: Mapping[str, str] = {**LETS_GO, **MAKES_ROOM}
+"""By tier, the kind by which goes what a shard has no room for."""
 RAISES: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.SALIENT for tier in kind.tiers
 }

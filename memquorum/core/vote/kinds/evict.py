@@ -1,10 +1,11 @@
-"""The vote to let go what is beyond a namespace's budget (SPEC D): not whether a memory has decayed, but whether it is
-among the least worth that its namespace holds.
+"""The vote to let go what there is no room for (SPEC D): not whether a memory has decayed, but whether it is among the
+least worth that its namespace holds, where that is over its budget, or that its shard has, where that is over its
+capacity; or whether it is older than its type may become.
 
-A member asks its own order of what goes, by the namespace's policy and of what it has read itself; what the nominator
-says of it counts for nothing (`core.budgets.least`). A yes is for what lies there as far as the excess reaches, and a
-margin on. What is protected or promoted, and what something alive was made of, is in no such place. What is let go
-rests sealed for its grace time, as what is forgotten.
+A member asks its own order of what goes, of what it has read itself; what the nominator says of it counts for nothing
+(`core.budgets.least`). A yes is for what lies there as far as the excess reaches, and a margin on. What is protected or
+promoted, and what something alive was made of, is in no such place. What is let go rests sealed for its grace time, as
+what is forgotten.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from memquorum.core.budgets.claims import BUDGET
+from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.budgets.least import NOWHERE, reach_ppm
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SHORT_TERM
@@ -54,8 +55,10 @@ def _score(terms: Any, policy: Policy) -> Any:
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["beyond"]:
-        return "does not know it, or that its namespace holds more than its budget: keep"
-    told = f"by its own reading {share(terms['beyond'])} of what the namespace holds is beyond the budget, and "
+        return "does not know it, or finds nothing too much: keep"
+    if terms["beyond"] == PPM:
+        return "by its own reading it is older than its type may become: forget"
+    told = f"by its own reading {share(terms['beyond'])} of what is held is too much, and "
     if terms["before"] == PPM:
         return f"{told}this is not of what is to go for it: keep"
     reach = reach_ppm(terms["beyond"], policy.budget)
@@ -79,7 +82,11 @@ EVICT = dataclasses.replace(
     words=dataclasses.replace(
         forget.FORGET.words,
         aim="forget, for want of room",
-        proposed={BUDGET: "because its namespace held more tokens than its budget"},
+        proposed={
+            BUDGET: "because its namespace held more tokens than its budget",
+            PRESSURE: "because its shard held more than its capacity",
+            AGE: "because it was older than its type may become",
+        },
         opinion=_in_words,
     ),
     stands=True,

@@ -248,6 +248,9 @@ def test_the_first_pattern_that_fits_says_the_budget() -> None:
         ({"theta_task_ppm": [1, 2]}, "budget.theta_task_ppm must be 7 numbers"),
         ({"theta_social_ppm": [-1] * 7}, "budget.theta_social_ppm must be 7 numbers"),
         ({"priority_ppm": [1, 1, 1]}, "budget.priority_ppm must sum to 1,000,000"),
+        ({"ttl_ms": [1, 2, 3]}, "budget.ttl_ms must be four ages in"),
+        ({"ttl_ms": [1, 2, 3, -4]}, "budget.ttl_ms must be four ages in"),
+        ({"margin_ppm": 1_000_001}, "budget.margin_ppm must lie in"),
         ({"half_life_ms": 0}, "budget.half_life_ms must lie in"),
         ({"tokns": ""}, "unknown setting budget.tokns"),
     ],
@@ -267,3 +270,9 @@ def test_a_policy_with_budgets_is_written_and_read_again() -> None:
 def test_an_unknown_policy_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(UnknownPolicy, match="known: fifo, lru, priority, reflection, random, hybrid, worth"):
         Ledger("oldest", POLICY)
+
+
+def test_ages_are_whole_milliseconds_whatever_they_are_written_as() -> None:
+    policy = from_json({"budget": {"ttl_ms": [0, 3_600_000.0, 0, 0]}})
+    assert policy.budget.ttl_ms == (0, 3_600_000, 0, 0)
+    assert all(isinstance(one, int) for one in read(written(policy)).budget.ttl_ms)

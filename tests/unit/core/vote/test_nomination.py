@@ -115,7 +115,7 @@ def test_what_has_expired_comes_after_what_decayed_and_before_what_is_too_much()
     assert named(record) == [
         ("old", "forget", "decayed"),
         ("day", "forget", "expired"),
-        ("lowest", "forget", "pressure"),
+        ("lowest", "evict", "pressure"),
     ]
 
 
@@ -163,7 +163,7 @@ def test_pressure_proposes_the_first_to_go_up_to_the_excess() -> None:
     crowded = replace(STANDING, alive=13)
     unused = [candidate(f"u{i}") for i in range(5)]
     record = build(standing=crowded, crossed=[candidate("old", decayed=True)], evicted=unused)
-    assert named(record) == [("old", "forget", "decayed"), ("u0", "forget", "pressure"), ("u1", "forget", "pressure")]
+    assert named(record) == [("old", "forget", "decayed"), ("u0", "evict", "pressure"), ("u1", "evict", "pressure")]
     assert named(build(evicted=unused)) == []
 
 
@@ -173,7 +173,7 @@ def test_what_is_demoted_makes_no_shard_smaller() -> None:
     record = build(standing=crowded, crossed=slow, evicted=[candidate(f"u{n}") for n in range(3)])
     assert sorted(named(record)) == [
         ("kept0", "demote", "decayed"), ("kept1", "demote", "decayed"),
-        ("u0", "forget", "pressure"), ("u1", "forget", "pressure"),
+        ("u0", "evict", "pressure"), ("u1", "evict", "pressure"),
     ]  # fmt: skip
 
 

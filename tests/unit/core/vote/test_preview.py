@@ -40,7 +40,7 @@ def look(alive: Sequence[Alive], policy: Policy = POLICY, quota: Quota | None = 
         return {c.memory_id: Vote(c.memory_id != "m00", 4, 100_000) for c in asked}
 
     quotas = {"n": quota or Quota(len(alive))}
-    (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge)
+    (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge, members=4)
     return found
 
 

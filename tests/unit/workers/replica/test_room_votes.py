@@ -11,9 +11,10 @@ import pytest
 
 from db.view import View
 from memquorum.core import sealing
+from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.protect import PIN
-from memquorum.core.policy import PPM, BudgetPolicy, Policy
+from memquorum.core.policy import PPM, BudgetPolicy, EpochPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
@@ -92,16 +93,16 @@ class Member:
                 accepted_offset=self.accepted - 1, read=self.accepted,
             )  # fmt: skip
 
-    def votes(self, *asked: str, policy: Policy = POLICY) -> dict[str, Opinion]:
-        proposals = tuple(Proposal((i,), "space", "evict", "budget", 0, 0, 0, LIE) for i in asked)
+    def votes(self, *asked: str, policy: Policy = POLICY, reason: str = BUDGET) -> dict[str, Opinion]:
+        proposals = tuple(Proposal((i,), "space", "evict", reason, 0, 0, 0, LIE) for i in asked)
         nomination = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.accepted, "budget", proposals)
         terms = self.judge.opinions(nomination, policy)
         cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=terms)
         found = read(cast, nomination, places_of(nomination), policy).opinions
         return dict(zip(asked, found, strict=True))
 
-    def yes(self, *asked: str, policy: Policy = POLICY) -> list[str]:
-        return [i for i, opinion in self.votes(*asked, policy=policy).items() if opinion.yes]
+    def yes(self, *asked: str, policy: Policy = POLICY, reason: str = BUDGET) -> list[str]:
+        return [i for i, opinion in self.votes(*asked, policy=policy, reason=reason).items() if opinion.yes]
 
     def alive(self) -> dict[str, Weighted]:
         return {one.candidate.memory_id: one for one in self.view.weights.alive("space")}
@@ -200,6 +201,37 @@ def test_who_fills_a_slot_anew_leaves_one_in_it(member: Member) -> None:
     assert "old" not in member.alive() and {"theirs", "new"} <= member.alive().keys()
     member.episode("granted", worth=5, explicit=True, key="door", granted="desk")
     assert "theirs" not in member.alive() and "new" not in member.alive()
+
+
+def test_of_a_full_shard_what_has_fallen_lowest_goes_and_no_more_than_is_too_much() -> None:
+    found = Member()
+    crowd = Policy(epoch=EpochPolicy(capacity=15))
+    for at in range(20):
+        found.episode(f"m{at:02}", worth=1, at=60_000 * (20 - at), explicit=at == 0)
+    lowest = [f"m{at:02}" for at in range(1, 6)]
+    assert found.yes(*lowest, policy=crowd, reason=PRESSURE) == lowest
+    assert found.yes(*lowest, "m06", policy=crowd, reason=PRESSURE) == lowest
+    assert found.yes("m00", "m18", "m19", policy=crowd, reason=PRESSURE) == [], "wanted on purpose, or just said"
+    assert found.yes(*lowest, policy=Policy(epoch=EpochPolicy(capacity=20)), reason=PRESSURE) == []
+    assert found.yes(*lowest, policy=crowd, reason=BUDGET) == [], "it has no budget"
+    assert found.yes(*lowest, policy=crowd, reason="a whim") == []
+    found.view.close()
+
+
+def test_what_is_older_than_its_type_may_become_goes_and_nothing_else() -> None:
+    found = Member()
+    hour = 3_600_000
+    short = Policy(budget=BudgetPolicy(ttl_ms=(hour, 0, 0, 2 * hour)))
+    for name, age, type_ in (("old", hour + 1, "episodic"), ("new", hour, "episodic"), ("fact", 9 * hour, "semantic"),
+                             ("job", hour + 1, "task"), ("pinned", 9 * hour, "episodic")):  # fmt: skip
+        found.episode(name, worth=1, at=age, type=type_)
+    with found.view.batch():
+        pin = ProtectionOrdered(GENESIS.cluster, "o", "space", "pinned", PIN, "ops", NOW)
+        found.view.protect(0, pin, "operator", NOW)
+    found.reads(AccessAccepted("use", "old", "space", "reader", NOW))
+    assert found.yes("old", "new", "fact", "job", "pinned", policy=short, reason=AGE) == ["old"]
+    assert found.yes("old", reason=AGE) == [], "by a policy that says nothing of ages"
+    found.view.close()
 
 
 def test_a_file_of_a_member_is_looked_at_once_for_an_epoch(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:

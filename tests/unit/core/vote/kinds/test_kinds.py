@@ -117,12 +117,12 @@ def test_a_vote_for_want_of_room_is_told_with_its_numbers() -> None:
         return opinion_in_words(EVICT, {"before": before, "beyond": beyond}, (found.yes, found.score_ppm), POLICY)
 
     assert told(20_000, 500_000) == (
-        "by its own reading 0.5 of what the namespace holds is beyond the budget, and 0.02 goes before this, "
-        "≤ 0.55: forget"
+        "by its own reading 0.5 of what is held is too much, and 0.02 goes before this, ≤ 0.55: forget"
     )
     assert told(600_000, 500_000).endswith("0.6 goes before this, > 0.55: keep")
     assert told(PPM, 500_000).endswith("and this is not of what is to go for it: keep")
-    assert told(PPM, 0).startswith("does not know it, or that its namespace holds more than its budget")
+    assert told(PPM, 0) == "does not know it, or finds nothing too much: keep"
+    assert told(0, PPM) == "by its own reading it is older than its type may become: forget"
 
 
 def test_promote_is_the_cdcp_vote() -> None:

@@ -1,0 +1,89 @@
+"""Where the memories that a nomination wants to go for want of room stand in a member's own order of what goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from db.view import View
+from memquorum.core.budgets import least
+from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
+from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.weighing import item
+from memquorum.core.ids import shard_of
+from memquorum.core.policy import Policy
+from memquorum.core.records import NominationProposed
+from memquorum.core.triage import fallen_ppm
+from memquorum.ports import Candidate, Vault, Weighted
+
+
+class Room:
+    """Looks through a namespace once for a nomination, whatever that has of it; and through a whole shard where more
+    than its capacity is to go."""
+
+    def __init__(self, view: View, vault: Vault, shards: int) -> None:
+        self._view, self._vault, self._shards = view, vault, shards
+
+    def places(self, nomination: NominationProposed, where: Sequence[int], policy: Policy) -> Mapping[str, least.Place]:
+        """The places of the memories of proposals, by what each was nominated for. Raises VaultUnavailable."""
+        asked: dict[tuple[str, str], list[str]] = {}
+        for at in where:
+            proposal = nomination.proposals[at]
+            space = "" if proposal.reason == PRESSURE else proposal.namespace
+            asked.setdefault((proposal.reason, space), []).extend(proposal.memory_ids)
+        known: dict[str, list[Weighted]] = {}
+        found: dict[str, least.Place] = {}
+        for (reason, space), memory_ids in asked.items():
+            spaces = self._spaces(nomination.shard) if reason == PRESSURE else [space]
+            there = [one for name in spaces for one in known.setdefault(name, self._alive(name, known))]
+            ask = _ASKS.get(reason)
+            if ask is not None:
+                found |= ask(there, space, policy, nomination.as_of, memory_ids)
+        return found
+
+    def _spaces(self, shard: int) -> list[str]:
+        return [name for name in self._view.weights.namespaces() if shard_of(name, self._shards) == shard]
+
+    def _alive(self, namespace: str, known: Mapping[str, list[Weighted]]) -> list[Weighted]:
+        """What is alive in a namespace. What was erased since has no key any more, and holds nothing."""
+        if namespace in known:
+            return known[namespace]
+        alive = self._view.weights.alive(namespace)
+        keys = self._vault.open(one.candidate.memory_id for one in alive)
+        return [one for one in alive if one.candidate.memory_id in keys]
+
+
+_Ask = Callable[[Sequence[Weighted], str, Policy, int, Sequence[str]], Mapping[str, least.Place]]
+
+
+def _budget(
+    there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
+) -> Mapping[str, least.Place]:
+    budget = budget_of(policy.budget, namespace)
+    return {} if budget is None else least.places(map(item, there), budget, policy.budget, as_of, asked)
+
+
+def _age(
+    there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
+) -> Mapping[str, least.Place]:
+    named = set(asked)
+    return {
+        one.candidate.memory_id: least.aged(one, policy.budget, as_of)
+        for one in there
+        if one.candidate.memory_id in named
+    }
+
+
+def _pressure(
+    there: Sequence[Weighted], _: str, policy: Policy, as_of: int, asked: Sequence[str]
+) -> Mapping[str, least.Place]:
+    def fallen(one: Candidate) -> int:
+        return fallen_ppm(one.salience_ppm, one.replays, as_of - one.last_access, policy)
+
+    return least.crowded(there, policy.epoch.capacity, fallen, asked)
+
+
+_ASKS: Mapping[str, _Ask] = {
+    BUDGET: _budget,
+    AGE: _age,
+    PRESSURE: _pressure,
+}
