@@ -6,6 +6,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.salience import Surroundings
 from memquorum.ports import Neighbourhoods, StoreUnavailable
 
@@ -50,6 +51,8 @@ class Pictures:
                 continue
             try:
                 take_in(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
+                if memory.agent == CONSOLIDATOR:
+                    surroundings.summed(memory.memory_id, memory.text)
             except ValueError as error:
                 log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
         surroundings.seq = change.seq

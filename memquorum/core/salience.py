@@ -10,7 +10,7 @@ explicit reward stores it. All in memory, without I/O: the stage fills a `Neighb
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -24,6 +24,7 @@ from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import Said, gist
 from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
+from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.meant import meant, replaces
 
@@ -244,6 +245,11 @@ class Neighbourhood:
         """The memory in a row."""
         return self._id[row], self._seen[row]
 
+    def seen(self, memory_id: str) -> Seen | None:
+        """What is known of a memory; None where it is not here."""
+        row = self._row.get(memory_id)
+        return None if row is None else self._seen[row]
+
     def latest(self) -> Iterator[tuple[str, Seen]]:
         """The memories, the one that came last first."""
         return ((memory_id, self._seen[row]) for memory_id, row in reversed(self._row.items()))
@@ -287,6 +293,51 @@ class Look(Struct, frozen=True):
     def _rows(self, above: float) -> list[int]:
         rows: list[int] = np.flatnonzero(self._cosines >= above - _SLACK).tolist()
         return rows
+
+
+class Summed:
+    """What summaries say, sentence by sentence. Their vectors are of all that they say, and near to none of it: a
+    sentence that is said again is known by its content words, and then by what it says (`text.agreement`)."""
+
+    def __init__(self) -> None:
+        self._by_words: dict[frozenset[str], list[tuple[str, Said]]] = {}
+        self._words: dict[str, list[frozenset[str]]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._words.values()))
+
+    def add(self, memory_id: str, text: str) -> None:
+        """Takes the sentences of a summary in, unless it is there."""
+        if memory_id in self._words:
+            return
+        held = self._words[memory_id] = []
+        for line in text.split("\n"):
+            for one in Said(line).sentences:
+                if words := _words(one):
+                    self._by_words.setdefault(words, []).append((memory_id, Said(one)))
+                    held.append(words)
+
+    def remove(self, memory_id: str) -> None:
+        """Lets a summary go; nothing happens if it is not there."""
+        for words in self._words.pop(memory_id, ()):
+            left = [one for one in self._by_words.get(words, ()) if one[0] != memory_id]
+            if left:
+                self._by_words[words] = left
+            else:
+                self._by_words.pop(words, None)
+
+    def saying(self, said: Said) -> list[str]:
+        """The summaries that have each sentence of a text, by id; of what "I" or "you" say, none: nothing tells here
+        who said it."""
+        if said.personal:
+            return []
+        asked = [(words, Said(one)) for one in said.sentences if (words := _words(one))]
+        having = [{i for i, other in self._by_words.get(words, ()) if one.agrees(other)} for words, one in asked]
+        return sorted(set.intersection(*having)) if having else []
+
+
+def _words(sentence: str) -> frozenset[str]:
+    return frozenset(content(sentence).stems)
 
 
 class EncodedEpisode(Struct, frozen=True):
@@ -340,6 +391,9 @@ class Surroundings:
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self.settled = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
+        self._summed = Summed()
+        # Of a memory, the episodes that only said it again: they stand in buffers, and go with it.
+        self._echoes: dict[str, deque[str]] = {}
         self._claims: dict[str, Claims] = {}
         self.seq: int | None = None
 
@@ -349,7 +403,8 @@ class Surroundings:
     @property
     def size(self) -> int:
         """What it takes in memory, counted in vectors: long texts count as several."""
-        return sum(around.size for around in (self.memories, self.settled, *self._buffers.values()))
+        around = sum(around.size for around in (self.memories, self.settled, *self._buffers.values()))
+        return around + len(self._summed)
 
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is alive, says the journal. ValueError if another encoder made its vector."""
@@ -357,6 +412,10 @@ class Surroundings:
             return
         self.settled.remove(memory_id)
         self._add(self.memories, memory_id, vector, text, Seen(agent, gist(text), marks))
+
+    def summed(self, memory_id: str, text: str) -> None:
+        """A memory that arrived is a summary, so each of its sentences is known by itself."""
+        self._summed.add(memory_id, text)
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
@@ -367,6 +426,10 @@ class Surroundings:
         says something new."""
         for around in (self.memories, self.settled, *self._buffers.values()):
             around.remove(memory_id)
+        for echo in self._echoes.pop(memory_id, ()):
+            for buffer in self._buffers.values():
+                buffer.remove(echo)
+        self._summed.remove(memory_id)
         self._claims.pop(memory_id, None)
 
     def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
@@ -389,6 +452,8 @@ class Surroundings:
             [*self._repeated(episode, said, remembered), *self._repeated(episode, said, settled)],
             key=lambda one: (-one[0], one[1]),
         )
+        if not known:
+            known = [(1.0, i, seen) for i in self._summed.saying(said) if (seen := self._seen(i)) is not None]
         nearest = 1.0 if says_nothing(episode.text) else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)
         learned = episode.learned(novelty) if episode.learned else None
@@ -398,6 +463,9 @@ class Surroundings:
         if episode.explicit or gates_open(self._policy, signals):
             # What was doubted is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen)
+        if judgement.outcome == REINFORCED and judgement.reinforces is not None:
+            echoes = self._echoes.setdefault(judgement.reinforces, deque(maxlen=self._policy.buffer_size))
+            echoes.append(episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
         contradicts = self._contradicted(episode, remembered, settled)
@@ -414,6 +482,9 @@ class Surroundings:
         sought = digest(self._exact.key, text)
         found = self.memories.saying(sought)
         return self.settled.saying(sought) if found is None else found
+
+    def _seen(self, memory_id: str) -> Seen | None:
+        return self.memories.seen(memory_id) or self.settled.seen(memory_id)
 
     def astray(self) -> int:
         """How many texts since the last time got past a filter and were not there."""

@@ -464,6 +464,58 @@ def test_what_was_said_long_ago_is_not_what_was_meant() -> None:
     assert around.judge(episode("meant", 20, "No, I meant KX-89", reward_ppm=PPM)).contradicts == ()
 
 
+# What was summed up ---------------------------------------------------------------------------------------------------
+
+
+def summed_up(around: Surroundings, *gone: str) -> None:
+    """The journal says that these are sealed, and that a summary stands for them."""
+    for memory_id in gone:
+        around.left(memory_id)
+    text = "Key facts:\nTomas measured 3.8 bar at the inlet of pump 7.\nRosa ordered a new gasket.\nI like tea."
+    around.arrived("summary", "consolidator", at(90), text, ANN)
+    around.summed("summary", text)
+
+
+def test_what_is_said_again_after_it_was_summed_up_strengthens_the_summary() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("pump", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
+    assert around.judge(episode("twice", 0, "Tomas measured 3.8 bar at the inlet of pump 7.")).outcome == REINFORCED
+    summed_up(around, "pump")
+    again = around.judge(episode("again", 0, "Tomas measured 3.8 bar at the inlet of pump 7"))
+    assert (again.outcome, again.reinforces, again.signals.novelty_ppm) == (REINFORCED, "summary", 0)
+    both = around.judge(episode("both", 1, "Rosa ordered a new gasket. Tomas measured 3.8 bar at the inlet of pump 7."))
+    assert (both.outcome, both.reinforces) == (REINFORCED, "summary")
+
+
+def test_what_a_summary_does_not_say_is_new() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("pump", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
+    summed_up(around, "pump")
+    other = around.judge(episode("other", 2, "Tomas measured 3.9 bar at the inlet of pump 7."))
+    more = around.judge(episode("more", 30, "Rosa ordered a new gasket. It will come on Friday."))
+    mine = around.judge(episode("mine", 60, "I like tea.", agent="bob"))
+    assert {(one.outcome, one.reinforces) for one in (other, more, mine)} == {(STORED, None)}
+    around.left("summary")
+    late = around.judge(episode("late", 120, "Rosa ordered a new gasket."))
+    assert (late.outcome, late.reinforces) == (STORED, None), "nobody is reminded of what is gone"
+
+
+def test_of_what_was_said_twice_and_is_gone_the_second_saying_reminds_nobody() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("pump", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
+    around.judge(episode("twice", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
+    around.left("pump")
+    again = around.judge(episode("again", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
+    assert (again.outcome, again.signals.novelty_ppm) == (STORED, PPM)
+
+
+def test_what_is_alive_beside_its_summary_is_what_is_said_again() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("pump", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
+    summed_up(around)
+    assert around.judge(episode("again", 0, "Tomas measured 3.8 bar at the inlet of pump 7.")).reinforces == "pump"
+
+
 # Said word for word ---------------------------------------------------------------------------------------------------
 
 
