@@ -746,13 +746,16 @@ class InMemoryRollups:
     def log(self, namespace: str) -> list[Logged]:
         """The patches of the namespace's roll-ups; see the port."""
         rows = sorted(self._store.rows[PatchRow].values(), key=lambda row: (row.seq, row.place))
+        summaries = {one.id for one in self._alive(namespace) if one.made_by is not None}
+        summed = {one.parent for one in self._store.rows[Provenance].values() if one.child in summaries}
         found = []
         for row in rows:
             if row.namespace == namespace:
                 memory, there = self._store.memories[row.memory], self._store.contents.get(row.memory)
                 text = None if there is None else there.text[row.start : row.finish]
                 patch = astuple(row)[4:-1]
-                found.append((row.seq, row.place, row.as_of, *patch, memory.agent, memory.subject, False, text))
+                lost = text is None and memory.id in summed
+                found.append((row.seq, row.place, row.as_of, *patch, memory.agent, memory.subject, False, text, lost))
         return logged(found[:LOG_MOST], self._quoted(namespace))
 
     def _alive(self, namespace: str) -> list[Memory]:

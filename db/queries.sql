@@ -352,10 +352,16 @@ COPY patch ($columns(patch)) FROM STDIN (FORMAT BINARY)
 
 -- :name rollup_log
 -- The patches of a namespace's roll-ups, in the order of the journal; each with who said its sentence and about whom, whether
--- a gate keeps it back where a reader has some, and the sentence where its memory is alive.
+-- a gate keeps it back where a reader has some, the sentence where its memory is alive, and where it is not whether a summary is
+-- that was made of it.
 SELECT p.seq, p.place, p.as_of, p.topic::text, p.op, p.memory::text, p.start, p.finish, p.name_start, p.name_finish, p.section,
     p.said_at, p.replaces::text, p.replaces_start, p.replaces_finish, m.agent, m.subject, %(gated)s::boolean AND ($gates) IS NOT TRUE,
-    substr(c.body, p.start::integer + 1, (p.finish - p.start)::integer)
+    substr(c.body, p.start::integer + 1, (p.finish - p.start)::integer),
+    c.body IS NULL AND EXISTS (
+        SELECT FROM provenance v
+        JOIN memory s ON s.id = v.child AND s.made_by IS NOT NULL AND s.tier IN ('short-term', 'long-term')
+        WHERE v.namespace = p.namespace AND v.parent = p.memory
+    )
 FROM patch p
 JOIN memory m ON m.id = p.memory
 LEFT JOIN content c ON c.memory_id = p.memory AND m.tier IN ('short-term', 'long-term')

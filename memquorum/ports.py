@@ -624,6 +624,7 @@ class Logged(Struct, frozen=True):
 
     `as_of`: the shard's time when it was journalled, in milliseconds. `text`: None where nobody can read it any more.
     `via`: the summary that it was read from. `withheld`: whether a reader's gates keep the sentence from them.
+    `summed_up`: whether a summary that is alive was made of its memory, which is not.
     """
 
     seq: int
@@ -635,6 +636,7 @@ class Logged(Struct, frozen=True):
     text: str | None = None
     via: str | None = None
     withheld: bool = False
+    summed_up: bool = False
 
     @property
     def span(self) -> Span:

@@ -76,8 +76,10 @@ def lines(found: Rollup) -> Iterator[str]:
         yield f"  {one.text}"
         via = "" if one.read_from == one.memory_id else f", read from {one.read_from}"
         yield f"    {one.agent}, {moment(one.said_at)}, {one.memory_id}{via}"
-    if found.unreadable:
-        yield f"  {many(found.unreadable, 'sentence')} more cannot be read any more: forgotten, or erased"
+    if found.summed_up:
+        yield f"  {many(found.summed_up, 'sentence')} more: summed up, and in no summary"
+    if found.unreadable > found.summed_up:
+        yield f"  {many(found.unreadable - found.summed_up, 'sentence')} more: forgotten, or erased"
     for patch in found.history:
         gone = f" in place of one of {patch.replaces}" if patch.replaces else ""
         text = "a sentence that cannot be read any more" if patch.text is None else patch.text

@@ -453,7 +453,9 @@ class Surroundings:
             key=lambda one: (-one[0], one[1]),
         )
         if not known:
-            known = [(1.0, i, seen) for i in self._summed.saying(said) if (seen := self._seen(i)) is not None]
+            # Beside one that it may not become one with it would be stored, and bound to all that this says by that.
+            told = ((i, self._seen(i)) for i in self._summed.saying(said))
+            known = [(1.0, i, seen) for i, seen in told if seen is not None and merges(episode.marks, seen.marks)]
         nearest = 1.0 if says_nothing(episode.text) else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)
         learned = episode.learned(novelty) if episode.learned else None

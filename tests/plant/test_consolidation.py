@@ -97,13 +97,13 @@ def test_what_one_source_says_is_erased_with_its_summary(fleet: Plant) -> None:
 
 
 def test_what_is_said_again_afterwards_strengthens_the_summary(fleet: Plant) -> None:
-    with lived(fleet, "again") as memory:
+    with lived(fleet, "said-again") as memory:
         memory.end_session("shift-1")
-        fleet.later(lambda: fleet.summaries("again"))
-        (summary,) = fleet.summaries("again")
+        fleet.later(lambda: fleet.summaries("said-again"))
+        (summary,) = fleet.summaries("said-again")
         receipt = memory.add(NOTES[4], session="shift-2", occurred_at=fleet.now, wait=True)
         assert (receipt.outcome, receipt.memory_id) == ("reinforced", summary)
         assert fleet.rows("SELECT reinforced FROM strength WHERE memory_id = %(s)s", s=summary) == [(1,)]
         assert "said again once" in str(memory.explain(summary))
         memory.erase(memory_id=fleet.sources(summary)[0], dry_run=False)
-        assert fleet.tiers("again")["extractive/1 gone"] == 1, "what repeats a summary does not keep it"
+        assert fleet.tiers("said-again")["extractive/1 gone"] == 1, "what repeats a summary does not keep it"

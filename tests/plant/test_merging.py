@@ -20,9 +20,10 @@ def alive(fleet: Plant, namespace: str) -> list[str]:
 
 
 def session(fleet: Plant, memory: Memory, name: str, notes: tuple[str, ...]) -> str:
-    """A session is lived, ends, and leaves its summary, whose id is answered."""
+    """A session is lived, ends, and leaves its summary, whose id is answered. It has a source of its own, or what it
+    says would strengthen the summary that says it already."""
     before = set(summaries(fleet, memory.namespace))
-    fleet.live(memory, name, notes)
+    fleet.live(memory, name, notes, source=name)
     memory.end_session(name)
     (made,) = fleet.until(lambda: set(summaries(fleet, memory.namespace)) - before)
     fleet.later(lambda: summaries(fleet, memory.namespace)[made] == "short-term")

@@ -514,7 +514,8 @@ class RollupPatch(Struct, frozen=True):
 
 class Rollup(Struct, frozen=True):
     """What is said of one thing, in the order in which it was said. `unreadable`: so many sentences stand that nobody
-    can read any more, as they were forgotten or erased. `history`: where it was asked for, the patches until then.
+    can read any more, `summed_up` of them as a summary of what said them has them not, the others as they were
+    forgotten or erased. `history`: where it was asked for, the patches until then.
     `more`: so many sentences that were said before these are left out."""
 
     namespace: str
@@ -525,6 +526,7 @@ class Rollup(Struct, frozen=True):
     persona: str | None = None
     history: tuple[RollupPatch, ...] = ()
     more: int = 0
+    summed_up: int = 0
 
 
 class Published(Struct, frozen=True):

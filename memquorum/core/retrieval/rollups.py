@@ -63,6 +63,7 @@ def shown(
         persona=persona,
         history=tuple(map(_patch, _seen(told, persona))),
         more=max(0, len(readable) - most),
+        summed_up=sum(one.text is None and one.summed_up for one in there),
     )
 
 

@@ -1,9 +1,9 @@
 """What a sentence speaks of: the names and the things in it, each with the place where they stand (`consolidation`).
 
-A thing is a noun with its number or letter ("pump 7", "block C"), a name (capitalised words inside a sentence), or what
-a determiner points at ("the pump test"); and the subject, where it is none of these. English, by rules and word lists,
-without a parser; in other languages the names and the numbered things are found. A sentence of which nothing of the
-kind is said speaks of nothing.
+A thing is a noun with its number, letter or identifier ("pump 7", "block C", "freezer F3"), an identifier ("KX-88"), a
+name (capitalised words inside a sentence), or what a determiner points at ("the pump test"); and the subject, where it
+is none of these. English, by rules and word lists, without a parser; in other languages the names and the numbered
+things are found. A sentence of which nothing of the kind is said speaks of nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ MOST = 6
 LONG = 1_000
 """Characters: of a longer sentence nothing is read."""
 
-_NUMBER = re.compile(r"\d{1,4}[a-z]?|[A-Z]")
+_IDENTIFIER = re.compile(r"[A-Za-z]{1,5}(?:[-_./]?\d+)+[A-Za-z]?")
+_NUMBER = re.compile(rf"\d{{1,4}}[a-z]?|[A-Z]|{_IDENTIFIER.pattern}")
 _POINTING = frozenset({"the", "this", "that", "our", "my", "your", "his", "her", "their", "its"})
 _WORDS_MOST = 3
 _NO_HEAD = frozenset(claiming.CLASSES) | claiming.INDEFINITE | claiming.PRONOUNS | claiming.FIRST | claiming.TITLES
@@ -72,7 +73,7 @@ _Word = tuple[str, int, int]
 
 
 def _numbered(sentence: str, words: Sequence[_Word], tokens: Sequence[str], folded: Sequence[str]) -> Iterator[range]:
-    """A noun and its number: "pump 7", "Block C"; not "on March 12", nor "has 3 valves", nor "at 4 bar"."""
+    """A noun and its number: "pump 7", "Block C", "freezer F3"; not "on March 12", nor "has 3 valves", nor "4 bar"."""
     for at in range(len(words) - 1):
         noun, number = folded[at], tokens[at + 1]
         if not _NUMBER.fullmatch(number) or not _noun(noun) or not _beside(sentence, words, at):
@@ -84,7 +85,8 @@ def _numbered(sentence: str, words: Sequence[_Word], tokens: Sequence[str], fold
 
 
 def _proper(sentence: str, words: Sequence[_Word], tokens: Sequence[str], folded: Sequence[str]) -> Iterator[range]:
-    """Capitalised words side by side. One that opens the sentence is a name where another follows it."""
+    """Capitalised words side by side. One that opens the sentence is a name where another follows it, or where it is an
+    identifier."""
     at = 0
     while at < len(words):
         end = at
@@ -97,6 +99,7 @@ def _proper(sentence: str, words: Sequence[_Word], tokens: Sequence[str], folded
         while last > first and not _named(folded[last - 1]):
             last -= 1
         opens = first == 0 and last - first == 1 and not _owns(sentence, words, first)
+        opens = opens and not _IDENTIFIER.fullmatch(tokens[first])
         if last > first and not opens and any(word not in claiming.TITLES for word in folded[first:last]):
             yield range(first, last)
         at = max(end, at + 1)

@@ -21,11 +21,12 @@ from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
 
 GENESIS = cluster.make(agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
-A, B, C, SUMMARY = (memory_id(e) for e in ("a", "b", "c", "sum"))
+A, B, C, SUMMARY, SHORT = (memory_id(e) for e in ("a", "b", "c", "sum", "short"))
 TEXTS = {
     A: "Pump 7 runs at 3.8 bar. Ludwig \U0001f527 says so.",
     B: "Lena ordered a gasket for pump 7.",
     C: "The cover of pump 7 is kept in hall 3.",
+    SHORT: "Pump 7 runs at 3.8 bar.",
     SUMMARY: "Pump 7 runs at 3.8 bar.\nLena ordered a gasket for pump 7.",
 }
 # A's second sentence is in no summary.
@@ -60,10 +61,10 @@ def patched(world: World, shard: Shard, codec: Codec) -> list[Logged]:
     return world.rollups.log(NAMESPACE)
 
 
-def consolidated(world: World, shard: Shard) -> None:
-    summary = Summary("extractive/1", "s1", 600_000, b"c" * 32, QUOTES)
-    shard.episode("sum", 2_000, agent=CONSOLIDATOR, derives_from=(A, B), summary=summary, session=None)
-    shard.consolidate(SUMMARY, [A, B])
+def consolidated(world: World, shard: Shard, event: str = "sum", quotes: tuple[Quote, ...] = QUOTES) -> None:
+    summary = Summary("extractive/1", "s1", 600_000, b"c" * 32, quotes)
+    shard.episode(event, 2_000, agent=CONSOLIDATOR, derives_from=(A, B), summary=summary, session=None)
+    shard.consolidate(memory_id(event), [A, B])
     world.flush(shard, contents(shard))
 
 
@@ -92,6 +93,16 @@ def test_of_what_is_sealed_a_summary_says_what_it_quotes(world: World, shard: Sh
     assert [one.text for one in now] == [one.text for one in log]
     assert [one.via for one in now] == [SUMMARY, SUMMARY, None]
     assert list(patches(NAMESPACE, world.rollups.said(NAMESPACE), now)) == [], "sealed, the same is said"
+
+
+def test_what_was_summed_up_and_is_in_no_summary_is_told_from_what_is_forgotten(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    patched(world, shard, codec)
+    shard.decide([votes.proposal(C, "forget")])
+    consolidated(world, shard, "short", QUOTES[:1])
+    now = [(one.text is None, one.summed_up) for one in world.rollups.log(NAMESPACE)]
+    assert now == [(False, True), (True, True), (True, False)]
 
 
 def test_what_is_forgotten_or_erased_says_nothing_any_more(world: World, shard: Shard, codec: Codec) -> None:

@@ -496,6 +496,9 @@ def test_what_a_summary_does_not_say_is_new() -> None:
     mine = around.judge(episode("mine", 60, "I like tea.", agent="bob"))
     assert {(one.outcome, one.reinforces) for one in (other, more, mine)} == {(STORED, None)}
     around.left("summary")
+    bound = around.judge(episode("bound", 90, "Rosa ordered a new gasket.", marks=Marks("bob")))
+    assert (bound.outcome, bound.reinforces) == (STORED, None), "it is about somebody else"
+    around.left("bound")
     late = around.judge(episode("late", 120, "Rosa ordered a new gasket."))
     assert (late.outcome, late.reinforces) == (STORED, None), "nobody is reminded of what is gone"
 

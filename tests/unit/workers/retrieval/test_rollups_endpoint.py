@@ -70,13 +70,16 @@ def test_a_key_sees_its_namespaces_alone(codec: Codec, tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_told_as_a_number() -> None:
     said = RollupSentence("Lena oiled valve 3.", HERS, 0, 19, "facts", 1_000, "ada", "ada", 2_000, THEIRS)
     patch = RollupPatch(7, 2_000, "revise", HERS, 0, 19, None, THEIRS)
-    told = list(lines(Rollup("n", "valve 3", (said,), 2, as_of=3_000, persona="ada", history=(patch,), more=1)))
+    told = list(
+        lines(Rollup("n", "valve 3", (said,), 3, summed_up=1, as_of=3_000, persona="ada", history=(patch,), more=1))
+    )
     assert told == [
         "valve 3, by or about ada, as of 1970-01-01 00:00:03 UTC: 2 sentences",
         "  1 said before these are left out",
         "  Lena oiled valve 3.",
         f"    ada, 1970-01-01 00:00:01 UTC, {HERS}, read from {THEIRS}",
-        "  2 sentences more cannot be read any more: forgotten, or erased",
+        "  1 sentence more: summed up, and in no summary",
+        "  2 sentences more: forgotten, or erased",
         f"  7  1970-01-01 00:00:02 UTC  revise in place of one of {THEIRS}: a sentence that cannot be read any more",
     ]
     topics = (RollupTopic("valve 3", 2, 1, 1_000, 90_000_000),)
