@@ -48,7 +48,7 @@ class _Part(Struct, frozen=True):
 def refused(sentence: str, sources: Sequence[str]) -> str | None:
     """Why a sentence may not stand for these texts, one of `REASONS`; None where it may."""
     said, known = stated(sentence), [stated(text) for text in sources]
-    if said.foreign or len(sentence) > CHARACTERS_MAX or not _like(said, known):
+    if said.foreign or len(sentence) > CHARACTERS_MAX or not _like(sentence, said, known):
         return UNLIKE
     rendered = _rendered(said, [part for text in sources for part in _sentences(text)])
     if not _numbers_known(said, [one.text for one in rendered]):
@@ -80,7 +80,10 @@ def nearest(sentence: str, sources: Sequence[str]) -> tuple[int, int, int] | Non
     return -at, -start, end
 
 
-def _like(said: Stated, known: Sequence[Stated]) -> bool:
+def _like(sentence: str, said: Stated, known: Sequence[Stated]) -> bool:
+    # Of a sentence without a word of content nothing tells whether it says what they say.
+    if not _content(sentence):
+        return False
     stems = said.stems - said.negated
     theirs = frozenset[str]().union(*(one.stems | one.negated for one in known))
     return bool(known) and bool(stems | said.negated) and len(stems & theirs) >= _LIKE * len(stems)
@@ -125,6 +128,10 @@ def _as_denied(said: Stated, clauses: Sequence[_Part]) -> bool:
     rendered = [stated(one.text) for one in _rendered(said, clauses)]
     if not rendered:
         return not said.negated
+    # What it denies has to be spoken of: "it is not true that" denies something of its own.
+    spoken = frozenset[str]().union(*(one.stems | stated(one.text).stems for one in clauses))
+    if said.negated - spoken - {""}:
+        return False
     negated = frozenset[str]().union(*(one.negated for one in rendered))
     stems = frozenset[str]().union(*(one.stems for one in rendered))
     if (said.negated & stems) - negated or (negated & said.stems) - said.negated:
@@ -140,8 +147,10 @@ def _as_often(sentence: str, clauses: Sequence[_Part]) -> bool:
     for mine in _clauses(sentence):
         shared = [(len(mine.stems & one.stems), -len(one.stems), -at) for at, one in enumerate(clauses)]
         most, _, at = max(shared, default=(0, 0, 0))
-        denied = stated(mine.text).denials
-        if denied != stated(clauses[-at].text).denials if most else denied:
+        said = stated(mine.text)
+        its = stated(clauses[-at].text) if most else None
+        # "Not only" denies nothing; "only" is the contrary of it, and so is what leaves it out.
+        if (said.denials, said.only) != ((0, said.only) if its is None else (its.denials, its.only)):
             return False
     return True
 
@@ -149,14 +158,14 @@ def _as_often(sentence: str, clauses: Sequence[_Part]) -> bool:
 def _all_denied(sentence: str, rendered: Sequence[_Part]) -> bool:
     """Whether what says all that some sentences say, and nothing else, denies as often as they: also where a clause has
     no word by which it is known, as in "but not all of us"."""
-    said, stems = stated(sentence), _part(sentence).stems
-    whole = [one for one in rendered if len(stems & one.stems) >= _WHOLLY * len(one.stems)]
-    if not whole or stems - frozenset[str]().union(*(one.stems for one in whole)):
+    said, stems = stated(sentence), _content(sentence)
+    of = [(one, _content(one.text)) for one in rendered]
+    whole = [one for one, its in of if len(stems & its) >= _WHOLLY * len(its)]
+    if not whole or stems - frozenset[str]().union(*(_content(one.text) for one in whole)):
         return True
     theirs = [stated(one.text) for one in whole]
-    # "Not only" denies nothing and may be left out as a whole. "Only" is the contrary of it.
     only = frozenset[bool]().union(*(one.only for one in theirs))
-    return said.denials == sum(one.denials for one in theirs) and said.only <= only
+    return said.denials == sum(one.denials for one in theirs) and said.only == only
 
 
 def _same_sides(mine: frozenset[tuple[int, bool]], theirs: frozenset[tuple[int, bool]]) -> bool:
@@ -196,6 +205,10 @@ def _clauses(text: str) -> Iterable[_Part]:
         for clause in _CLAUSE.split(text[start:end])
         if clause and clause.strip()
     )
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(content(text).stems)
 
 
 def _part(text: str) -> _Part:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -42,7 +43,7 @@ class Stated(Struct, frozen=True):
     denials: int
     """How often it negates."""
     only: frozenset[bool]
-    """Whether "only" stands in it, True, and whether "not only" does, False."""
+    """Whether "only" stands in it, True, and whether "not only" or "not just" does, False."""
     poles: frozenset[tuple[int, bool]]
     foreign: bool
     """Whether it is mostly in a script whose words these rules do not know."""
@@ -365,6 +366,7 @@ _TOKEN = re.compile(r"[^\W_](?:[^\s()\[\]{}<>,;!?…—|\"“”„«»]*[^\W_])
 _TITLES = MappingProxyType({"doctor": "dr", "professor": "prof", "mister": "mr", "herr": "mr", "frau": "mrs",
                             "misses": "mrs", "ms": "mrs", "miss": "mrs", "herrn": "mr"})  # fmt: skip
 _CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d|[_/\\@#=~^*&+|]|[a-z][A-Z]|[^\W\d_]\.[^\W\d_]")
+_IDENTIFIER = re.compile(r"\d+[^\W\d_]+\d")
 _ENDS = re.compile(r"[.!?…:;]+[\"'”’)]*\s|\n|^\s*[-*•]\s")
 _OPENING = frozenset(
     _list(
@@ -400,7 +402,8 @@ def _names(text: str, timed: list[tuple[int, int]]) -> tuple[tuple[tuple[str, bo
                 r"[\d.,:]+(?:st|nd|rd|th|[^\W\d_]{1,3})?", token
             )
             named = code or (token[:1].isupper() and bool(bare) and not _common(bare))
-            if any(a <= start < b for a, b in timed) or not named:
+            # "8N99U6" begins with a number, and is none.
+            if (any(a <= start < b for a, b in timed) and not _IDENTIFIER.match(token)) or not named:
                 before = None
                 continue
             names[bare] = names.get(bare, True) and opens and not code
@@ -515,9 +518,7 @@ def stated(text: str) -> Stated:
         stems=frozenset(content(text).stems) | asserted,
         negated=negated,
         denials=denials,
-        only=frozenset(
-            not at or words[at - 1] not in ("not", "nicht") for at, word in enumerate(words) if word in ("only", "nur")
-        ),
+        only=frozenset(_only(words)),
         poles=frozenset(pole for word in words for pole in wording.POLES.get(word, ())),
         foreign=sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters),
     )
@@ -529,6 +530,17 @@ def readings(text: str) -> frozenset[tuple[str, str]]:
     within = {(str(part), "") for _, _, date in _dates(text) for part in date if part is not None}
     said = {(value, unit) for values, unit in stated(text).numbers for value in values}
     return frozenset(digits | within | said)
+
+
+def _only(words: list[str]) -> Iterator[bool]:
+    for before, word in pairwise(["", *words]):
+        if before in ("not", "nicht") and word in _ALONE:
+            yield False
+        elif word in ("only", "nur"):
+            yield True
+
+
+_ALONE = frozenset(_list("only just merely simply nur bloß allein"))
 
 
 def _within(at: int, spans: Iterable[tuple[int, int]]) -> bool:

@@ -1,4 +1,5 @@
-"""What is known by its own form: keys and tokens, cards, accounts, e-mail, addresses of networks and of houses.
+"""What is known by its own form: keys and tokens, cards, accounts, e-mail, addresses of networks and of houses, and the
+date of a birth beside a word for it.
 
 The formats of keys are those that their issuers have published. Repetitions are bounded, and no text can be read by one
 pattern in two ways, so a search takes time in proportion to the text.
@@ -11,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from memquorum.core.privacy import checks
-from memquorum.core.privacy.kinds import ADDRESS, CARD, EMAIL, IBAN, IP, KEY
+from memquorum.core.privacy.kinds import ADDRESS, BIRTH, CARD, EMAIL, IBAN, IP, KEY
 
 Found = tuple[str, int, int]
 """A kind, and the characters of the text: from, and to before."""
@@ -44,6 +45,30 @@ _GIVEN = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+
+_MONTH = (
+    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|f[eé]vrier|mar(?:ch|s)?|märz|apr(?:il)?|avril|may|mai|june?|juni|juin|"
+    r"july?|juli|juillet|aug(?:ust)?|août|sept?(?:ember|embre)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?|"
+    r"de[cz](?:ember)?|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|"
+    r"diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre)\.?"
+)
+_DATE = (
+    r"(?P<date>\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})|\d{4}[./-]\d{1,2}[./-]\d{1,2}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of |de )?{_MONTH}(?:,? (?:de )?\d{{4}})?"
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|(?:18|19|20)\d\d)(?![\w-])"
+)
+# What is masked already begins with a bracket: behind it stands another date.
+_BORN = re.compile(
+    r"(?<![^\W_])(?<!\[)(?:born|birth(?:day|date)?(?! (?:rate|control))|d\.?o\.?b\.?|geb(?:oren|\.)|"
+    r"geburts(?:tag|datum)|née?|naissance|nacid[oa]|nació|nacimiento|nat[oa]|nascita)(?![^\W_])"
+    rf"[^\n\d.!?;\[]{{0,30}}?(?<![\w-]){_DATE}",
+    re.IGNORECASE,
+)
+_BIRTHDAY = re.compile(
+    rf"(?<![\w./-]){_DATE}(?: (?:is|was|ist|war))?(?: [^\W\d_]+(?:['’]s)?){{0,2}} (?:birthday|birthdate|geburtstag)"
+    r"(?![^\W_])",
+    re.IGNORECASE,
+)
 
 _CARD = re.compile(
     r"(?<![\w.,-])(?:\d{12,19}+"
@@ -160,4 +185,13 @@ def _houses(text: str) -> Iterator[Found]:
         yield ADDRESS, one.start(), town.end() if town else one.end()
 
 
-_LOOKS: tuple[Callable[[str], Iterator[Found]], ...] = (_keys, _cards, _ibans, _emails, _networks, _houses)
+def _births(text: str) -> Iterator[Found]:
+    for one in _BORN.finditer(text):
+        yield BIRTH, one.start("date"), one.end("date")
+    for one in _BIRTHDAY.finditer(text):
+        yield BIRTH, one.start("date"), one.end("date")
+
+
+_LOOKS: tuple[Callable[[str], Iterator[Found]], ...] = (
+    _keys, _cards, _ibans, _emails, _networks, _houses, _births,
+)  # fmt: skip

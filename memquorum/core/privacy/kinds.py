@@ -16,7 +16,7 @@ HEALTH, INTIMACY, ORIGIN, BELIEF, CRIME, BODY = "health", "intimacy", "origin", 
 FINANCE, WHEREABOUTS, CORRESPONDENCE, BIRTH, IDENTITY = "finance", "whereabouts", "correspondence", "birth", "identity"
 NAME, PLACE = "name", "place"
 
-FORMATS = (KEY, CARD, SSN, IBAN, ADDRESS, PHONE, EMAIL, IP)
+FORMATS = (KEY, CARD, SSN, IBAN, ADDRESS, PHONE, EMAIL, IP, BIRTH)
 """What has a form by which a span of text is known, and is masked for a reader who asks for that."""
 SPECIAL = (HEALTH, INTIMACY, ORIGIN, BELIEF, CRIME, BODY)
 """What GDPR articles 9 and 10 protect: words tell of it."""

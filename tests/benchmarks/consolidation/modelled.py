@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +52,15 @@ class _Summary:
     made: Proposed
     texts: Mapping[str, str]
     written: tuple[str, ...]
+
+    @property
+    def sentences(self) -> list[tuple[str, str]]:
+        """What the model wrote, each sentence with the text of its sources."""
+        of = [
+            [_flat(self.texts[q.memory_id]) for q in self.made.quotes if q.sentence == at]
+            for at in range(len(self.written))
+        ]
+        return list(zip(self.written, map("\n".join, of), strict=True))
 
     @cached_property
     def told(self) -> str:
@@ -120,10 +129,18 @@ def _summary(one: Consolidated, each: Proposed) -> _Summary:
 
 def _made_up(row: Row, wrote: Sequence[_Summary], invented: Sequence[Invention]) -> None:
     """What is in summaries and in no source: by the model's own list, and by patterns. What it made up and somebody has
-    said is not made up."""
-    said = "\n".join(text for one in wrote for text in one.written if text.casefold() not in one.told)
+    said is not made up. A sentence is there that stands there whole, or as one of two that are joined, for the memory
+    that it was made of: "9" is a part of many."""
+    said: defaultdict[str, list[str]] = defaultdict(list)
+    for one in wrote:
+        for text, of in one.sentences:
+            for whole in _parts(text) if text.casefold() not in one.told else ():
+                said[whole].append(of)
     for kind in KINDS:
-        there = sum(one.kind == kind and " ".join(one.sentence.split()).rstrip(".") in said for one in invented)
+        there = sum(
+            one.kind == kind and any(_flat(one.told) in of for of in said.get(_flat(one.sentence), ()))
+            for one in invented
+        )
         row.figure(f"made up and in a summary: {kind}", there, "")
         row.at_most(f"made up and in a summary: {kind}", 0)
     for name, pattern in (("numbers", _NUMBER), ("names", _NAME), ("times", _WHEN)):
@@ -132,6 +149,16 @@ def _made_up(row: Row, wrote: Sequence[_Summary], invented: Sequence[Invention])
         )
         row.figure(f"{name} in a summary and in no source", strange, "")
         row.at_most(f"{name} in a summary and in no source", 0)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")
+
+
+def _parts(text: str) -> set[str]:
+    """A sentence, and where it is of several, those that begin and that end it."""
+    halves = _flat(text).split("; ")
+    return {"; ".join(part).rstrip(".") for at in range(len(halves)) for part in (halves[: at + 1], halves[at:])}
 
 
 def _times(row: Row, found: Sequence[_Summary]) -> None:

@@ -48,6 +48,13 @@ _AWS, _BEGIN = "AKIA", "-----BEGIN"
         ("12 Elm St, Springfield, IL 62704", "[address]"),
         ("Zur Hauptstraße 5, 10115 Berlin bitte", "[address] bitte"),
         ("P.O. Box 4711", "[address]"),
+        ("Ada was born on 12 March 1985, hired on 1 April 2010", "Ada was born on [birth], hired on 1 April 2010"),
+        ("DOB: 1985-03-12, since 2020-01-02", "DOB: [birth], since 2020-01-02"),
+        ("her date of birth (12/03/85)", "her date of birth ([birth])"),
+        ("born in Berlin in 1985", "born in Berlin in [birth]"),
+        ("12 March is Anna's birthday.", "[birth] is Anna's birthday."),
+        ("geboren am 12.03.1985, Geburtsdatum 12. März 1985", "geboren am [birth], Geburtsdatum [birth]"),
+        ("née le 3 mai 1990; nació el 3 de mayo de 1990", "née le [birth]; nació el [birth]"),
     ],
 )
 def test_what_has_a_form_is_found_whole(text: str, told: str) -> None:
@@ -70,6 +77,8 @@ def test_what_has_a_form_is_found_whole(text: str, told: str) -> None:
         "ISBN 978-3-16-148410-0, room 12 345 678, ticket 555-1234",
         "@ada said a@b, and x@y.z1",
         "666-12-3456 and 900-12-3456",
+        "The idea was new. On 12 March 2020 we began, the newborn unit opened on 3 May 2024.",
+        "native builds since 2024-01-02, birth rate 2010",
     ],
 )
 def test_what_only_looks_so_is_left_alone(text: str) -> None:

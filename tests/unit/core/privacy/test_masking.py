@@ -11,7 +11,8 @@ from memquorum.core.privacy import masking
 from memquorum.core.privacy.finding import Span, spans
 
 _SAID = (
-    "4111 1111 1111 1111", "4222222222222", "card", "cc ", "phone ", "call ", "451 5986", "DE89 3704 0044 0532 0130 00",
+    "4111 1111 1111 1111", "4222222222222", "card", "cc ", "phone ", "call ", "born on ", "12 March 1985", "DOB",
+    " is her birthday", "451 5986", "DE89 3704 0044 0532 0130 00",
     "ada@example.org", "203.0.113.7", "123456789", "ssn ", "123-45-6789", "password: hunter2", "token ", "=",
     ":", "a1b2c3", "221B Baker Street", "sk-abcdefghijklmnopqrstuv", " office", "[card]", "[", "]", " ", ", ",
     "\n", ".", "-", "+49 30 1234567",
