@@ -10,11 +10,12 @@ from memquorum.core.facets import EPISODIC, Facets, facets, names
 from memquorum.core.journal.rows import Memory
 from memquorum.core.policy import PPM
 from memquorum.core.records import Stored
+from memquorum.core.tiers import RESTING, SUPERSEDED
 
 
 class Suggested(Struct, frozen=True):
     """A sensitivity that intake suggested, in millionths, by which rules. `kinds`: what the content holds by the rules
-    of today, never the content itself; None where it is not there any more."""
+    of today, never the content itself; None where that is sealed, or not there any more."""
 
     sensitivity_ppm: int
     rules: str
@@ -56,8 +57,8 @@ def _suggested(said: object, kinds: tuple[str, ...] | None) -> Suggested | None:
     return Suggested(said.sensitivity_ppm or 0, said.suggested, kinds)
 
 
-def lines(held: Holds) -> Iterator[str]:
-    """Tells in words those limits that most memories do not have."""
+def lines(held: Holds, tier: str) -> Iterator[str]:
+    """Tells in words those limits that most memories do not have. `tier`: where the memory is now."""
     told = [] if held.type == EPISODIC else [held.type]
     if held.sensitivity_ppm:
         told.append(f"sensitivity {held.sensitivity_ppm / PPM:g}")
@@ -69,7 +70,8 @@ def lines(held: Holds) -> Iterator[str]:
         yield f"  Its use: {'; '.join(told)}{', as strict as what it was made of' if held.stricter else ''}."
     if held.suggested is not None:
         by = held.suggested
-        what = f"for it holds {', '.join(by.kinds)}" if by.kinds else "by content that is not there any more"
+        away = "rests sealed" if tier in (*RESTING, SUPERSEDED) else "is not there any more"
+        what = f"for it holds {', '.join(by.kinds)}" if by.kinds else f"by content that {away}"
         if by.kinds == ():
             what = "and by the rules of today it would not be"
         yield f"  Its publisher said no sensitivity; {by.sensitivity_ppm / PPM:g} was suggested by {by.rules}, {what}."

@@ -78,7 +78,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield from _born(account.born, account.shard, genesis.policy)
         yield from _made(account.born, account.sources_sent)
         if account.holds is not None:
-            yield from holding.lines(account.holds)
+            yield from holding.lines(account.holds, account.tier)
         for encoding in account.encodings:
             yield f"  Encoded anew by {encoding.encoder}: entry {encoding.journal_seq} of the journal."
     if account.tier != "never stored":
@@ -523,7 +523,8 @@ def _kept(account: Account, kind: str) -> str:
 
 
 def _sealed(account: Account) -> Iterator[str]:
-    yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"
+    yield f"  Sealed since {moment(account.changed or 0)} and never served. `memquorum restore` asks members to bring"
+    yield "  it back, as long as its key is there; that is destroyed from"
     held = any(by.kind == HOLD for by in account.protected)
     yield f"  {moment(account.sealed_until or 0)} on{', once nothing holds it' if held else ''}."
 

@@ -18,7 +18,7 @@ from memquorum.core.privacy.kinds import SPECIAL, WEIGHTS_PPM
 from memquorum.core.privacy.sensitivity import SHIPPED, Weights, combined_ppm, read_weights, suggested_ppm
 from memquorum.core.records import Summary
 from memquorum.core.retrieval import explain, telling
-from tests.builders import genesis
+from tests.builders import genesis, votes
 from tests.builders.facts import facts
 from tests.builders.shard import Shard, memory_id
 
@@ -99,6 +99,10 @@ def test_what_an_account_says_of_it(codec: Codec) -> None:
     assert f"{said}, for it holds email, health." in told(("email", "health"))
     assert f"{said}, by content that is not there any more." in told(None)
     assert f"{said}, and by the rules of today it would not be." in told(())
+    shard.decide([votes.proposal(memory_id("a"), "forget")])
+    known = facts(shard, memory_id("a"), codec)
+    assert f"{said}, by content that rests sealed." in told(None)
+    assert "`memquorum restore` asks members to bring" in told(None)
     shard.episode("b", sensitivity_ppm=790_000)
     assert "suggested" not in "\n".join(
         telling.lines(
