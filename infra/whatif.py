@@ -15,11 +15,13 @@ from infra.command import command
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON, flag, option, when
+from memquorum.core.facets import TYPES
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.text.plurals import many
 from memquorum.core.whatif import chart, report
+from memquorum.core.whatif.choosing import READS_LEAST
 from memquorum.core.whatif.events import Course
 from memquorum.core.whatif.replaying import DAY_MS, Trial
 from memquorum.core.whatif.report import RANDOM, CannotTry, Report
@@ -43,6 +45,7 @@ class NothingTried(Mendable):
     option("--from", dest="since", type=when, metavar="WHEN", help="until then all is as it was; ISO 8601 or ms"),
     option("--namespace", help="this one alone (default: all)"),
     option("--horizon", type=float, default=30.0, metavar="DAYS", help="what is read later is no regret (default: 30)"),
+    flag("--suggest", "say of each namespace which policy and shares its history suggests, and with which regret"),
     policy.SET,
     flag("--uncapped", "as if nothing capped what may go in an epoch or a day"),
     option("--chart", type=Path, metavar="FILE", help="draw it, as SVG"),
@@ -72,7 +75,8 @@ def whatif(settings: Settings, parsed: Namespace) -> int:
     if parsed.json:
         print(json.dumps(report.plain(found)))
     else:
-        terminal.console(soft_wrap=True).print("\n".join(lines(found)), markup=False, highlight=False)
+        told = [*lines(found), *(suggested(found) if parsed.suggest else ())]
+        terminal.console(soft_wrap=True).print("\n".join(told), markup=False, highlight=False)
     return 0
 
 
@@ -109,6 +113,28 @@ def lines(found: Report) -> Iterator[str]:
             f"{date(regret.gone_at)}: {regret.why}; it was read on {date(regret.wanted_at)}"
         )
     yield f"hash {found.hash.hex()}"
+
+
+def suggested(found: Report) -> Iterator[str]:
+    """What each namespace's history suggests, in words."""
+    for one in found.suggestions:
+        beyond = f"{abs(one.regret):,.1f} {'fewer' if one.regret >= 0 else 'more'}"
+        yield (
+            f"{one.namespace}: {one.policy}. Followed window by window: {one.followed:,.0f} of {one.reads:,} reads, "
+            f"{beyond} than {one.best}, the best of all the time (at most {one.bound:,.0f} fewer)"
+        )
+        if one.shares_ppm:
+            told = ", ".join(f"{name} {ppm / PPM:.0%}" for name, ppm in zip(TYPES, one.shares_ppm, strict=True))
+            yield (
+                f"  with shares_ppm {list(one.shares_ppm)} ({told}), found on the first half of the reads: "
+                f"{one.shared:,} of the {one.later:,} of the second half, without them {one.unshared:,}"
+            )
+    silent = found.namespaces - len(found.suggestions)
+    if silent:
+        yield f"{many(silent, 'namespace')} had fewer than {READS_LEAST} reads: nothing is suggested"
+    if found.suggestions:
+        wanted = " ".join(f"{one.namespace}={found.tokens}/{one.policy}" for one in found.suggestions)
+        yield f"to put it to the members' vote: python -m infra policy set --set budget.tokens='\"{wanted}\"'"
 
 
 def _row(widths: Sequence[int], *cells: str) -> str:
@@ -157,7 +183,12 @@ def _tried(courses: list[Course], policies: list[str], parsed: Namespace, judged
     )
     try:
         return report.compare(
-            courses, policies, parsed.budget, trial, lambda done, total: tell("namespaces replayed", done, total)
+            courses,
+            policies,
+            parsed.budget,
+            trial,
+            lambda done, total: tell("namespaces replayed", done, total),
+            suggesting=parsed.suggest,
         )
     except CannotTry as error:
         raise NothingTried(str(error)) from None

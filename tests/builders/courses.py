@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+from msgspec.structs import replace
 
 from memquorum.core.budgets.items import PINNED, Item
 from memquorum.core.policy import PPM
@@ -34,6 +35,30 @@ def read(name: str, at: int) -> Used:
 def course(*events: Event, namespace: str = "farm") -> Course:
     """A namespace without a query log."""
     return Course(namespace, events, Vectors({}))
+
+
+def of_use() -> Course:
+    """A few old memories are read again and again while others come: who goes by age loses them."""
+    events: list[Event] = [came(f"old-{n}", BEGAN + n) for n in range(5)]
+    for n in range(200):
+        at = BEGAN + (n + 1) * HOUR
+        events += [came(f"new-{n:03}", at), read(f"old-{n % 5}", at + 1), Epoch(at + 2)]
+    return course(*events)
+
+
+def of_types(*, later: str = "notes") -> Course:
+    """Two notes are asked for now and then among a flood of tasks that nobody asks for and that came later."""
+    events: list[Event] = []
+    for n in range(240):
+        at = BEGAN + n * HOUR
+        if n % 40 == 0:
+            events += [came(f"note-{n:03}-{k}", at) for k in range(2)]
+        events += [Came(at + 1, replace(item(f"task-{n:03}-{k}", at + 1), type="task")) for k in range(3)]
+        events.append(Epoch(at + 2))
+        if n % 2 and n >= 40:
+            noted = n < 120 or later == "notes"
+            events.append(read(f"note-{n // 40 * 40:03}-{n // 2 % 2}" if noted else f"task-{n:03}-0", at + 3))
+    return course(*events)
 
 
 def wild(seed: int, namespace: str = "farm", *, memories: int = 60, plain: bool = False) -> Course:

@@ -78,6 +78,8 @@ def test_what_would_have_been_missed(
     everything = told(line, capsys, "--budget", "50000", "--namespace", NAMESPACE)
     assert everything["worth"]["misses"] == everything["worth"]["gone"] == 0
     assert everything["worth"]["read_hit_low"] == 1
+    assert run(line, *small, "--suggest") == 0
+    assert "had fewer than 20 reads" in capsys.readouterr().out
     file = tmp_path / "chart.svg"
     assert run(line, *small, "--chart", str(file)) == 0
     said = capsys.readouterr().out

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from memquorum.core.budgets.rules import UnknownPolicy
 from memquorum.core.policy import FORGETTING, TOKENS_LEAST
 from memquorum.core.whatif.bounds import most_hits
+from memquorum.core.whatif.choosing import ARMS, Suggestion, suggest
 from memquorum.core.whatif.events import Came, Course, SummedUp
 from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Setting
 from memquorum.core.whatif.replaying import Counts, Demand, Point, Regret, Result, Trial, replay
@@ -60,7 +61,8 @@ class Line(Struct, frozen=True):
 
 class Report(Struct, frozen=True):
     """A trial of several policies. `tokens`: the budget of each namespace; `again`: reads by queries that were asked
-    again, `logged`: reads as they were logged; `keyless`: memories that no key opens."""
+    again, `logged`: reads as they were logged; `keyless`: memories that no key opens; `suggestions`: of each namespace
+    that was read enough, where they were asked for; the hash does not cover them, for they follow from the rest."""
 
     tokens: int
     namespaces: int
@@ -73,6 +75,7 @@ class Report(Struct, frozen=True):
     ceiling: float
     lines: tuple[Line, ...]
     hash: bytes
+    suggestions: tuple[Suggestion, ...] = ()
 
     def line(self, policy: str) -> Line:
         """A policy's."""
@@ -124,12 +127,15 @@ def compare(
     tokens: int,
     trial: Trial,
     tell: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    suggesting: bool = False,
 ) -> Report:
-    """The policies over all namespaces, each with so many tokens. `tell`: namespaces done, of how many.
+    """The policies over all namespaces, each with so many tokens. `tell`: namespaces done, of how many; `suggesting`:
+    all of `choosing.ARMS` are tried, and what they suggest is told.
 
     Raises CannotTry for an unknown policy, a budget that is none, and where nothing has happened.
     """
-    tried = settings(policies, tokens)
+    tried = settings([*policies, *(ARMS if suggesting else ())], tokens)
     ordered = sorted(courses, key=lambda course: course.namespace)
     times = [one.events[at].at for one in ordered if one.events for at in (0, -1)]
     if not times:
@@ -143,7 +149,11 @@ def compare(
         _hash_course(spoken, course)
         found.append(attempt(course, tried, trial))
         tell(at + 1, len(ordered))
-    return _report(ordered, found, tried, trial, told=spoken.digest())
+    made = _report(ordered, found, tried, trial, told=spoken.digest())
+    if not suggesting:
+        return made
+    each = (suggest(course, one.results, one.demand, trial) for course, one in zip(ordered, found, strict=True))
+    return replace(made, suggestions=tuple(one for one in each if one is not None))
 
 
 def _report(
@@ -234,9 +244,10 @@ def _encoded(value: object) -> bytes:
 def plain(report: Report) -> dict[str, Any]:
     """The report as plain values, by name."""
     told: dict[str, Any] = {
-        name: getattr(report, name) for name in report.__struct_fields__ if name not in ("lines", "hash")
+        name: getattr(report, name) for name in report.__struct_fields__ if name not in ("lines", "hash", "suggestions")
     }
     told["hash"] = report.hash.hex()
+    told["suggestions"] = msgspec.to_builtins(report.suggestions)
     for line in report.lines:
         low_high = {"read_hit": line.hit(), "token_hit": line.hit(tokens=True)}
         told[line.policy] = {

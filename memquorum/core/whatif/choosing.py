@@ -1,0 +1,216 @@
+"""Which policy a namespace should have, and which shares by type, by its own history (SPEC D; MaRS 3.4, 3.2.7).
+
+**Policy.** The source puts a contextual bandit over the policies. A bandit sees only what its choice came to; a replay
+sees what every policy would have, so nothing has to be tried out: exponential weights, one set for each context
+(Cesa-Bianchi and Lugosi 2006, theorem 2.3: with η_t = √(8 ln K / t) the regret is at most 2√(T/2 · ln K) + √(ln K / 8)
+of the largest loss). A round is a window of the history, its loss what a policy missed in it, its context the workload
+of the window before: whether more came, and whether more was read, than in most windows until then.
+
+**Shares** move by the dual update: a type gains whose tokens would serve more reads (what was missed of it, per token
+of its share), until all serve alike. They are moved on the first half of the reads and told by the second.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core.budgets.items import place
+from memquorum.core.facets import TYPES
+from memquorum.core.policy import PPM
+from memquorum.core.whatif.events import Asked, Came, Course, SummedUp, Used
+from memquorum.core.whatif.replaying import Demand, Result, Trial, replay
+
+ARMS = ("worth", "hybrid", "priority", "lru", "fifo")
+"""The policies among which one is chosen, the first of equals. `random` is chance, and `reflection` is `worth` where a
+replay makes no summaries of its own."""
+READS_LEAST = 20
+"""Of fewer reads nothing is suggested."""
+MOVES = 10
+"""So often shares are moved."""
+_STEP = 1.0
+_SMALLEST = 0.02
+
+Context = tuple[bool, bool]
+
+
+class Suggestion(Struct, frozen=True):
+    """What a namespace's history suggests; counts are reads.
+
+    `hits`: of each of `ARMS`; `followed`: of who had drawn by the weights, window by window; `regret`: what the best of
+    `ARMS` served beyond that, and `bound` what it can be at most; `shares_ppm`: empty where none serve more than no
+    shares do, on the `later` half of the reads, with (`shared`) and without (`unshared`).
+    """
+
+    namespace: str
+    policy: str
+    reads: int
+    hits: dict[str, int]
+    followed: float
+    best: str
+    regret: float
+    bound: float
+    shares_ppm: tuple[int, ...] = ()
+    shared: int = 0
+    unshared: int = 0
+    later: int = 0
+
+
+class _Round(Struct, frozen=True):
+    """A window: in which context it was, and what each arm missed of the reads that were known."""
+
+    context: Context
+    missed: tuple[int, ...]
+    reads: int
+
+
+def suggest(course: Course, results: Sequence[Result], demand: Demand, trial: Trial) -> Suggestion | None:
+    """What the history of a namespace suggests; None of fewer than `READS_LEAST` reads. `results`: of all `ARMS`, all
+    with the same budget."""
+    of = {one.setting.policy: one for one in results}
+    arms = [of[arm] for arm in ARMS]
+    rounds, following = _rounds(course, arms)
+    reads = sum(one.reads for one in rounds)
+    if reads < READS_LEAST:
+        return None
+    hits = {arm.setting.policy: arm.counts.hits for arm in arms}
+    best = max(ARMS, key=lambda name: hits[name])
+    weights = _Weights(max(one.reads for one in rounds))
+    missed = sum(weights.take(one) for one in rounds)
+    drawn = weights.of(following)
+    chosen = ARMS[drawn.index(max(drawn))]
+    followed = reads - missed
+    told = Suggestion(course.namespace, chosen, reads, hits, followed, best, hits[best] - followed, weights.bound())
+    return _with_shares(told, course, of[chosen], demand, trial)
+
+
+class _Weights:
+    """Exponential weights over the arms, for each context its own."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: reads of a window, the largest loss."""
+        self._most = max(1, most)
+        self._missed: dict[Context, list[int]] = {}
+        self._times: dict[Context, int] = {}
+
+    def of(self, context: Context) -> list[float]:
+        """The share of each arm in the next window of a context."""
+        missed, time = self._missed.get(context, [0] * len(ARMS)), self._times.get(context, 0) + 1
+        eta = math.sqrt(8 * math.log(len(ARMS)) / time) / self._most
+        least = min(missed)
+        raw = [math.exp(-eta * (one - least)) for one in missed]
+        return [one / sum(raw) for one in raw]
+
+    def take(self, seen: _Round) -> float:
+        """What was to be expected to be missed in a window; learns from it."""
+        expected = sum(share * one for share, one in zip(self.of(seen.context), seen.missed, strict=True))
+        before = self._missed.get(seen.context, [0] * len(ARMS))
+        self._missed[seen.context] = [a + b for a, b in zip(before, seen.missed, strict=True)]
+        self._times[seen.context] = self._times.get(seen.context, 0) + 1
+        return expected
+
+    def bound(self) -> float:
+        """The most that all windows together can have cost beyond the best arm of each context."""
+        log = math.log(len(ARMS))
+        return self._most * sum(2 * math.sqrt(n / 2 * log) + math.sqrt(log / 8) for n in self._times.values())
+
+
+def _rounds(course: Course, arms: Sequence[Result]) -> tuple[list[_Round], Context]:
+    """The windows in which something was read, and the context of the one to come."""
+    ends = [point.at for point in arms[0].points]
+    came, asked = [0] * len(ends), [0] * len(ends)
+    for event in course.events:
+        at = min(bisect_left(ends, event.at), len(ends) - 1)
+        if isinstance(event, Came | SummedUp):
+            came[at] += event.item.tokens
+        elif isinstance(event, Asked) or (isinstance(event, Used) and event.read):
+            asked[at] += 1
+    found, context = list[_Round](), (False, False)
+    for at in range(len(ends)):
+        known = [_since(one, at) for one in arms]
+        reads = sum(known[0])
+        if reads:
+            found.append(_Round(context, tuple(misses for _, misses in known), reads))
+        context = (_many(came, at), _many(asked, at))
+    return found, context
+
+
+def _since(one: Result, at: int) -> tuple[int, int]:
+    """Hits and misses in a window."""
+    end, begin = one.points[at], one.points[at - 1] if at else None
+    return end.hits - (begin.hits if begin else 0), end.misses - (begin.misses if begin else 0)
+
+
+def _many(counts: Sequence[int], at: int) -> bool:
+    """Whether it is more than in most windows until then."""
+    before = sorted(counts[: at + 1])
+    return counts[at] > before[len(before) // 2]
+
+
+def _with_shares(told: Suggestion, course: Course, first: Result, demand: Demand, trial: Trial) -> Suggestion:
+    """Moves the shares by what was missed of each type in the first half, from what the policy holds without any."""
+    there = {item.type for item in demand.items.values()}
+    if len(there) < 2:
+        return told
+    middle = _middle(first)
+    shares, tried, run = _held(demand, there), list[tuple[int, tuple[int, ...], Result]](), first
+    for _ in range(MOVES):
+        shares = _moved(shares, run, demand, first.points[middle].at)
+        ppm = _ppm(shares)
+        budget = replace(trial.budget, shares_ppm=ppm)
+        (run,), _ = replay(course, [first.setting], replace(trial, budget=budget))
+        tried.append((run.points[middle].hits, ppm, run))
+    early, ppm, run = max(tried, key=lambda one: one[0])
+    shared, unshared = _later(run, middle), _later(first, middle)
+    if early <= first.points[middle].hits or shared <= unshared:
+        return told
+    later = unshared + first.points[-1].misses - first.points[middle].misses
+    return replace(told, shares_ppm=ppm, shared=shared, unshared=unshared, later=later)
+
+
+def _middle(one: Result) -> int:
+    """The point until which half of all was read."""
+    reads = [point.hits + point.misses for point in one.points]
+    return min(bisect_left(reads, reads[-1] / 2), len(reads) - 1)
+
+
+def _later(one: Result, middle: int) -> int:
+    return one.points[-1].hits - one.points[middle].hits
+
+
+def _held(demand: Demand, there: set[str]) -> list[float]:
+    """The share of each type in what came; none of a type that never did."""
+    tokens = [0] * len(TYPES)
+    for item in demand.items.values():
+        tokens[place(item.type)] += item.tokens
+    return [
+        max(_SMALLEST, one / sum(tokens)) if name in there else 0.0 for name, one in zip(TYPES, tokens, strict=True)
+    ]
+
+
+def _moved(shares: Sequence[float], run: Result, demand: Demand, until: int) -> list[float]:
+    """One step of the dual update: by what was missed of each type, per token of its share."""
+    missed = [0] * len(TYPES)
+    for one in run.regrets:
+        if one.wanted_at <= until:
+            missed[place(demand.items[one.memory_id].type)] += 1
+    gains = [count / share if share else 0.0 for count, share in zip(missed, shares, strict=True)]
+    most = max(gains)
+    if not most:
+        return list(shares)
+    moved = [share * math.exp(_STEP * gain / most) for share, gain in zip(shares, gains, strict=True)]
+    whole = sum(moved)
+    return [max(_SMALLEST, one / whole) if one else 0.0 for one in moved]
+
+
+def _ppm(shares: Sequence[float]) -> tuple[int, ...]:
+    """Makes whole millionths of shares, together 1,000,000."""
+    whole = sum(shares)
+    found = [int(one / whole * PPM) for one in shares]
+    largest = max(range(len(found)), key=lambda at: found[at])
+    found[largest] += PPM - sum(found)
+    return tuple(found)

@@ -1,0 +1,81 @@
+"""What a history suggests: the policy that serves it, with a regret within its bound, and shares that a type needs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from memquorum.core.policy import PPM, BudgetPolicy
+from memquorum.core.whatif.choosing import ARMS, READS_LEAST, Suggestion, _Weights
+from memquorum.core.whatif.choosing import _Round as Round
+from memquorum.core.whatif.events import Course
+from memquorum.core.whatif.replaying import Trial
+from memquorum.core.whatif.report import compare, plain
+from tests.builders.courses import BEGAN, came, course, of_types, of_use, read, wild
+
+TRIAL = Trial(BudgetPolicy())
+
+
+def suggested(told: Course, tokens: int = 100) -> list[Suggestion]:
+    return list(compare([told], ["lru"], tokens, TRIAL, suggesting=True).suggestions)
+
+
+def test_the_policy_that_serves_a_history_is_suggested_with_its_regret() -> None:
+    (told,) = suggested(of_use())
+    assert told.hits["lru"] > told.hits["fifo"] and told.best in ARMS
+    assert told.hits[told.policy] >= told.hits["lru"], "none that serves less than another is suggested"
+    assert told.followed <= told.hits[told.best] and told.regret == pytest.approx(told.hits[told.best] - told.followed)
+    assert told.regret <= told.bound and told.reads == 200
+
+
+def test_of_few_reads_nothing_is_suggested() -> None:
+    few = [came("a", BEGAN), *(read("a", BEGAN + n) for n in range(1, READS_LEAST))]
+    assert suggested(course(*few)) == []
+    assert len(suggested(course(*few, read("a", BEGAN + READS_LEAST)))) == 1
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.booleans(), st.lists(st.integers(0, 9), min_size=len(ARMS), max_size=len(ARMS))),
+        min_size=1, max_size=200,
+    )
+)  # fmt: skip
+def test_whatever_happens_the_regret_stays_within_its_bound(
+    windows: list[tuple[bool, bool, list[int]]],
+) -> None:
+    weights = _Weights(9)
+    missed = sum(weights.take(Round((came, asked), tuple(lost), 9)) for came, asked, lost in windows)
+    best = min(sum(lost[at] for _, _, lost in windows) for at in range(len(ARMS)))
+    assert missed - best <= weights.bound() + 1e-9
+
+
+def test_each_context_has_its_own_best() -> None:
+    weights = _Weights(1)
+    for _ in range(40):
+        weights.take(Round((True, False), (1, 0, 0, 0, 0), 1))
+        weights.take(Round((False, False), (0, 1, 1, 1, 1), 1))
+    assert weights.of((True, False))[0] < 0.01
+    assert weights.of((False, False))[0] > 0.9
+
+
+def test_a_type_that_is_asked_for_gets_a_share_and_the_later_half_says_what_it_is_worth() -> None:
+    (told,) = suggested(of_types(), tokens=80)
+    assert sum(told.shares_ppm) == PPM and told.shares_ppm[0] > PPM // 2, "of all that came notes are a sixtieth"
+    assert 0 <= told.unshared < told.shared <= told.later
+
+
+def test_shares_that_the_later_half_does_not_bear_out_are_not_suggested() -> None:
+    (told,) = suggested(of_types(later="tasks"), tokens=80)
+    assert told.shares_ppm == ()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1_000))
+def test_a_suggestion_changes_nothing_of_the_report_but_itself(seed: int) -> None:
+    told = wild(seed)
+    without = compare([told], list(ARMS), 300, TRIAL)
+    made = compare([told], list(ARMS), 300, TRIAL, suggesting=True)
+    assert replace(made, suggestions=()) == without
+    assert plain(made) == plain(compare([told], list(ARMS), 300, TRIAL, suggesting=True))
