@@ -102,7 +102,6 @@ def load(
         as_of=state[0] if state else 0,
         last_epoch=state[1] if state else 0,
         last_epoch_at=state[2] if state else 0,
-        interactions=state[3] if state else 0,
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
         erasure=Erasing(*erasure) if erasure else None,
         protected=tuple(standing.values()),

@@ -1564,7 +1564,7 @@ LIMIT %(limit)s
 
 -- :name explain_shard
 -- The time and the epoch of a shard.
-SELECT as_of, last_epoch, last_epoch_at, interactions FROM shard WHERE shard = %(shard)s
+SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
 
 -- :name search
 -- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. A

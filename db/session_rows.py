@@ -32,5 +32,5 @@ async def load(ask: Ask, sight: Sight, codec: Codec, place: Place) -> Found:
     return (
         [Member(*row) for row in members],
         [session_memory(codec, row) for row in free],
-        SessionShard(*standing[0]) if standing else SessionShard(0, 0, 0, 0),
+        SessionShard(*standing[0]) if standing else SessionShard(0, 0, 0),
     )

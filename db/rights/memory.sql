@@ -35,8 +35,8 @@ GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON d
 -- What the caps count by, of the namespaces in sight: when something may be forgotten there again.
 GRANT SELECT (namespace, alive) ON living TO memquorum_tenant;
 GRANT SELECT (namespace, epoch, as_of, forgotten) ON let_go TO memquorum_tenant;
--- The time is everybody's. How much goes on in a shard is not.
-GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;
+-- The time is everybody's, and when members voted last. How much goes on in a shard is not.
+GRANT SELECT (shard, as_of, last_epoch, last_epoch_at) ON shard TO memquorum_tenant;
 
 -- The retrieval service again, for its cache (ids, vectors, counts) and for certificates, which are not one tenant's.
 -- It never sees content but as the tenant.

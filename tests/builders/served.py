@@ -170,7 +170,7 @@ class Store:
         assert covers(sight.namespaces, place[1])
         drafted = Member("ann", THEIRS, "short-term", SINCE, False, None, False, False, ORDER, "draft", None)
         wanted = Member("ann", HERS, "short-term", SINCE, True, None, False, False, None, None, None)
-        shard = SessionShard(SINCE, 3, SINCE - 1_000, 63)
+        shard = SessionShard(SINCE, 3, SINCE - 1_000)
         return ([wanted, drafted] if place[2] != "unknown" else []), [], shard
 
     async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:

@@ -7,10 +7,11 @@ import pytest
 from memquorum import cli
 from memquorum.client import NotFound
 from memquorum.commands import FAILED, OK
+from tests.builders.notes import NOTES as TWELVE
 from tests.support.sessions import NOTES, Plant
 
 OF = "SELECT id::text FROM memory WHERE agent = %(a)s AND namespace = 'ending'"
-HIS = [note.replace("pump 7", "pump 9").replace("Lena", "Petra") for note in NOTES]
+HIS = [*TWELVE[5:7], *TWELVE[8:11]]  # none of which suggests a sensitivity
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,7 @@ _ANSWERS: dict[str, Any] = {
     "default": {"namespace": EVIL, "topics": [_TOPIC], "personas": {EVIL: 1}, "persona": EVIL},
     "thing": {"namespace": EVIL, "topic": EVIL, "sentences": [_SENTENCE], "unreadable": 1, "history": [_PATCH]},
     "s": {"namespace": EVIL, "session": EVIL, "parts": [_PART], "as_of": 0, "epoch": 1, "opens_at": 1,
-          "interactions_left": 1},
+          "interactions": 1},
     "wrong": {"error": EVIL, "field": EVIL, "detail": EVIL},
 }  # fmt: skip
 

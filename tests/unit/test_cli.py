@@ -152,7 +152,7 @@ class Recorded:
             raise NotFound(f"no session {session}")
         waits = SessionPart("anna", 5, 0, (), (SessionDraft("sum", 4),), (), {"wanted": 1}, 0)
         open_yet = SessionPart("bert", 3, 0, (), (), (3,), {}, 0)
-        return Session("n", session, (waits,) if session == "hers" else (waits, open_yet), 1, 4, 2_000, 37)
+        return Session("n", session, (waits,) if session == "hers" else (waits, open_yet), 1, 4, 2_000, 100)
 
     def rewards(self, agent: str | None) -> Rewards:
         given = Rewarded("[red]bob", {"used": 2}, 0.6, 0.06)
@@ -402,8 +402,8 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
     comes = (
         "anna: 5 memories\n  summary sum of 4 of them waits for its vote\n  1 wanted on purpose\n",
         "bert: 3 memories\n  a summary of 3 of them is not made yet\n",
-        "Members vote in epoch 4, at 1970-01-01 00:00:02 UTC at the latest, or after 37 more interactions (episodes "
-        "and uses in the shard).\n",
+        "Members vote in epoch 4, at 1970-01-01 00:00:02 UTC at the latest, or 100 interactions after the last one "
+        "(episodes and uses in the shard).\n",
     )
     assert cli.main(["end-session", "hers"]) == OK
     assert (client.named["ended"], client.named["everyone"]) == ("hers", True)

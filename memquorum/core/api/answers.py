@@ -579,7 +579,7 @@ class SessionPart(Struct, frozen=True):
 
 class Session(Struct, frozen=True):
     """A session, by agents, and when members vote next: in `epoch`, which opens at `opens_at` by the shard's time
-    `as_of` at the latest, in milliseconds, or after so many more interactions (episodes and uses in its shard)."""
+    `as_of` at the latest, in milliseconds, or so many interactions (episodes and uses in its shard) after the last."""
 
     namespace: str
     session: str
@@ -587,7 +587,7 @@ class Session(Struct, frozen=True):
     as_of: int
     epoch: int
     opens_at: int
-    interactions_left: int
+    interactions: int
 
 
 class Alive(Struct, frozen=True):

@@ -168,7 +168,6 @@ class Facts(Struct, frozen=True):
     merged: tuple[Merged, ...] = ()
     """Of a summary, and of what it was made of, which became one with which, in the order of the journal."""
     last_epoch_at: int = 0
-    interactions: int = 0
     """When the shard last voted in its own rhythm."""
     tokens: int | None = None
     """How long its content is, while that is there."""
@@ -399,8 +398,8 @@ class Account(Struct, frozen=True):
     expires_at: int | None = None
     next_epoch_at: int = 0
     """By when its shard votes again, if there is anything to vote on: at the first tick from then on, or before."""
-    interactions_left: int = 0
-    """After how many more episodes and uses in its shard that is, if they come before."""
+    epoch_interactions: int = 0
+    """After how many episodes and uses in its shard since the last epoch that is, if they come before."""
 
     @property
     def superseded_by(self) -> str | None:
@@ -471,7 +470,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         decay_score_ppm=_decay_score(fading, facts.as_of, genesis.policy) if fading else None,
         expires_at=nomination.expiry(fading, genesis.policy) if fading else None,
         next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
-        interactions_left=max(0, genesis.policy.epoch.interactions - facts.interactions),
+        epoch_interactions=genesis.policy.epoch.interactions,
     )
 
 

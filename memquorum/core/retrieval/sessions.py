@@ -47,12 +47,11 @@ class Member(Struct, frozen=True):
 
 
 class SessionShard(Struct, frozen=True):
-    """Where the session's shard stands: its time, its last epoch, when that was, and the interactions since."""
+    """Where the session's shard stands: its time, its last epoch, and when that was."""
 
     as_of: int
     last_epoch: int
     last_epoch_at: int
-    interactions: int
 
 
 def told(
@@ -78,7 +77,7 @@ def told(
         standing.as_of,
         standing.last_epoch + 1,
         standing.last_epoch_at + votes.epoch.interval_ms,
-        max(0, votes.epoch.interactions - standing.interactions),
+        votes.epoch.interactions,
     )
 
 
@@ -120,7 +119,7 @@ def lines(found: Session, agent: str | None = None) -> Iterator[str]:
     for one in parts:
         yield from _of_one(one)
     if any(one.waiting for one in parts):
-        opens = Opens(found.as_of, found.opens_at, found.interactions_left)
+        opens = Opens(found.as_of, found.opens_at, found.interactions)
         yield f"Members vote in epoch {opening(found.epoch, opens)}."
 
 

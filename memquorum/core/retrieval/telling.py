@@ -57,7 +57,7 @@ def why(kind: Kind, code: str) -> str:
 
 
 class Opens(Struct, frozen=True):
-    """When an epoch opens: by the shard's time `as_of`, at `at` at the latest, or after so many more interactions."""
+    """When an epoch opens, by the shard's time `as_of`: at `at` at the latest, or so many interactions after it."""
 
     as_of: int
     at: int
@@ -481,15 +481,17 @@ def _draft(account: Account) -> Iterator[str]:
 
 
 def _opens(account: Account) -> Opens:
-    return Opens(account.as_of, account.next_epoch_at, account.interactions_left)
+    return Opens(account.as_of, account.next_epoch_at, account.epoch_interactions)
 
 
 def opening(epoch: int, opens: Opens) -> str:
     """An epoch, and when it opens if nothing opens it before."""
-    if opens.at <= opens.as_of or not opens.interactions:
+    if opens.at <= opens.as_of:
         return f"{epoch}, as soon as the shard's clock moves on"
-    left = many(opens.interactions, "more interaction")
-    return f"{epoch}, at {moment(opens.at)} at the latest, or after {left} (episodes and uses in the shard)"
+    after = many(opens.interactions, "interaction")
+    return (
+        f"{epoch}, at {moment(opens.at)} at the latest, or {after} after the last one (episodes and uses in the shard)"
+    )
 
 
 def _places(account: Account) -> Iterator[str]:

@@ -10,7 +10,7 @@ from memquorum.ports import SessionMemory
 from tests.builders.notes import NOTES
 
 NOW = 1_750_000_000_000
-SHARD = SessionShard(NOW, 3, NOW - 1_800_000, 63)
+SHARD = SessionShard(NOW, 3, NOW - 1_800_000)
 PLAIN = Member("anna", "m0", "short-term", NOW, False, None, False, False, None, None, None)
 LOSES = Policy()
 LOSES = replace(LOSES, consolidate=replace(LOSES.consolidate, lost_rank_ppm=PPM + 1, share_ppm=350_000))
@@ -35,8 +35,8 @@ def test_a_summary_that_waits_is_told_with_its_epoch() -> None:
         "anna: 5 memories",
         "  summary sum of 4 of them waits for its vote",
         "  1 wanted on purpose",
-        "Members vote in epoch 4, at 2025-06-15 15:36:40 UTC at the latest, or after 37 more interactions (episodes "
-        "and uses in the shard).",
+        "Members vote in epoch 4, at 2025-06-15 15:36:40 UTC at the latest, or 100 interactions after the last one "
+        "(episodes and uses in the shard).",
     ]
     due = told(("plant", "shift-1"), drafted, [], replace(SHARD, as_of=NOW + 1_800_000), (LOSES, LOSES))
     assert list(lines(due))[-1] == "Members vote in epoch 4, as soon as the shard's clock moves on."
