@@ -182,11 +182,12 @@ def test_what_may_not_leave_stays_and_keeps_nothing_else_here(
 ) -> None:
     asked = len(scripted.requests)
     with lived(fleet, namespace, every=False, **facets) as memory:
-        consolidated(fleet, namespace, by(scripted))
-        assert fleet.tiers(namespace)["anna short-term"] == 1, "of one that is bound otherwise no summary is made"
+        fleet.later(lambda: fleet.summaries(namespace))
+        tiers = fleet.tiers(namespace)
+        assert (tiers["anna sealed"], tiers["anna short-term"]) == (len(NOTES) - 1, 1), "of one no summary is made"
         found = memory.search("Who gave me this number?", peek=True, sensitivity_max=0.0, jurisdictions=["DE"], k=20)
     assert found, "what is not sensitive is found"
-    assert NUMBER not in json.dumps(scripted.requests[asked:]), "it was sent"
+    assert scripted.requests[asked:] and NUMBER not in json.dumps(scripted.requests[asked:]), "it was sent"
 
 
 def test_a_model_that_is_down_holds_up_nobody_and_nothing_is_lost(fleet: Plant, scripted: Model) -> None:
