@@ -51,6 +51,11 @@ _ASKS_A_NAME = re.compile(
     r"\b(?:who|whom|whose|where|which|what|wer|wem|wen|wo|welche[rsnm]?|qui|où|quel(?:le)?s?|quién|dónde|cuál|chi|dove|"
     r"quale)\b"
 )
+_OWNS = (
+    "his its their theirs hers sein seine seinen seiner ihr ihre ihren ihrer er sie es son sa ses leur leurs il elle "
+    "su sus él ella suo sua suoi sue lui lei"
+)
+_POINTS_BACK = claiming.PRONOUNS.union(_OWNS.split())
 _YES_OR_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|am)\b")
 
 
@@ -189,6 +194,8 @@ class _Read:
             return True
         if not (mine.owners & self.has) <= self.question.matter.owners | theirs.owners:
             return False  # it is about what belongs to what is asked for
+        if (theirs.stems & self.question.matter.names) - mine.stems and not self.points_back:
+            return False  # "The server's address is 203.0.113.7" after "Marta's address is 12 Elm Street"
         if differ(mine, theirs, self.question.a_name):
             return True
         others = theirs.stems - mine.stems
@@ -197,6 +204,11 @@ class _Read:
             return not self.says_instead(other, others)
         answers = self.question.a_name and self.has == other.has == self.question.matter.stems
         return answers and self.says_instead(other, others)
+
+    @cached_property
+    def points_back(self) -> bool:
+        """Whether it speaks of somebody or something that was named before: "her address"."""
+        return not _POINTS_BACK.isdisjoint(word.casefold() for word in _WORD.findall(self.hit.text))
 
     @cached_property
     def otherwise(self) -> bool:

@@ -110,6 +110,14 @@ def test_what_speaks_of_another_thing_is_no_later_word_on_it(question: str, righ
     assert first(question, hit(right, 2, score=0.66), hit(other, 1, score=0.62)) == right
 
 
+def test_what_belongs_to_somebody_else_is_no_later_word_on_what_the_question_names() -> None:
+    right, other = hit("Marta's address is 12 Elm Street.", 1), hit("The server's address is 203.0.113.7.", 2)
+    assert first("What is the address of Marta?", right, other) == right.text
+    assert first("What is Marta's address?", right, other) == right.text
+    said = hit("Marta lives in Leeds.", 1), hit("She lives in York.", 2)
+    assert first("Where does Marta live?", *said) == said[1].text
+
+
 def test_what_belongs_to_whom_the_question_names_comes_behind_what_is_about_them() -> None:
     brother, marta = "Marta's brother studies medicine in Porto.", "Marta studies law in Coimbra."
     assert first("What does Marta study?", hit(brother, 2, score=0.68), hit(marta, 1, score=0.65)) == marta
