@@ -1,9 +1,12 @@
 """A living memory as a policy sees it, its features ψ, and its score (SPEC D; MaRS eq. 5).
 
 `score = (Û − λ_priv·s) / w`, `Û = θ^(type)·ψ`, w in tokens. A negative one is not divided: else the heaviest of what
-is too sensitive to keep would go last (research/judgement d). Features are millionths. All but worth lie in [0, 1];
-worth is a sum over words, and one of `WORTH_UNIT` counts as 1, so that a long text may be worth as much per token as a
-short one.
+is too sensitive to keep would go last (research/judgement d).
+
+Features are millionths. **Worth** is a sum over words, and one of `WORTH_UNIT` counts as 1, so that a long text may be
+worth as much per token as a short one. **The others count by it**: recency, accesses, nearness to goals, centrality,
+novelty and urgency say of what a memory is worth how much more that counts, and s how much less. A share in [0, 1] that
+stood beside worth and was divided by tokens would keep what is short, whatever it says (infra/decisions/0107).
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ WORTH_UNIT = 50 * PPM
 OFTEN = 4
 """So many uses make the feature `accesses` a half."""
 LN2_PPM = 693_147
+_WORTH = FEATURES.index("worth")
 
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _PPM = Decimal(PPM)
@@ -59,8 +63,8 @@ class Item(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """ψ in the order of `policy.FEATURES`, Û − λ_priv·s in millionths, and the score: that per million tokens, or as it
-    is where it is negative."""
+    """ψ in the order of `policy.FEATURES`, all but worth times that; Û − λ_priv·s in millionths; and the score: that
+    per million tokens, or as it is where it is negative."""
 
     features: tuple[int, ...]
     net_ppm: int
@@ -91,18 +95,26 @@ def place(type_: str) -> int:
 
 def features(item: Item, as_of: int, policy: BudgetPolicy) -> tuple[int, ...]:
     """Returns ψ, in the order of `policy.FEATURES`."""
-    return (recency_ppm(as_of - item.last_access, policy.half_life_ms), *lasting(item))
+    recency = recency_ppm(as_of - item.last_access, policy.half_life_ms)
+    return (recency * worth_of(item) // PPM, *lasting(item))
+
+
+def worth_of(item: Item) -> int:
+    """The feature that the others count by."""
+    return item.worth * PPM // WORTH_UNIT
 
 
 def lasting(item: Item) -> tuple[int, ...]:
     """The features that time does not change: all but the recency."""
+    worth = worth_of(item)
+    urgency = item.urgency_ppm if item.type == "task" else 0
     return (
-        accesses_ppm(item.uses),
-        item.goals_ppm,
-        item.centrality_ppm,
-        item.worth * PPM // WORTH_UNIT,
-        item.novelty_ppm,
-        item.urgency_ppm if item.type == "task" else 0,
+        accesses_ppm(item.uses) * worth // PPM,
+        item.goals_ppm * worth // PPM,
+        item.centrality_ppm * worth // PPM,
+        worth,
+        item.novelty_ppm * worth // PPM,
+        urgency * worth // PPM,
     )
 
 
@@ -114,8 +126,13 @@ def score(item: Item, as_of: int, policy: BudgetPolicy) -> Score:
 
 def weighed(psi: Sequence[int], type_: str, sensitivity_ppm: int, tokens: int, policy: BudgetPolicy) -> Score:
     """The score that follows from features."""
-    net = (dot(theta(type_, policy), psi) - policy.lambda_priv_ppm * sensitivity_ppm) // PPM
+    net = (dot(theta(type_, policy), psi) - withheld(psi[_WORTH], sensitivity_ppm, policy)) // PPM
     return Score(tuple(psi), net, net if net < 0 else net * PPM // tokens)
+
+
+def withheld(worth: int, sensitivity_ppm: int, policy: BudgetPolicy) -> int:
+    """λ_priv·s, of a memory of this worth, in millionths of a millionth."""
+    return policy.lambda_priv_ppm * sensitivity_ppm * worth // PPM
 
 
 def in_words(features: Sequence[int], net_ppm: int, score: int) -> tuple[str, str]:

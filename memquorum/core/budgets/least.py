@@ -51,7 +51,12 @@ def places(
     if over <= 0:
         return dict.fromkeys(asked, NOWHERE)
     # The lots are not the nominator's: only what may go at all is asked of the order.
-    least = ledger.plan(0 if drawn else budget.tokens - budget.tokens * policy.margin_ppm // PPM, as_of)
+    reach = 0 if drawn else budget.tokens - budget.tokens * policy.margin_ppm // PPM
+    # Who nominates what goes first asks for the beginning alone; the rest is looked for only where that is not so.
+    most = 2 * len(asked) + 64
+    least = ledger.plan(reach, as_of, most=most)
+    if len(least.goes) == most and not {one.memory_id for one in least.goes}.issuperset(asked):
+        least = ledger.plan(reach, as_of)
     order = [(going.memory_id, going.tokens) for going in least.goes]
     return _places(order, held, over, asked, alike=drawn)
 

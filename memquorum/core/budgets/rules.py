@@ -19,7 +19,17 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from memquorum.core.budgets.items import Item, dot, exposure_ppm, lasting, place, recency_ppm, theta
+from memquorum.core.budgets.items import (
+    Item,
+    dot,
+    exposure_ppm,
+    lasting,
+    place,
+    recency_ppm,
+    theta,
+    withheld,
+    worth_of,
+)
 from memquorum.core.budgets.items import accesses_ppm as frequency_ppm
 from memquorum.core.budgets.orders import Drawn, Fading, InOrder, Order
 from memquorum.core.policy import FORGETTING, PPM, BudgetPolicy
@@ -101,7 +111,9 @@ class _Scored:
 
     def _parts(self, item: Item) -> tuple[int, int]:
         recency, *others = theta(item.type, self._policy)
-        return (dot(others, lasting(item)) - self._policy.lambda_priv_ppm * item.sensitivity_ppm) // PPM, recency
+        worth = worth_of(item)
+        lasts = dot(others, lasting(item)) - withheld(worth, item.sensitivity_ppm, self._policy)
+        return lasts // PPM, recency * worth // PPM
 
 
 class _Hybrid:

@@ -9,7 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memquorum.core.budgets.items import CAPPED, PINNED, RESTING, SUPPORTS, Item, accesses_ppm, recency_ppm, score
+from memquorum.core.budgets.items import (
+    CAPPED,
+    PINNED,
+    RESTING,
+    SUPPORTS,
+    Item,
+    Score,
+    accesses_ppm,
+    recency_ppm,
+    score,
+)
 from memquorum.core.budgets.ledger import Group, Ledger
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.rules import EXPOSED, LEAST, SENSITIVE, STALE, UnknownPolicy
@@ -60,10 +70,20 @@ def test_worth_keeps_what_says_most_per_token_whatever_its_length() -> None:
     assert _went("worth", [replace(alike[0], worth=40 * PPM), alike[1]], 40) == ["long"]
 
 
+def test_what_speaks_for_a_memory_counts_by_what_it_is_worth_so_that_no_text_is_kept_for_being_short() -> None:
+    told = {"age": 1, "uses": 4, "novelty_ppm": 900_000, "goals_ppm": 800_000}
+    small, long = _item("small talk", 2, worth=0, **told), _item("long", 40, worth=60 * PPM, age=9)
+    assert _went("worth", [small, long], 40) == ["small talk"]
+    assert score(small, NOW, POLICY) == Score((0,) * 7, 0, 0)
+    used, unused = _item("used", worth=20 * PPM, uses=4), _item("unused", worth=20 * PPM)
+    assert _went("worth", [used, unused], 10) == ["unused"]
+    assert score(used, NOW, POLICY).features == (400_000, 200_000, 0, 0, 400_000, 0, 0)
+
+
 def test_what_is_too_sensitive_goes_first_and_the_heaviest_of_it_not_last() -> None:
-    light = _item("light", 5, age=200, sensitivity_ppm=400_000)
-    heavy = _item("heavy", 50, age=200, sensitivity_ppm=800_000)
-    dull = _item("dull", 10, age=200)
+    light = _item("light", 5, age=200, worth=20 * PPM, sensitivity_ppm=600_000)
+    heavy = _item("heavy", 50, age=200, worth=100 * PPM, sensitivity_ppm=800_000)
+    dull = _item("dull", 10, age=200, worth=PPM)
     assert score(heavy, NOW, POLICY).score < score(light, NOW, POLICY).score < 0
     # Divided by their tokens the light one would be the lower.
     assert score(light, NOW, POLICY).net_ppm / 5 < score(heavy, NOW, POLICY).net_ppm / 50
@@ -77,7 +97,7 @@ def test_what_is_too_sensitive_goes_first_and_the_heaviest_of_it_not_last() -> N
 
 def test_recency_fades_while_time_goes_by_so_one_overtakes_the_other() -> None:
     # `recent` lives of its last use, `lasting` of what it says.
-    recent, lasting = _item("recent", worth=2 * PPM), _item("lasting", age=30, worth=20 * PPM)
+    recent, lasting = _item("recent", worth=8 * PPM), _item("lasting", age=30, worth=12 * PPM)
     ledger = Ledger("worth", POLICY)
     ledger.put(recent)
     ledger.put(lasting)
