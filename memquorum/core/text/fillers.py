@@ -16,7 +16,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 6
+VERSION = 7
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -119,7 +119,10 @@ _FILLERS = {
         ask/reach/ping/message | is there anything else | anything else | is there anything else i/we can do/help |
         can/could/may i help/ask you with/something anything/something/else | how can/may i/we help/assist you
         today/further | how can/may i/we help/assist you | how can/may i/we help | how are you/things/we
-        doing/going/feeling today/now/lately | how are you/things/we doing/going/feeling | how are you/things
+        doing/going/feeling today/now/lately | how are you/we all/both/guys/everyone doing/going/feeling
+        today/now/lately | how are you/we all/both/guys/everyone doing/going/feeling | how are you
+        all/both/guys/everyone | good morning/afternoon/evening/day everyone/everybody/all/team/folks/guys |
+        how are you/things/we doing/going/feeling | how are you/things
         today/lately | how is/s it/everything/everyone going/doing today | how is/s it/everything/everyone going/doing
         | how is/s your day/morning/week/evening going/so | how is/s your day/morning/week/evening | how was your
         day/morning/week/weekend/evening/night/trip/holiday/lunch | what have you been up to |
