@@ -346,15 +346,17 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.rollups import PostgresRollups
     from db.sessions import PostgresSessions
+    from db.stored_orders import PostgresStoredOrders
     from infra import summariser
+    from memquorum.core.consensus.inforce import Configurations
     from workers.consolidator import together
-    from workers.consolidator.extractive import Extractive
     from workers.consolidator.opening import Opening
     from workers.consolidator.rollups import RollupLoop
     from workers.consolidator.worker import Consolidator
 
     settings.require("bootstrap", "memory_dsn")
     codec, stamps, stop = load_codec(), genesis.service_stamps(settings), Stop().on_signals()
+    in_force = Configurations(codec, made, PostgresStoredOrders(settings.memory_dsn))
     consolidator = Consolidator(
         settings.bootstrap,
         made,
@@ -362,8 +364,8 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         seed=genesis.consolidator_seed(settings, made),
         sessions=PostgresSessions(settings.memory_dsn, codec),
         opening=Opening(settings.bootstrap, codec, vault(settings, journals=journals(settings, made, stamps))),
-        summariser=Extractive(made.policy.consolidate.share_ppm),
-        model=summariser.model(settings, made, telemetry.stage("consolidator").rejected),
+        policy=lambda shard: in_force.now(shard).policy.consolidate,
+        model=summariser.model(settings, telemetry.stage("consolidator").rejected),
         fallback_ms=settings.summariser_fallback_hours * 3600 * 1000,
         stop=stop,
         stamps=stamps,

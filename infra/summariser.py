@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from infra.settings import PREFIX, Settings, SettingsError
 from memquorum.core import facets
 from memquorum.core.consolidation.leaving import Gate
-from memquorum.core.identity.membership import Genesis
 from memquorum.core.names import name_fault
 from memquorum.core.policy import PPM
 from workers.consolidator.budget import Budget
@@ -32,14 +31,13 @@ def told(settings: Settings) -> str:
     )
 
 
-def model(settings: Settings, made: Genesis, refused: Callable[[str, int], None]) -> Model | None:
+def model(settings: Settings, refused: Callable[[str, int], None]) -> Model | None:
     """The model that the settings name; None where they name none. Raises SettingsError."""
     if not settings.summariser_url:
         return None
     budget = Budget(settings.state_dir / BUDGET, settings.summariser_tokens_per_day)
     return Model(
-        endpoint(settings, os.environ), _gate(settings), budget, share_ppm=made.policy.consolidate.share_ppm,
-        refused=refused,
+        endpoint(settings, os.environ), _gate(settings), budget, refused=refused,
     )  # fmt: skip
 
 

@@ -566,8 +566,10 @@ class Summariser(Protocol):
     name: str
     """Who makes it, and its version, as provenance has it: extractive/1."""
 
-    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+    def summarise(self, sources: Sequence[Source], share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """A text and the source of each of its sentences in their order; None where it would say nothing.
+
+        `share_ppm`: so much of the tokens of its sources it may have, in millionths.
 
         Raises SummariserUnavailable.
         """

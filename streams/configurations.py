@@ -1,4 +1,4 @@
-"""Knows by which configuration a shard votes now, and which of the operator's orders of another is to be voted on next.
+"""Knows which of the operator's orders of another configuration a shard votes on next, and the learned coefficients.
 
 Both follow from what was decided of such orders, which the store tells with its certificates: nothing is remembered
 here that a restart would lose.
@@ -10,14 +10,14 @@ import logging
 from collections.abc import Callable
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.certificate import follow
+from memquorum.core.consensus.inforce import Configurations
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
 from memquorum.core.orders.configuration import apply, order_id
 from memquorum.core.policy import LearnedPolicy
 from memquorum.core.records import ConfigurationOrdered
 from memquorum.core.vote.nomination import rest_until
-from memquorum.ports import Orders, OrderVote, Schedule, StoredOrders
+from memquorum.ports import Orders, Schedule, StoredOrders
 
 log = logging.getLogger(__name__)
 
@@ -26,33 +26,6 @@ Order = tuple[bytes, ConfigurationOrdered, str]
 
 # An order that members refuse is voted on so often, at growing distances; then the operator gives another one.
 _TRIES = 5
-
-
-class Configurations:
-    """Members, keys and policy by which each shard votes."""
-
-    def __init__(self, codec: Codec, genesis: Genesis, stored: StoredOrders) -> None:
-        self._codec, self._genesis, self._stored = codec, genesis, stored
-        # shard → the last epoch for which the store was asked, and what it said.
-        self._known: dict[int, tuple[int, Genesis, list[OrderVote]]] = {}
-
-    def after(self, shard: int, last_epoch: int) -> Genesis:
-        """The shard's configuration after `last_epoch`."""
-        return self._asked(shard, last_epoch)[0]
-
-    def votes(self, shard: int, last_epoch: int) -> list[OrderVote]:
-        """What was decided of orders of another configuration up to `last_epoch`."""
-        return self._asked(shard, last_epoch)[1]
-
-    def _asked(self, shard: int, last_epoch: int) -> tuple[Genesis, list[OrderVote]]:
-        if self._genesis.operator is None:  # nobody can order another
-            return self._genesis, []
-        known = self._known.get(shard)
-        if known is None or known[0] != last_epoch:
-            votes = self._stored.decided(shard)
-            decided = [(vote.pre_prepare, vote.commits) for vote in votes if vote.configured]
-            known = self._known[shard] = (last_epoch, follow(self._codec, self._genesis, decided), votes)
-        return known[1:]
 
 
 def learned(

@@ -14,6 +14,7 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.inforce import Configurations
 from memquorum.core.decay import crossings, unused_since
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
@@ -21,7 +22,6 @@ from memquorum.core.records import DecayCrossed, JournalAppended, JournalEntry, 
 from memquorum.ports import Schedule, StoredOrders
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
-from streams.configurations import Configurations
 from streams.stage import Arrival, Output
 
 log = logging.getLogger(__name__)

@@ -20,6 +20,7 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.inforce import Configurations
 from memquorum.core.decay import ambiguous
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
@@ -38,7 +39,7 @@ from streams import stage
 from streams.alike import Alike
 from streams.budgets import NOTHING, Budgets, Elsewhere, Leaving
 from streams.caps import NONE, Candidates, Caps
-from streams.configurations import Configurations, NextOrder
+from streams.configurations import NextOrder
 from streams.orders import OpenOrders
 from streams.stage import Arrival, Begin, Output
 

@@ -17,6 +17,7 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.inforce import Configurations
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
@@ -28,7 +29,6 @@ from memquorum.core.tiers import DRAFT
 from memquorum.ports import ErasedSummary, IdleSession, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
-from streams.configurations import Configurations
 from streams.decay import TICKED
 from streams.stage import Arrival, Output
 

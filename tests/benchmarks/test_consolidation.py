@@ -53,7 +53,8 @@ def stored(of: Talk) -> Stored:
 
 
 def left(of: Talk, rule: str = SHIPPED, share: int = 350_000, policy: Policy = SHIPS) -> Consolidated:
-    return consolidate(stored(of), Extractive(share) if rule == SHIPPED else Plain(rule, share), policy)
+    policy = replace(policy, consolidate=replace(policy.consolidate, share_ppm=share))
+    return consolidate(stored(of), Extractive() if rule == SHIPPED else Plain(rule), policy)
 
 
 @pytest.fixture

@@ -74,8 +74,8 @@ def drafted(fleet: Plant, namespace: str, session: str = "shift-1", agent: str =
         memories = sessions.memories(shard, namespace, agent, session)
     closed = SessionClosed("e", shard, namespace, agent, session, fleet.now, "ended", 2**62)
     (part,) = making.parts(closed, memories, genesis.read(fleet.line).policy.consolidate)
-    summariser = Extractive(SHARE_PPM)
-    said = summariser.summarise(part.sources)
+    summariser = Extractive()
+    said = summariser.summarise(part.sources, SHARE_PPM)
     assert said is not None
     return making.summary(closed, part, summariser.name, *said)
 

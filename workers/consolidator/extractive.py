@@ -16,13 +16,9 @@ class Extractive:
 
     name = EXTRACTIVE
 
-    def __init__(self, share_ppm: int) -> None:
-        """`share_ppm`: which share of the tokens of its sources a summary may have."""
-        self._share_ppm = share_ppm
-
-    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+    def summarise(self, sources: Sequence[Source], share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """The most important sentences, and where each is from; None where there is nothing to say."""
-        quotes = choose(sources, share_ppm=self._share_ppm)
+        quotes = choose(sources, share_ppm=share_ppm)
         if not quotes:
             return None
         return render(quotes, {one.memory_id: one.text for one in sources}), tuple(quotes)

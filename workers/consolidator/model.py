@@ -70,14 +70,13 @@ class Model:
     """Makes summaries of what a model writes. One request at a time."""
 
     def __init__(
-        self, endpoint: Endpoint, gate: Gate, budget: Budget, *, share_ppm: int,
+        self, endpoint: Endpoint, gate: Gate, budget: Budget, *,
         refused: Callable[[str, int], None] = lambda *_: None, clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:  # fmt: skip
-        """`share_ppm`: which share of the tokens of its sources a summary may have. `refused`: is told of sentences
-        that were refused, by reason. `sleep`: waits between two requests."""
+        """`refused`: is told of sentences that were refused, by reason. `sleep`: waits between two requests."""
         self.name, self.recipient = endpoint.name, endpoint.recipient
-        self._endpoint, self._gate, self._budget, self._share_ppm = endpoint, gate, budget, share_ppm
+        self._endpoint, self._gate, self._budget = endpoint, gate, budget
         self._refused, self._clock, self._sleep = refused, clock, sleep
         self._rests_until, self._pause_s, self._why = 0.0, _PAUSE_S[0], ""
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
@@ -93,18 +92,19 @@ class Model:
         """Lets the connections go; a request that is under way fails."""
         self._client.close()
 
-    def takes(self, sources: Sequence[Source]) -> bool:
-        """Whether it is asked about these: none of them is kept back, and there is something to write."""
+    def takes(self, sources: Sequence[Source], share_ppm: int) -> bool:
+        """Whether it is asked about these: none of them is kept back, and there is something to write in that share of
+        their tokens."""
         if any(self._gate.keeps(one) for one in sources):
             return False
         sent = self.sent(sources)
-        return len(sources) > LEAST and bool(sent) and self._room(sources) >= TINY_TOKENS
+        return len(sources) > LEAST and bool(sent) and self._room(sources, share_ppm) >= TINY_TOKENS
 
     def sent(self, sources: Sequence[Source]) -> list[Source]:
         """Those whose text is sent: of what is to be kept word for word nothing has to be written."""
         return [one for one in sources if not one.whole]
 
-    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+    def summarise(self, sources: Sequence[Source], share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """A summary of what the model wrote; see the port. ValueError for what may not leave the house."""
         sent = self.sent(sources)
         if any(self._gate.keeps(one) for one in sent):
@@ -112,16 +112,16 @@ class Model:
         self._rested()
         numbers = {at: one.memory_id for at, one in enumerate(sent, 1)}
         asked = {"memories": [{"n": at, "text": one.text} for at, one in enumerate(sent, 1)]}
-        asked["tokens"] = self._room(sources)  # type: ignore[assignment]
-        said = _said(self._ask(json.dumps(asked, ensure_ascii=False), self._room(sources)), numbers)
-        made = compose(sources, said, share_ppm=self._share_ppm)
+        asked["tokens"] = self._room(sources, share_ppm)  # type: ignore[assignment]
+        said = _said(self._ask(json.dumps(asked, ensure_ascii=False), self._room(sources, share_ppm)), numbers)
+        made = compose(sources, said, share_ppm=share_ppm)
         for reason, count in made.refused.items():
             self._refused(reason, count)
         return made.text, made.quotes
 
-    def _room(self, sources: Sequence[Source]) -> int:
+    def _room(self, sources: Sequence[Source], share_ppm: int) -> int:
         """How many tokens of a summary are left for the model."""
-        return min(room(sources, self._share_ppm), sum(tokens(one.text) for one in self.sent(sources)))
+        return min(room(sources, share_ppm), sum(tokens(one.text) for one in self.sent(sources)))
 
     def _rested(self) -> None:
         if self.rests_s > 0:

@@ -28,9 +28,9 @@ from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, ConsolidatePolicy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Signed, SourcesDisclosed
-from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, Summariser, SummariserUnavailable
+from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
@@ -44,8 +44,7 @@ from workers.kafka.strangers import Strangers
 _LOG = logging.getLogger("memquorum.consolidator")
 _SOURCE = "memquorum/consolidator"
 _GROUP = "memquorum-consolidator"
-# Where an erased summary was made of what rests sealed, what the new one leaves out is nowhere.
-_WHOLE = Extractive(PPM)
+_RULES = Extractive()
 _WAIT_S = 0.2
 # While the store has not applied what the session needs, it is asked again so often.
 _BEHIND_S = 0.2
@@ -69,14 +68,14 @@ class Consolidator:
 
     def __init__(
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, sessions: Sessions, opening: Opening,
-        summariser: Summariser, stop: loop.Stop, model: Model | None = None, fallback_ms: int = 0,
+        policy: Callable[[int], ConsolidatePolicy], stop: loop.Stop, model: Model | None = None, fallback_ms: int = 0,
         stamps: Reader | None = None, telemetry: Telemetry | None = None, instance: str | None = None,
     ) -> None:  # fmt: skip
-        """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed. `model`: is
-        asked where it may be; `summariser` makes what it may not see, what is made anew, and what failed for so long
-        as `fallback_ms` says, 0: never."""
+        """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed; `policy`: by
+        which a shard's sessions are summed up now. `model`: is asked where it may be; rules (`Extractive`) make what it
+        may not see, what is made anew, and what failed for so long as `fallback_ms` says, 0: never."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
-        self._sessions, self._opening, self._summariser = sessions, opening, summariser
+        self._sessions, self._opening, self._policy = sessions, opening, policy
         self._model, self._fallback_ms = model, fallback_ms
         self._shown = (telemetry or Telemetry()).stage("consolidator")
         self._strangers = Strangers(_LOG, stamps)
@@ -178,8 +177,9 @@ class Consolidator:
             try:
                 self._there(closed)
                 memories = self._memories(closed)
-                parts = making.parts(closed, memories, self._genesis.policy.consolidate)
-                made = [len(part.memories) for part in parts if self._publish_part(session, part)]
+                policy = self._policy(closed.shard)
+                parts = making.parts(closed, memories, policy)
+                made = [len(part.memories) for part in parts if self._publish_part(session, part, policy.share_ppm)]
             except (StoreUnavailable, *UNREADABLE) as error:
                 _LOG.warning("session %s of %s waits %g s: %s", closed.session, closed.namespace, pause, error)
                 self._shown.health.wait("what is summed up", str(error))
@@ -201,17 +201,17 @@ class Consolidator:
         left = self._sessions.left(closed.shard, closed.summary)
         return self._opening.opened(closed.shard, making.resting(left))
 
-    def _publish_part(self, session: Session, part: Part) -> bool:
-        """Makes and publishes the summary of a part; whether there was something to say. What was published stands,
-        whatever becomes of the other parts."""
+    def _publish_part(self, session: Session, part: Part, share_ppm: int) -> bool:
+        """Makes and publishes the summary of a part, of a share of its tokens at most; whether there was something to
+        say. What was published stands, whatever becomes of the other parts."""
         model = self._model if session.closed.summary is None and not self._too_late(session) else None
-        if model is None or not model.takes(part.keeping().sources):
-            rules = _WHOLE if part.rests else self._summariser
-            name, made = rules.name, rules.summarise(part.sources)
+        if model is None or not model.takes(part.keeping().sources, share_ppm):
+            name = _RULES.name  # what is left out of what rests sealed is nowhere
+            made = _RULES.summarise(part.sources, PPM if part.rests else share_ppm)
         else:
             part = part.keeping()
             self._disclose(session, model, part)
-            name, made = model.name, self._asked(model, part)
+            name, made = model.name, self._asked(model, part, share_ppm)
             self._parked.hurry(time.monotonic())
         if made is None:
             return False
@@ -251,7 +251,7 @@ class Consolidator:
         self._flush()
         self._shown.sent(topics.DISCLOSURES)
 
-    def _asked(self, model: Model, part: Part) -> tuple[str, tuple[Quote, ...]] | None:
+    def _asked(self, model: Model, part: Part, share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """What the model makes, in a thread of its own: meanwhile this one keeps its place in the group."""
         found: list[tuple[str, tuple[Quote, ...]] | None] = []
         failed: list[Exception] = []
@@ -259,7 +259,7 @@ class Consolidator:
 
         def ask() -> None:
             try:
-                found.append(model.summarise(part.sources))
+                found.append(model.summarise(part.sources, share_ppm))
             except Exception as error:  # it is raised where it was asked for
                 failed.append(error)
             over.set()

@@ -52,9 +52,8 @@ async def session(service: Service, request: Request, caller: Caller) -> Respons
     members, free, shard = await service.reads.session(caller.at(namespace, READ, PUBLISH), service.codec, place)
     if not members:
         return unknown("session", f"no memory of {namespace!r} is of session {name!r}")
-    # The consolidator goes by the genesis file, and members by what they agreed on since.
-    policies = service.genesis.policy, service.configurations.policy(namespace)
-    return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, free, shard, policies))
+    policy = service.configurations.policy(namespace)
+    return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, free, shard, policy))
 
 
 def _check_right(service: Service, caller: Caller, namespace: str) -> None:

@@ -9,7 +9,8 @@
    behind looks for what it missed; `reliability`: how often a member's ballot was there;
 5. `viewchange` and `views`: what asks for another primary proves, and who asks;
 6. `gate`, `inbox` and `buffers`: which messages count, and what is held of them;
-7. `certificate`: what proves an outcome (what ballots decide: `core.vote`);
+7. `certificate`: what proves an outcome (what ballots decide: `core.vote`); `inforce`: by which configuration a shard
+   votes now, after all that was decided;
 8. `evidence`: what proves to others that a member lied.
 
 Who votes, and what a signature covers: `core.identity`; how the members change: `core.orders.configuration`.

@@ -59,16 +59,15 @@ def told(
     members: Sequence[Member],
     free: Sequence[SessionMemory],
     standing: SessionShard,
-    policies: tuple[Policy, Policy],
+    policy: Policy,
 ) -> Session:
     """What comes of a session. `place`: its namespace and its name. `free`: those of its memories of which a summary
-    may be made. `policies`: by which summaries are made, and by which members vote."""
-    makes, votes = policies
+    may be made."""
     by_agent: dict[str, list[Member]] = {}
     for one in members:
         by_agent.setdefault(one.agent, []).append(one)
     parts = (
-        _part(agent, mine, [one for one in free if one.agent == agent], standing.as_of, makes)
+        _part(agent, mine, [one for one in free if one.agent == agent], standing.as_of, policy)
         for agent, mine in sorted(by_agent.items())
     )
     return Session(
@@ -76,8 +75,8 @@ def told(
         tuple(parts),
         standing.as_of,
         standing.last_epoch + 1,
-        standing.last_epoch_at + votes.epoch.interval_ms,
-        votes.epoch.interactions,
+        standing.last_epoch_at + policy.epoch.interval_ms,
+        policy.epoch.interactions,
     )
 
 

@@ -47,9 +47,9 @@ class Material(frame.Material):
             # What a rule keeps of so many tokens is asked, whatever may be lost by it.
             lose = replace(policy.consolidate, share_ppm=share, lost_rank_ppm=PPM + 1)
             policy = replace(policy, consolidate=lose)
-        return [consolidate(one, summariser(rule, share), policy) for one in self.stored(name)]
+        return [consolidate(one, summariser(rule), policy) for one in self.stored(name)]
 
 
-def summariser(rule: str, share_ppm: int) -> Summariser:
+def summariser(rule: str) -> Summariser:
     """Whoever chooses sentences by a rule."""
-    return Extractive(share_ppm) if rule == SHIPPED else Plain(rule, share_ppm)
+    return Extractive() if rule == SHIPPED else Plain(rule)

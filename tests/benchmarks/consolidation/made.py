@@ -102,7 +102,7 @@ def consolidate(stored: Stored, summariser: Summariser, policy: Policy) -> Conso
         closed = SessionClosed("", 0, stored.talk.name, memories[0].agent, name, at, "idle", len(stored.talk.texts))
         began = time.perf_counter()
         parts = making.parts(closed, memories, policy.consolidate)
-        said = ((part, summariser.summarise(part.sources)) for part in parts)
+        said = ((part, summariser.summarise(part.sources, policy.consolidate.share_ppm)) for part in parts)
         made = [making.summary(closed, part, summariser.name, *one) for part, one in said if one is not None]
         took.append(time.perf_counter() - began)
         by_id = {one.memory_id: one for one in memories}

@@ -72,15 +72,15 @@ class _Asked:
     """The model where it may be asked, as the worker does, and else the rules."""
 
     def __init__(self, model: Model) -> None:
-        self.name, self._model, self._rules = model.name, model, Extractive(_SHARE_PPM)
+        self.name, self._model, self._rules = model.name, model, Extractive()
         self.asked = 0
 
-    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+    def summarise(self, sources: Sequence[Source], share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         kept = Part((), tuple(sources)).keeping().sources
-        if not self._model.takes(kept):
-            return self._rules.summarise(sources)
+        if not self._model.takes(kept, share_ppm):
+            return self._rules.summarise(sources, share_ppm)
         self.asked += 1
-        return self._model.summarise(kept)
+        return self._model.summarise(kept, share_ppm)
 
 
 def model(material: Material) -> Row:
@@ -93,7 +93,7 @@ def model(material: Material) -> Row:
     with scripted_model(seed=18) as server, tempfile.TemporaryDirectory() as folder:
         endpoint = Endpoint(server.url, NAME, "127.0.0.1")
         asked = Model(
-            endpoint, Gate(PPM, "consolidation"), Budget(Path(folder) / "spent.json", 0), share_ppm=_SHARE_PPM,
+            endpoint, Gate(PPM, "consolidation"), Budget(Path(folder) / "spent.json", 0),
             refused=lambda why, count: refused.update({why: count}),
         )  # fmt: skip
         wrapped = _Asked(asked)

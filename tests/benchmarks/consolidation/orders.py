@@ -50,12 +50,12 @@ ORDERS: Mapping[str, Order] = {
 class Plain:
     """Takes sentences in an order, each that still fits, and looks at nothing else."""
 
-    def __init__(self, order: str, share_ppm: int) -> None:
-        """`share_ppm`: of the tokens of the sources, so many."""
+    def __init__(self, order: str) -> None:
+        """`order`: its name."""
         self.name = f"plain/{order}"
-        self._order, self._share = ORDERS[order], share_ppm
+        self._order = ORDERS[order]
 
-    def summarise(self, sources: Sequence[Source]) -> tuple[str, tuple[Quote, ...]] | None:
+    def summarise(self, sources: Sequence[Source], share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """As the port has it."""
         weights = Weights([one.text for one in sources])
         given = [
@@ -63,7 +63,7 @@ class Plain:
             for one in sources
             for start, end in spans(one.text)
         ]
-        budget = sum(tokens(one.text) for one in sources) * self._share // PPM
+        budget = sum(tokens(one.text) for one in sources) * share_ppm // PPM
         taken = []
         for one in sorted(given, key=self._order):
             if (cost := tokens(one.text)) <= budget:

@@ -104,10 +104,10 @@ class Prepared:
             return []
         end = memories[-1].created + policy.consolidate.idle_ms
         closed = SessionClosed("", 0, "n", self.stream.agent, str(session), end, "idle", len(turns))
-        summariser, found = Extractive(policy.consolidate.share_ppm), list[Drafted]()
+        summariser, found = Extractive(), list[Drafted]()
         by_id = {one.memory_id: one for one in memories}
         for part in making.parts(closed, memories, policy.consolidate):
-            said = summariser.summarise(part.sources)
+            said = summariser.summarise(part.sources, policy.consolidate.share_ppm)
             if said is None:
                 continue
             record = making.summary(closed, part, summariser.name, *said)

@@ -125,6 +125,15 @@ def test_the_configuration_is_what_was_decided_whatever_the_topic_holds_now(code
     assert NextOrder(codec, found, Topic()).of(1, 4) is None
 
 
+def test_what_is_decided_later_is_seen_by_who_asks_for_what_is_so_now(codec: Codec) -> None:
+    wanted, _ = weight(codec)
+    shelf = Shelf()
+    found = Configurations(codec, GENESIS, shelf)
+    assert found.now(1) == GENESIS
+    shelf.votes.append(vote(codec, GENESIS, wanted, 4, done=True))
+    assert found.now(1).members[2].weight_milli == 1200
+
+
 def test_what_was_learned_is_in_force_once_the_members_have_decided_so(codec: Codec) -> None:
     taught = LearnedPolicy(rank_ppm=1_000_000)
     wanted = order(GENESIS, POLICY, 1, policy=written(replace(GENESIS.policy, learned=taught)))

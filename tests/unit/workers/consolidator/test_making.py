@@ -36,8 +36,9 @@ LOSES = replace(Policy().consolidate, lost_rank_ppm=PPM + 1, share_ppm=350_000)
 def made(
     memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED, policy: ConsolidatePolicy = LOSES
 ) -> list[EpisodeRecorded]:
-    summariser = Extractive(policy.share_ppm)
-    parts = ((part, summariser.summarise(part.sources)) for part in making.parts(closed, memories, policy))
+    summariser = Extractive()
+    share = policy.share_ppm
+    parts = ((part, summariser.summarise(part.sources, share)) for part in making.parts(closed, memories, policy))
     return [making.summary(closed, part, summariser.name, *said) for part, said in parts if said is not None]
 
 
@@ -109,10 +110,10 @@ def test_what_is_worth_keeping_and_does_not_fit_stays_a_memory_of_its_own() -> N
         )
         for at, one in enumerate(MEMORIES * 2)
     ]
-    summariser, policy = Extractive(350_000), replace(LOSES, lost_rank_ppm=667_000)
+    summariser, policy = Extractive(), replace(LOSES, lost_rank_ppm=667_000)
     (part,) = making.parts(CLOSED, [*chat, *MEMORIES], policy)
     kept = {one.memory_id for one in part.memories}
-    said = summariser.summarise(part.sources)
+    said = summariser.summarise(part.sources, policy.share_ppm)
     assert said is not None and {f"t{at}" for at in range(8)} < kept
     assert {one.memory_id for one in said[1]} >= kept - {one.memory_id for one in chat}, "what goes is quoted"
     assert making.parts(CLOSED, MEMORIES, policy) == [], "of facts alone nothing is summed up"

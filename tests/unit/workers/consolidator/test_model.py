@@ -28,6 +28,7 @@ from workers.consolidator.budget import Budget
 from workers.consolidator.model import Endpoint, Model
 
 KEY = "sk-secret-4711"
+SHARE = 700_000
 
 
 def sources(**facets: Any) -> list[Source]:
@@ -53,7 +54,7 @@ OPEN = Gate(0, "summarising")
 def model(server: Scripted, folder: Path, *, most: int = 0, gate: Gate = OPEN, **more: Any) -> Model:
     endpoint = Endpoint(server.url, "scripted-1", "127.0.0.1", KEY, timeout_s=more.pop("timeout_s", 10.0), retries=1)
     budget = Budget(folder / "spent.json", most)
-    return Model(endpoint, gate, budget, share_ppm=700_000, sleep=lambda _: None, **more)
+    return Model(endpoint, gate, budget, sleep=lambda _: None, **more)
 
 
 def test_what_it_writes_is_a_summary_that_members_find_faithful(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_what_it_writes_is_a_summary_that_members_find_faithful(tmp_path: Path) 
         with scripted_model(seed=seed) as server:
             rejected = Rejected()
             given = sources()
-            text, quotes = model(server, tmp_path, refused=rejected).summarise(given) or ("", ())
+            text, quotes = model(server, tmp_path, refused=rejected).summarise(given, SHARE) or ("", ())
             texts, times = {one.memory_id: one.text for one in given}, {one.memory_id: one.at for one in given}
             sentences = written(text, quotes, texts)
             assert sentences is not None and faithful(quotes, texts, times, sentences)
@@ -77,7 +78,7 @@ def test_what_it_writes_is_a_summary_that_members_find_faithful(tmp_path: Path) 
 
 def test_nothing_but_the_numbered_texts_is_sent(scripted: Scripted, tmp_path: Path) -> None:
     given = sources(agent="anna", jurisdictions="")
-    model(scripted, tmp_path).summarise(given)
+    model(scripted, tmp_path).summarise(given, SHARE)
     (asked,) = scripted.requests
     assert scripted.keys == [f"Bearer {KEY}"]
     told = json.loads(asked["messages"][-1]["content"])
@@ -116,12 +117,12 @@ def test_what_is_kept_back_is_in_no_request(facets: list[dict[str, Any]], laws: 
             and set(one.jurisdictions.split(",")) - {""} <= laws
             for one in given
         ]
-        assert asked.takes(given) == all(may)
+        assert asked.takes(given, SHARE) == all(may)
         if all(may[at] for at, one in enumerate(given) if not one.whole):
-            asked.summarise(given)
+            asked.summarise(given, SHARE)
         else:
             with pytest.raises(ValueError, match="may not leave"):
-                asked.summarise(given)
+                asked.summarise(given, SHARE)
         sent = json.dumps(server.requests, ensure_ascii=False)
         assert not any(one.text in sent for one, lets in zip(given, may, strict=True) if not lets)
 
@@ -141,7 +142,7 @@ def test_a_failure_says_what_it_was_and_never_the_key(
 ) -> None:
     scripted.out = out
     with pytest.raises(SummariserUnavailable, match=told) as raised:
-        model(scripted, tmp_path, timeout_s=0.2).summarise(sources())
+        model(scripted, tmp_path, timeout_s=0.2).summarise(sources(), SHARE)
     assert KEY not in str(raised.value)
     assert len(scripted.requests) == (1 if out in (401, "nonsense") else 2), "what is no passing fault was tried again"
     assert KEY not in repr(Endpoint(scripted.url, "m", "h", KEY))
@@ -150,7 +151,7 @@ def test_a_failure_says_what_it_was_and_never_the_key(
 def test_an_endpoint_that_tells_the_key_is_not_repeated(scripted: Scripted, tmp_path: Path) -> None:
     scripted.out, scripted.error = 401, f"the key {KEY} is unknown"
     with pytest.raises(SummariserUnavailable, match="the key … is unknown"):
-        model(scripted, tmp_path).summarise(sources())
+        model(scripted, tmp_path).summarise(sources(), SHARE)
 
 
 def test_an_endpoint_that_is_down_is_not_asked_for_each_session(scripted: Scripted, tmp_path: Path) -> None:
@@ -158,20 +159,20 @@ def test_an_endpoint_that_is_down_is_not_asked_for_each_session(scripted: Script
     asked = model(scripted, tmp_path, clock=lambda: now[0])
     for _ in range(3):
         with pytest.raises(SummariserUnavailable):
-            asked.summarise(sources())
+            asked.summarise(sources(), SHARE)
     assert len(scripted.requests) == 2 and asked.rests_s > 0
     scripted.out, now[0] = None, now[0] + asked.rests_s
-    assert asked.summarise(sources()) is not None and asked.rests_s == 0
+    assert asked.summarise(sources(), SHARE) is not None and asked.rests_s == 0
 
 
 def test_a_budget_ends_and_begins_anew_on_the_next_day(scripted: Scripted, tmp_path: Path) -> None:
     now = [0.0]
     budget = Budget(tmp_path / "spent.json", 4_000, lambda: now[0])
     endpoint = Endpoint(scripted.url, "scripted-1", "127.0.0.1")
-    asked = Model(endpoint, Gate(0, "summarising"), budget, share_ppm=700_000)
+    asked = Model(endpoint, Gate(0, "summarising"), budget)
     with pytest.raises(SummariserUnavailable, match="budget of 4,000 tokens a day is spent"):
         for _ in range(20):
-            asked.summarise(sources())
+            asked.summarise(sources(), SHARE)
     count = len(scripted.requests)
     assert 1 <= count < 20
     # A restart grants no more; the next day does.
@@ -187,10 +188,10 @@ def test_a_budget_ends_and_begins_anew_on_the_next_day(scripted: Scripted, tmp_p
 def test_what_leaves_no_room_is_not_asked_for(scripted: Scripted, tmp_path: Path) -> None:
     asked = model(scripted, tmp_path)
     given = sources()
-    assert asked.takes(given)
-    assert not asked.takes(given[:3]), "all of three memories stand there anyway"
+    assert asked.takes(given, SHARE)
+    assert not asked.takes(given[:3], SHARE), "all of three memories stand there anyway"
     tiny = [replace(one, text="Yes.") for one in given]
-    assert not asked.takes(tiny), "a call for less than 20 tokens"
+    assert not asked.takes(tiny, SHARE), "a call for less than 20 tokens"
 
 
 def test_an_answer_without_end_is_cut_off(tmp_path: Path) -> None:
@@ -215,9 +216,9 @@ def test_an_answer_without_end_is_cut_off(tmp_path: Path) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         endpoint = Endpoint(f"http://127.0.0.1:{server.server_address[1]}", "m", "h", retries=0)
-        asked = Model(endpoint, Gate(0, "summarising"), Budget(tmp_path / "s", 0), share_ppm=700_000)
+        asked = Model(endpoint, Gate(0, "summarising"), Budget(tmp_path / "s", 0))
         with pytest.raises(SummariserUnavailable, match="more than 1,048,576 bytes"):
-            asked.summarise(sources())
+            asked.summarise(sources(), SHARE)
     finally:
         server.shutdown()
         server.server_close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,17 +10,34 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.identity import stamps
-from memquorum.core.policy import PPM
-from memquorum.core.records import SessionClosed
+from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
+from memquorum.core.records import EpisodeRecorded, SessionClosed
+from memquorum.ports import SessionMemory
 from memquorum.schema_files import load_codec
 from tests.builders import genesis as cluster
-from workers.consolidator.extractive import Extractive
+from tests.builders.notes import NOTES
+from workers.consolidator.parked import Session
 from workers.consolidator.worker import Consolidator
 from workers.kafka.loop import Stop
 
 CODEC = load_codec()
 KEY = b"k" * 32
 CLOSED = SessionClosed("e", 1, "plant", "anna", "shift-1", 9, "ended", 100)
+LOSES = replace(Policy().consolidate, lost_rank_ppm=PPM + 1, share_ppm=350_000)
+"""Whatever is worth, it may go."""
+
+
+class Said:
+    """Twelve notes of a session, all of them in the store."""
+
+    def applied(self, _: int) -> int:
+        return CLOSED.accepted_offset
+
+    def memories(self, *_: object) -> list[SessionMemory]:
+        return [
+            SessionMemory(f"m{at}", text, at, "anna", "anna", bytes([at]) * 32, accepted=at, rank_ppm=800_000)
+            for at, text in enumerate(NOTES)
+        ]
 
 
 class Message:
@@ -49,9 +67,14 @@ class Message:
 @pytest.fixture
 def consolidator() -> Consolidator:
     nothing: Any = None
+    return made(nothing, lambda _: LOSES)
+
+
+def made(sessions: Any, policy: Callable[[int], ConsolidatePolicy]) -> Consolidator:
+    nothing: Any = None
     return Consolidator(
-        "127.0.0.1:1", cluster.make(), CODEC, seed=bytes(32), sessions=nothing, opening=nothing,
-        summariser=Extractive(PPM), stop=Stop(), stamps=stamps.for_services(KEY),
+        "127.0.0.1:1", cluster.make(), CODEC, seed=bytes(32), sessions=sessions, opening=nothing,
+        policy=policy, stop=Stop(), stamps=stamps.for_services(KEY),
     )  # fmt: skip
 
 
@@ -65,3 +88,20 @@ def test_what_is_no_session_of_its_shard_is_left_out(consolidator: Consolidator)
     other = replace(CLOSED, shard=2)
     assert consolidator._read(Message(CODEC.encode(other))) is None  # type: ignore[arg-type]
     assert consolidator._read(Message(b"rubbish")) is None  # type: ignore[arg-type]
+
+
+def test_a_session_is_summed_up_by_the_policy_that_its_shard_has_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    share = iter((350_000, 700_000))
+
+    def now(shard: int) -> ConsolidatePolicy:
+        asked.append(shard)
+        return replace(LOSES, share_ppm=next(share))
+
+    consolidator, published = made(Said(), now), list[EpisodeRecorded]()
+    monkeypatch.setattr(consolidator, "_publish", lambda record, _: published.append(record))
+    for _ in range(2):
+        consolidator._consolidate(Session(CLOSED, ("t", 1), 5, None, 0))
+    short, long = (len(one.content) for one in published)
+    said = sum(map(len, NOTES))
+    assert asked == [CLOSED.shard] * 2 and short < 0.4 * said < long < 0.75 * said
