@@ -183,7 +183,8 @@ def strange(dsn: str, namespace: str) -> dict[str, set[str]]:
 def test_sql_as_the_tenants_role_finds_a_tenants_own_rows_and_no_others(store: str) -> None:
     with tenant(store, None) as connection:
         readable = columns(connection)
-        assert readable.pop("shard") == ["shard", "as_of"]  # the time, and not how much goes on
+        # The time, and when members voted last; not how much goes on.
+        assert readable.pop("shard") == ["shard", "as_of", "last_epoch", "last_epoch_at"]
         assert set(readable) == set(OWN)  # a relation that is new here needs its line in OWN
         assert {name: rows(connection, name) for name in OWN} == {name: set() for name in OWN}
     assert [strange(store, namespace) for namespace in TENANTS] == [{}, {}]
