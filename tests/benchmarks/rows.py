@@ -40,8 +40,10 @@ def measure(
         row.seconds = round(time.perf_counter() - began, 1)
         found.append(row)
         print("\n".join(row.lines()), flush=True)
+        # After each row: what takes long is not lost with what comes after it.
+        file = kept.write(found, begun, quick=given.quick, folder=results)
     if found:
-        print(f"\nkept as {kept.write(found, begun, quick=given.quick, folder=results).relative_to(ROOT)}")
+        print(f"\nkept as {file.relative_to(ROOT)}")
         if not given.quick:
             draw()
     if failed:

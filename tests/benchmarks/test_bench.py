@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import Namespace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks import __main__ as bench
-from tests.benchmarks import kept
+from tests.benchmarks import kept, rows
 from tests.benchmarks.kept import Row
 from tests.simulation import scale
 
@@ -49,3 +50,14 @@ def test_make_passes_on_what_the_command_takes() -> None:
     rule = (kept.ROOT / "Makefile").read_text(encoding="utf-8").partition("\nbench: setup")[2].partition("\n\n")[0]
     taken = set(bench.parser()._option_string_actions)
     assert set(re.findall(r"--[a-z]+(?= )", rule)) - {"--no-print-directory"} < taken
+
+
+def test_a_run_that_is_broken_off_keeps_the_rows_that_it_has(tmp_path: Path) -> None:
+    def stopped(_: None) -> Row:
+        raise KeyboardInterrupt
+
+    measured = {"first": lambda _: Row("first", "is there"), "second": stopped}
+    with pytest.raises(KeyboardInterrupt):
+        rows.measure(Namespace(only=None, quick=True), measured, None, tmp_path, lambda: None)
+    (file,) = (tmp_path / "quick").glob("*.json")
+    assert [one["name"] for one in json.loads(file.read_text())["rows"]] == ["first"]
