@@ -9,6 +9,7 @@ consolidated of a session of facts, and much of one of chatter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.stated import Stated, stated
@@ -65,6 +66,7 @@ def _may_be_lost(one: Source, lost_rank_ppm: int) -> bool:
     return one.rank_ppm is not None and one.rank_ppm < lost_rank_ppm and not _corrects(one.text)
 
 
+@lru_cache(4_096)  # of a part the longest goes one at a time, and each time all that is left is looked at
 def _corrects(text: str) -> bool:
     return bool(meant(text)) or any(one.led for one in claims.read(text).statements)
 
