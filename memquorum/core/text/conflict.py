@@ -364,6 +364,8 @@ def _framed(old: Statement, new: Statement) -> bool:
     common = [word for word in (*a[:same], *a[len(a) - tail :]) if word not in FUNCTION]
     mine = [word for word in left if word not in FUNCTION]
     theirs = [word for word in right if word not in FUNCTION]
+    if old.marks != new.marks and set(mine) & set(theirs):
+        return False  # "crane 4 lifts 14 tons" is no word on "crane 7 lifts 20 tons": another thing, and another value
     if new.dropped and new.dropped.isdisjoint([*left, *(f"~{stemmed(word)}" for word in left)]):
         return False
     head = any(word not in FUNCTION for word in a[:same])

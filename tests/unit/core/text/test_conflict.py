@@ -147,6 +147,7 @@ CONTRADICT = [
 ]
 
 BOTH_STAND = [
+    ("Crane 7 lifts 20 tons.", "Oh wait, crane 4 lifts 14 tons."),
     ("The bus to Leeds leaves at 9:10.", "Sorry, the bus to York leaves at 9:40."),
     ("The demo for Quayside is at 3 pm.", "Oh, the demo for Ravi is at 4 pm."),
     ("Room 5 seats 40 people.", "Note: the room seats 60 people."),
