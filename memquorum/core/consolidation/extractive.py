@@ -15,11 +15,9 @@ from msgspec import Struct
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.stated import stated
-from memquorum.core.consolidation.weighing import Weights
+from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
-from memquorum.core.text.content import content
-from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
@@ -91,7 +89,7 @@ def candidates(sources: Sequence[Source]) -> list[Candidate]:
 
 def preferred(given: Sequence[Candidate]) -> list[Candidate]:
     """Those that are worth keeping and are not to be kept anyway, the most worth for their tokens first."""
-    rest = (one for one in given if not one.source.whole and one.keeps and not says_nothing(one.text))
+    rest = (one for one in given if not one.source.whole and one.keeps and not read(one.text).nothing)
     return sorted(rest, key=_preference)
 
 
@@ -104,8 +102,9 @@ def repeats(a: Sentence, b: Sentence) -> bool:
 def _sentences(source: Source, weights: Weights) -> Iterator[Candidate]:
     for start, end in spans(source.text):
         text = source.text[start:end]
-        said = content(text)
-        yield Candidate(source, start, end, frozenset(said.stems), weights.of(said), tokens(text), weights.keeps(text))
+        said = read(text).content
+        cost = read(text).tokens
+        yield Candidate(source, start, end, frozenset(said.stems), weights.of(said), cost, weights.keeps(text))
 
 
 def _preference(one: Candidate) -> tuple[int, int, str, int]:

@@ -13,11 +13,10 @@ from functools import lru_cache
 
 from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.stated import Stated, stated
-from memquorum.core.consolidation.weighing import Weights
+from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text import claims
-from memquorum.core.text.content import content
 from memquorum.core.text.meant import meant
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
@@ -85,7 +84,7 @@ def _shares(
     told: list[Stated] = []
     for one in quotes:
         text = texts[one.memory_id][one.start : one.end] if one.sentence is None else written[one.sentence]
-        own[one.memory_id].update(content(text).stems)
+        own[one.memory_id].update(read(text).content.stems)
         told.append(stated(text))
     said = frozenset[str]().union(*own.values())
     facts = frozenset[object]().union(*(one.facts for one in told))
@@ -97,7 +96,7 @@ def _shares(
             found[source.memory_id] = 0, 0
             continue
         mine = own[source.memory_id] if alone else said
-        of_it = content(source.text)
+        of_it = read(source.text).content
         kept = type(of_it)(
             tuple(stem for stem in of_it.stated if stem in mine), tuple(stem for stem in of_it.asked if stem in mine)
         )

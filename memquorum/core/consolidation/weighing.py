@@ -10,11 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from memquorum.core import worth
 from memquorum.core.text.content import Content, content, stems_of
-from memquorum.core.text.fillers import talk_of
+from memquorum.core.text.fillers import says_nothing, talk_of
 from memquorum.core.text.ordinary import ORDINARY
 from memquorum.core.text.tokens import tokens
 from memquorum.core.worth import Told
@@ -25,17 +27,26 @@ MOST = 3
 _HALF = 2
 
 
+class Read(Struct, frozen=True):
+    """What a text says, what of that is beside talk, its tokens, and whether it says nothing at all."""
+
+    content: Content
+    beside: Content
+    tokens: int
+    nothing: bool
+
+
 class Weights:
     """What words are worth in a session: the rarer, the more."""
 
     def __init__(self, texts: Collection[str]) -> None:
         """Counts in how many of the texts each word stands."""
         self._texts = len(texts)
-        self._having = Counter(stem for text in texts for stem in content(text).stems)
+        self._having = Counter(stem for text in texts for stem in read(text).content.stems)
 
-    def of(self, said: Content) -> int:
+    def of(self, words: Content) -> int:
         """What a text of these words is worth, in millionths."""
-        return worth.worth_ppm(said, Told(self._texts, {stem: self._having[stem] for stem in said.stems}))
+        return worth.worth_ppm(words, Told(self._texts, {stem: self._having[stem] for stem in words.stems}))
 
     def quarter(self, text: str) -> int:
         """Tells in which quarter of the ordinary texts one lies by what it says beside talk, per token: from 0 to 3."""
@@ -51,7 +62,7 @@ def important(sources: Sequence[Source], most: int = MOST) -> frozenset[str]:
     then by their importance, then by what their words are worth."""
     weights = Weights([one.text for one in sources])
     quarters = {one.memory_id: weights.quarter(one.text) for one in sources}
-    worths = {one.memory_id: weights.of(content(one.text)) for one in sources}
+    worths = {one.memory_id: weights.of(read(one.text).content) for one in sources}
     ranked = sorted(
         (one for one in sources if quarters[one.memory_id] >= _HALF),
         key=lambda one: (
@@ -61,13 +72,19 @@ def important(sources: Sequence[Source], most: int = MOST) -> frozenset[str]:
     return frozenset(one.memory_id for one in ranked[:most])
 
 
-def _density_ppm(text: str, weights: Weights) -> int:
+@lru_cache(2_048)  # of a part one memory after another is left out, and each time all that is left is weighed
+def read(text: str) -> Read:
+    """Reads a text for all that is asked of it while its session is summed up."""
+    words = content(text)
     talk = frozenset(stem for word in talk_of(text) for stem in stems_of(word))
-    said = content(text)
     beside = Content(
-        tuple(stem for stem in said.stated if stem not in talk), tuple(stem for stem in said.asked if stem not in talk)
+        tuple(stem for stem in words.stated if stem not in talk), tuple(stem for stem in words.asked if stem not in talk)
     )
-    return weights.of(beside) // max(1, tokens(text))
+    return Read(words, beside, tokens(text), says_nothing(text))
+
+
+def _density_ppm(text: str, weights: Weights) -> int:
+    return weights.of(read(text).beside) // max(1, read(text).tokens)
 
 
 @cache
