@@ -541,7 +541,8 @@ class Rehearsals(Protocol):
 
 class Source(Struct, frozen=True):
     """A memory that a summary is made of. `at`: when it was said, in milliseconds; `importance_ppm`: what it weighs in
-    its session; `whole`: whether all of it is to be kept, word for word; what holds for its use (`core.facets.Kept`);
+    its session; `whole`: whether all of it is to be kept, word for word; `needed`: whether the summary may not lose it
+    (`core.consolidation.covering`); what holds for its use (`core.facets.Kept`);
     `rank_ppm`: how its worth ranks (`core.worth`), where that is known."""
 
     memory_id: str
@@ -550,6 +551,7 @@ class Source(Struct, frozen=True):
     importance_ppm: int = 0
     agent: str = ""
     whole: bool = False
+    needed: bool = False
     sensitivity_ppm: int = 0
     purposes: str | None = None
     jurisdictions: str = ""

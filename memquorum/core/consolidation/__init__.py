@@ -2,13 +2,13 @@
 
 1. `sentences`: where the sentences of a text lie; `sections`: what each is, a fact or a decision;
 2. `importance`: what an episode weighs by when, how often and how it ended; `weighing`: what of a session is worth
-   keeping, and which three are the most important; `extractive`: which sentences are chosen;
-3. `leaving`: whose text may be sent to a model; `stated`: what numbers, times, names and negations a text says;
-   `paraphrase`: whether a sentence that a model wrote may stand for its sources; `composing`: a summary of those that
-   may;
+   keeping, and which three are the most important; `stated`: what numbers, times, names and negations a text says;
+   `covering`: whether a summary says enough of a source; `extractive`: which sentences are chosen;
+3. `leaving`: whose text may be sent to a model; `paraphrase`: whether a sentence that a model wrote may stand for its
+   sources; `composing`: a summary of those that may;
 4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does; `losing`:
-   what of their worth it covers, and which of them it may take the place of; `parting`: the parts of a
-   session of which one is made;
+   what of their worth it loses, and which of them it may take the place of; `parting`: the parts of a session of which
+   one is made;
 5. `rollups`: what is said of one thing across sessions, revised by patches;
 6. `alike`: which summaries say the same, and may become one.
 

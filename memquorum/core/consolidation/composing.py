@@ -1,8 +1,9 @@
 """Makes a summary of what a model wrote (SPEC C): its sentences where they say what their sources say, and no others.
 
 What is to be kept whole stands there word for word. Then the model's sentences, as far as the share of the tokens goes;
-in the place of one that is refused comes the sentence of a source that it renders. What room is left goes to sentences
-of sources, by worth, as in a summary without a model: so what the model passed over is not lost because it is there.
+in the place of one that is refused comes the sentence of a source that it renders. What may not be lost and is not said
+yet is said in its own words. What room is left goes to sentences of sources, by worth, as in a summary without a model:
+so what the model passed over is not lost because it is there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.extractive import Sentence, candidates, preferred, repeats
+from memquorum.core.consolidation.covering import Covering, Sentence, repeats
+from memquorum.core.consolidation.extractive import candidates, lacking, preferred
 from memquorum.core.consolidation.faithful import place
 from memquorum.core.consolidation.paraphrase import RENDERED, nearest, refused
 from memquorum.core.consolidation.rendering import render
@@ -50,6 +52,7 @@ class _Composing:
         self.refused: Counter[str] = Counter()
         self._said: list[Sentence] = []
         self._of = dict.fromkeys(self.sources, frozenset[str]())
+        self._covering = Covering(sources)
         self._left = budget
         for one in self.own:
             if one.source.whole:
@@ -78,8 +81,10 @@ class _Composing:
                 self._of[one] |= stems
 
     def fill(self) -> None:
-        """Takes sentences of the sources, the most worth for their tokens first, as long as there is room; none that a
-        sentence of the model's renders."""
+        """Takes what may not be lost, then sentences of the sources, the most worth for their tokens first, as long as
+        there is room; none that a sentence of the model's renders."""
+        for one in lacking(self.own, self._covering):
+            self._have(one.sentence, one.tokens, (one.quote,))
         for one in preferred(self.own):
             if len(one.said & self._of[one.source.memory_id]) < RENDERED * len(one.said):
                 self._take(one.sentence, one.tokens, (one.quote,))
@@ -100,6 +105,7 @@ class _Composing:
         return True
 
     def _have(self, said: Sentence, cost: int, quotes: tuple[Quote, ...]) -> None:
+        self._covering.take(said, {one.memory_id for one in quotes})
         self.taken.append(quotes)
         self._said.append(said)
         self._left -= cost

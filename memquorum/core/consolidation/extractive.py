@@ -1,20 +1,21 @@
 """Chooses the sentences of a summary: verbatim, by worth per token, none like one that was taken (SPEC C).
 
-The most important episodes are taken whole. Of the other sentences the one with the most worth for its tokens comes
-next, until the summary has its share of the tokens; what is not worth keeping (`weighing`), and what is nearly said
-already, is passed over.
+The most important episodes are taken whole. Of what may not be lost comes as little as says enough of it
+(`covering`). Of the other sentences the one with the most worth for its tokens comes next, until the summary has its
+share of the tokens; what is not worth keeping (`weighing`), and what is nearly said already, is passed over.
 Worth is that of `core.worth`, a word the rarer the fewer episodes of the session have it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from msgspec import Struct
 
+from memquorum.core.consolidation.covering import Covering, Sentence, repeats
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
-from memquorum.core.consolidation.stated import stated
 from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
@@ -24,15 +25,6 @@ from memquorum.ports import Source
 SHARE_PPM = 500_000
 LEAST = 3
 """Of fewer memories no summary is made: it would say what they say."""
-ALIKE = 0.9
-"""From this share of common words on one sentence says nearly what another says."""
-
-
-class Sentence(Struct, frozen=True):
-    """A sentence and the stems of its words."""
-
-    text: str
-    said: frozenset[str]
 
 
 class Candidate(Struct, frozen=True):
@@ -66,11 +58,12 @@ class Candidate(Struct, frozen=True):
 def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Quote, ...]:
     """The sentences of a summary, by section, then in the order in which they were said.
 
-    `share_ppm`: of the tokens of all sources, so many may be taken; what is to be kept whole is, and counts too.
+    `share_ppm`: of the tokens of all sources, so many may be taken; what is to be kept whole and what may not be lost
+    is taken in any case, and counts too.
     """
     given = candidates(sources)
     budget = sum(tokens(source.text) for source in sources) * share_ppm // PPM
-    taken = [one for one in given if one.source.whole]
+    taken = required(given, Covering(sources))
     spent = sum(one.tokens for one in taken)
     for one in preferred(given):
         if spent + one.tokens <= budget and not any(repeats(one.sentence, other.sentence) for other in taken):
@@ -79,6 +72,32 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
     order = list(HEADINGS)
     quotes = (one.quote for one in taken)
     return tuple(sorted(quotes, key=lambda one: (order.index(one.section), one.at, one.memory_id, one.start)))
+
+
+def required(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
+    """What a summary has to say, however small its share: what is to be kept whole, and enough of what may not be lost.
+
+    `given`: the sentences of all sources; `covering`: what the summary says, to which these are added.
+    """
+    taken = [one for one in given if one.source.whole]
+    for one in taken:
+        covering.take(one.sentence, (one.source.memory_id,))
+    return [*taken, *lacking(given, covering)]
+
+
+def lacking(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
+    """The same, of what may not be lost alone: as few sentences as say enough of it, those first that state a fact
+    which is not said yet, then by worth."""
+    taken: list[Candidate] = []
+    for _, some in groupby(given, lambda one: one.source.memory_id):
+        rest = sorted(some, key=_preference)
+        source = rest[0].source
+        while rest and source.needed and not covering.suffices(source):
+            one = next((one for one in rest if covering.fresh(source, one.text)), rest[0])
+            rest.remove(one)
+            covering.take(one.sentence, (source.memory_id,))
+            taken.append(one)
+    return taken
 
 
 def candidates(sources: Sequence[Source]) -> list[Candidate]:
@@ -91,12 +110,6 @@ def preferred(given: Sequence[Candidate]) -> list[Candidate]:
     """Those that are worth keeping and are not to be kept anyway, the most worth for their tokens first."""
     rest = (one for one in given if not one.source.whole and one.keeps and not read(one.text).nothing)
     return sorted(rest, key=_preference)
-
-
-def repeats(a: Sentence, b: Sentence) -> bool:
-    """Whether two sentences have nearly the same words, and the same numbers, times, names and negations: a correction
-    has nearly the words of what it corrects."""
-    return len(a.said & b.said) >= ALIKE * len(a.said | b.said) and stated(a.text).facts == stated(b.text).facts
 
 
 def _sentences(source: Source, weights: Weights) -> Iterator[Candidate]:

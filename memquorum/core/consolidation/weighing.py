@@ -78,7 +78,8 @@ def read(text: str) -> Read:
     words = content(text)
     talk = frozenset(stem for word in talk_of(text) for stem in stems_of(word))
     beside = Content(
-        tuple(stem for stem in words.stated if stem not in talk), tuple(stem for stem in words.asked if stem not in talk)
+        tuple(stem for stem in words.stated if stem not in talk),
+        tuple(stem for stem in words.asked if stem not in talk),
     )
     return Read(words, beside, tokens(text), says_nothing(text))
 

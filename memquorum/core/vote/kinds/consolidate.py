@@ -5,7 +5,8 @@ A member judges from what it read itself. The summary is faithful where each of 
 source, word for word, the text is these sentences and nothing else, and the batch is the one that it commits to; a
 sentence of a model's may say no number, name or negation that its sources do not. What is lost is the worth that the
 summary does not cover: the score is the share that it does, of all its sources together, and half of what it covers of
-the one that it covers least, of those whose worth ranks too high to be lost; 0 for what is not faithful.
+the one that it covers least, of those whose worth ranks too high to be lost; 0 where a fact of such a one is missing,
+and for what is not faithful.
 
 Voted for, the summary is in short-term memory, as old and as often used as what it says, and its sources rest sealed
 for the grace time, within which another vote can restore them. In a namespace of strict determinism they stay as they
@@ -136,6 +137,8 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     told = f"every sentence is in its source; it covers {share(terms['covered'])} of what they are worth"
     if terms["least"] < PPM:
         told += f", {share(terms['least'])} of the one that it covers least, which has to be twice that"
+    if not terms["least"]:
+        told += " and to have each number, time, name and negation of it"
     return f"{told}, {'≥' if yes else '<'} {least}: {'consolidate' if yes else 'leave it as it is'}"
 
 

@@ -88,3 +88,10 @@ def test_several_sources_of_one_sentence_are_each_named() -> None:
     made = compose(SOURCES, [both], share_ppm=900_000)
     assert [one.memory_id for one in made.quotes if one.sentence == 0] == ["m07", "m11"]
     assert judged(made.text, made.quotes)
+
+
+def test_what_may_not_be_lost_is_said_where_the_model_passed_over_it() -> None:
+    needed = [replace(one, needed=one.memory_id == "m05") for one in SOURCES]
+    lines = compose(needed, SAID, share_ppm=1).text.split("\n")
+    assert NOTES[5] in lines, "there is no room for it, and it may not be lost"
+    assert NOTES[5] not in compose(SOURCES, SAID, share_ppm=1).text
