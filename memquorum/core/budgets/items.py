@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from operator import mul
 
 from msgspec import Struct
 
@@ -34,6 +35,7 @@ OFTEN = 4
 """So many uses make the feature `accesses` a half."""
 LN2_PPM = 693_147
 _WORTH = FEATURES.index("worth")
+_PLACES = {name: at for at, name in enumerate(TYPES)}
 
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _PPM = Decimal(PPM)
@@ -90,7 +92,7 @@ def theta(type_: str, policy: BudgetPolicy) -> tuple[int, ...]:
 
 def place(type_: str) -> int:
     """The place of a type in all settings by type."""
-    return TYPES.index(type_) if type_ in TYPES else 0
+    return _PLACES.get(type_, 0)
 
 
 def features(item: Item, as_of: int, policy: BudgetPolicy) -> tuple[int, ...]:
@@ -143,7 +145,7 @@ def in_words(features: Sequence[int], net_ppm: int, score: int) -> tuple[str, st
 
 def dot(weights: Sequence[int], values: Sequence[int]) -> int:
     """Σ weights·values."""
-    return sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return sum(map(mul, weights, values))
 
 
 def importance_ppm(item: Item, recency: int, policy: BudgetPolicy) -> int:

@@ -151,7 +151,10 @@ class Fading:
 
     def add(self, item: Item, named: bool = False) -> None:
         """See `Order`."""
-        lasting, theta = self._parts(item)
+        self.enter(item, *self._parts(item), named)
+
+    def enter(self, item: Item, lasting: int, theta: int, named: bool) -> None:
+        """Takes one as `add` does, for who knows its parts."""
         tokens = item.tokens if self._divided else 1
         value, step = lasting * PPM // tokens, None
         if theta > 0:

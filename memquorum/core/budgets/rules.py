@@ -32,6 +32,7 @@ from memquorum.core.budgets.items import (
 )
 from memquorum.core.budgets.items import accesses_ppm as frequency_ppm
 from memquorum.core.budgets.orders import Drawn, Fading, InOrder, Order
+from memquorum.core.facets import TYPES
 from memquorum.core.policy import FORGETTING, PPM, BudgetPolicy
 
 OLDEST, UNUSED, UNIMPORTANT, DRAWN = "oldest", "longest unused", "least important", "drawn by lot"
@@ -87,14 +88,16 @@ class _Scored:
 
     def __init__(self, policy: BudgetPolicy) -> None:
         self._policy = policy
+        self._thetas = [theta(one, policy) for one in TYPES]
         self._below = Fading(self._parts, policy.half_life_ms, divided=False, band_ppm=policy.band_ppm)
         self._all = Fading(self._parts, policy.half_life_ms, divided=True, band_ppm=policy.band_ppm)
 
     def add(self, item: Item, named: bool) -> None:
         """See `Rule`."""
-        self._all.add(item, named)
-        if self._parts(item)[0] < 0:
-            self._below.add(item, named)
+        lasts, fades = self._parts(item)
+        self._all.enter(item, lasts, fades, named)
+        if lasts < 0:
+            self._below.enter(item, lasts, fades, named)
 
     def drop(self, item: Item) -> None:
         """See `Rule`."""
@@ -110,7 +113,7 @@ class _Scored:
         return None if found is None else ((1, *found[0]), found[1], LEAST)
 
     def _parts(self, item: Item) -> tuple[int, int]:
-        recency, *others = theta(item.type, self._policy)
+        recency, *others = self._thetas[place(item.type)]
         worth = worth_of(item)
         lasts = dot(others, lasting(item)) - withheld(worth, item.sensitivity_ppm, self._policy)
         return lasts // PPM, recency * worth // PPM

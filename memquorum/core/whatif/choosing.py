@@ -24,6 +24,7 @@ from memquorum.core.facets import TYPES
 from memquorum.core.policy import PPM
 from memquorum.core.whatif.events import Asked, Came, Course, SummedUp, Used
 from memquorum.core.whatif.replaying import Demand, Result, Trial, replay
+from memquorum.core.whatif.vectors import Asking
 
 ARMS = ("worth", "hybrid", "priority", "lru", "fifo")
 """The policies among which one is chosen, the first of equals. `random` is chance, and `reflection` is `worth` where a
@@ -68,9 +69,11 @@ class _Round(Struct, frozen=True):
     reads: int
 
 
-def suggest(course: Course, results: Sequence[Result], demand: Demand, trial: Trial) -> Suggestion | None:
+def suggest(
+    course: Course, results: Sequence[Result], demand: Demand, trial: Trial, asking: Asking | None = None
+) -> Suggestion | None:
     """What the history of a namespace suggests; None of fewer than `READS_LEAST` reads. `results`: of all `ARMS`, all
-    with the same budget."""
+    with the same budget; `asking`: see `replay`."""
     of = {one.setting.policy: one for one in results}
     arms = [of[arm] for arm in ARMS]
     rounds, following = _rounds(course, arms)
@@ -85,7 +88,7 @@ def suggest(course: Course, results: Sequence[Result], demand: Demand, trial: Tr
     chosen = ARMS[drawn.index(max(drawn))]
     followed = reads - missed
     told = Suggestion(course.namespace, chosen, reads, hits, followed, best, hits[best] - followed, weights.bound())
-    return _with_shares(told, course, of[chosen], demand, trial)
+    return _with_shares(told, course, of[chosen], demand, trial, asking=asking)
 
 
 class _Weights:
@@ -151,7 +154,9 @@ def _many(counts: Sequence[int], at: int) -> bool:
     return counts[at] > before[len(before) // 2]
 
 
-def _with_shares(told: Suggestion, course: Course, first: Result, demand: Demand, trial: Trial) -> Suggestion:
+def _with_shares(
+    told: Suggestion, course: Course, first: Result, demand: Demand, trial: Trial, *, asking: Asking | None
+) -> Suggestion:
     """Moves the shares by what was missed of each type in the first half, from what the policy holds without any."""
     there = {item.type for item in demand.items.values()}
     if len(there) < 2:
@@ -162,7 +167,7 @@ def _with_shares(told: Suggestion, course: Course, first: Result, demand: Demand
         shares = _moved(shares, run, demand, first.points[middle].at)
         ppm = _ppm(shares)
         budget = replace(trial.budget, shares_ppm=ppm)
-        (run,), _ = replay(course, [first.setting], replace(trial, budget=budget))
+        (run,), _ = replay(course, [first.setting], replace(trial, budget=budget), asking=asking)
         tried.append((run.points[middle].hits, ppm, run))
     early, ppm, run = max(tried, key=lambda one: one[0])
     shared, unshared = _later(run, middle), _later(first, middle)

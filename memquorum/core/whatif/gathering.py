@@ -141,6 +141,8 @@ class Gathered:
 
     def namespaces(self) -> Iterator[tuple[str, Sequence[Event], Mapping[int, str]]]:
         """Each namespace: its events in order; and of each query's number its event id."""
+        # Those of a shard are the same for all its namespaces.
+        epochs = [Epoch(at) for at in self._epochs]
         for name in sorted(self._spaces):
             space = self._spaces[name]
             found: list[tuple[int, int, int, Event]] = [(one.at, 1, at, one) for at, one in enumerate(space.events)]
@@ -148,7 +150,7 @@ class Gathered:
             explained = _explained(space, queries)
             found = [one for one in found if one[2] not in explained]
             found += [(one.at, 2, at, Asked(one.at, one.answered, at)) for at, one in enumerate(queries)]
-            found += [(at, 3, n, Epoch(at)) for n, at in enumerate(self._epochs)]
+            found += [(one.at, 3, n, one) for n, one in enumerate(epochs)]
             found.sort(key=lambda one: one[:3])
             if any(isinstance(one[3], Came | SummedUp) for one in found):
                 yield name, [one[3] for one in found], {at: one.event_id for at, one in enumerate(queries)}

@@ -14,7 +14,7 @@ voted on what a policy nominates: every nomination counts as taken.
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -39,7 +39,7 @@ from memquorum.core.whatif.events import (
     Voted,
 )
 from memquorum.core.whatif.keepers import ORACLE, VOTED, AsVoted, ByPolicy, Foresight, Keeper, Setting
-from memquorum.core.whatif.vectors import Flags, Near
+from memquorum.core.whatif.vectors import Asking, Flags, Near
 
 POINTS = 48
 """So many points of time a result is told at."""
@@ -127,6 +127,25 @@ class Demand(Struct):
     logged: int = 0
 
 
+class _Lately:
+    """How many went within a day, for the caps, without adding them up at each epoch."""
+
+    def __init__(self) -> None:
+        self._went: deque[tuple[int, int]] = deque()
+        self._sum = 0
+
+    def went(self, at: int, count: int) -> None:
+        """So many went now."""
+        self._went.append((at, count))
+        self._sum += count
+
+    def at(self, as_of: int, of: CapsPolicy) -> tuple[tuple[int, int], ...]:
+        """Tells it as a `Quota` does: what counts still, all as if it had gone now."""
+        while self._went and self._went[0][0] <= caps.since(as_of, of):
+            self._sum -= self._went.popleft()[1]
+        return ((as_of, self._sum),)
+
+
 class _Side:
     """One setting under way."""
 
@@ -135,8 +154,8 @@ class _Side:
         self.result = Result(course.namespace, setting)
         self.mask: Flags = np.zeros(len(course.vectors), np.bool_)
         self._row = course.vectors.row
-        self.quota = Quota()
-        # When each went, and why.
+        self._lately = _Lately()
+        # When each went within the horizon, and why; the oldest first.
         self.gone: dict[str, tuple[int, int, str]] = {}
 
     def put(self, item: Item) -> None:
@@ -149,29 +168,39 @@ class _Side:
         self.gone.pop(memory_id, None)
         self._flag(memory_id, False)
 
-    def shed(self, at: int, trial: Trial) -> None:
-        """An epoch."""
+    def shed(self, at: int, trial: Trial) -> bool:
+        """An epoch. Whether more may go at the next one, though nothing happens until then."""
         tokens = self.setting.tokens
         if tokens is None or self.keeper.tokens <= tokens:
-            return
+            return False
         most = trial.proposals_most
         if trial.caps is not None:
-            room = caps.room(Quota(len(self.keeper), self.quota.gone), at, trial.caps)
+            room = caps.room(Quota(len(self.keeper), self._lately.at(at, trial.caps)), at, trial.caps)
             most = room if most is None else min(most, room)
         if most is not None and most <= 0:
             self.result.counts.capped += 1
-            return
+            return True
         out, excess = self.keeper.shed(tokens, at, most)
         counts = self.result.counts
         counts.epochs += bool(out)
-        counts.capped += CAPPED in excess or (most is not None and len(out) == most and self.keeper.tokens > tokens)
+        capped = CAPPED in excess or (most is not None and len(out) == most and self.keeper.tokens > tokens)
+        counts.capped += capped
         counts.gone += len(out)
         counts.gone_tokens += sum(one.tokens for one in out)
-        if trial.caps is not None and out:
-            self.quota = caps.gone(self.quota, at, len(out))
+        if out:
+            self._lately.went(at, len(out))
         for one in out:
-            self.gone[one.memory_id] = at, one.tokens, one.why
+            self.went(at, one.memory_id, one.tokens, one.why)
             self._flag(one.memory_id, False)
+        # What went longer ago is no regret any more, whoever wants it.
+        while self.gone and next(iter(self.gone.values()))[0] < at - trial.horizon_ms:
+            del self.gone[next(iter(self.gone))]
+        return capped
+
+    def went(self, at: int, memory_id: str, tokens: int, why: str) -> None:
+        """It went for want of room, or by the fleet's vote."""
+        self.gone.pop(memory_id, None)
+        self.gone[memory_id] = at, tokens, why
 
     def want(self, at: int, item: Item, trial: Trial, last: int) -> None:
         """Something was wanted that is known. `last`: when it was wanted before."""
@@ -199,14 +228,19 @@ class _Side:
 
 
 def replay(
-    course: Course, settings: Sequence[Setting], trial: Trial, known: Demand | None = None
+    course: Course,
+    settings: Sequence[Setting],
+    trial: Trial,
+    known: Demand | None = None,
+    asking: Asking | None = None,
 ) -> tuple[list[Result], Demand]:
-    """What becomes of each setting. `known`: what is wanted, from a replay before; the oracle needs it.
+    """What becomes of each setting. `known`: what is wanted, from a replay before; the oracle needs it. `asking`: of
+    this course, from a replay before that began at the same time; without it, its queries are asked anew.
 
     Raises UnknownPolicy.
     """
     sides = [_Side(course, one, _keeper(course, one, trial, known)) for one in settings]
-    run = _Run(course, sides, trial)
+    run = _Run(course, sides, trial, asking or Asking(course.vectors, course.queries))
     for event in course.events:
         run.take(event)
     run.close()
@@ -226,12 +260,14 @@ def _keeper(course: Course, setting: Setting, trial: Trial, known: Demand | None
 class _Run:
     """The pass."""
 
-    def __init__(self, course: Course, sides: Sequence[_Side], trial: Trial) -> None:
-        self._course, self._sides, self._trial = course, sides, trial
+    def __init__(self, course: Course, sides: Sequence[_Side], trial: Trial, asking: Asking) -> None:
+        self._course, self._sides, self._trial, self._asking = course, sides, trial, asking
         self.demand = Demand()
         self._all: Flags = np.zeros(len(course.vectors), np.bool_)
         self._alive: dict[str, Item] = {}
         self._last: dict[str, int] = {}
+        # Whether nothing could go at another epoch.
+        self._rests = False
         self._erased = {one.memory_id for one in course.events if isinstance(one, Ended) and one.erased}
         self._takes: Mapping[type, Callable[..., None]] = {
             Came: self._came, Used: self._used, Asked: self._asked, Guarded: self._guarded, Ended: self._ended,
@@ -246,6 +282,10 @@ class _Run:
         """The next event."""
         while self._marks and event.at > self._marks[0]:
             self._mark()
+        # A shard has an epoch a minute, and most of its namespaces nothing to do in it.
+        if self._rests and type(event) is Epoch:
+            return
+        self._rests = False
         self._takes[type(event)](event)
 
     def close(self) -> None:
@@ -293,15 +333,14 @@ class _Run:
             side.keeper.used(event.memory_id, event.when)
 
     def _asked(self, event: Asked) -> None:
-        query = None if event.query is None else self._course.queries.get(event.query)
-        if query is None or not self._course.vectors.fits(query):
+        near = self._asking.near(event.query, self._all)
+        if near is None:
             self.demand.logged += len(event.answered) * (event.at >= self._trial.begins)
             for memory_id in event.answered:
                 self._want(event.at, memory_id)
                 for side in self._sides:
                     side.keeper.used(memory_id, event.at)
             return
-        near = self._course.vectors.ask(query, self._all)
         ids, count = self._course.vectors.ids, len(event.answered)
         lost = [one for one in event.answered if one not in self._course.vectors.row]
         wanted = [ids[row] for row in near.nearest(count - len(lost), self._all)]
@@ -369,7 +408,7 @@ class _Run:
                     side.result.counts.gone += 1
                     side.result.counts.gone_tokens += item.tokens
                     side.remove(event.memory_id)
-                    side.gone[event.memory_id] = event.at, item.tokens, VOTED
+                    side.went(event.at, event.memory_id, item.tokens, VOTED)
                 else:
                     side.remove(event.memory_id)
 
@@ -384,8 +423,8 @@ class _Run:
     def _epoch(self, event: Epoch) -> None:
         if event.at < self._trial.begins:
             return
-        for side in self._sides:
-            side.shed(event.at, self._trial)
+        # All of them, for each lets go.
+        self._rests = not any([side.shed(event.at, self._trial) for side in self._sides])
         self.demand.epochs.append(event.at)
         self.demand.held.append(
             max((side.keeper.tokens for side in self._sides if side.setting.policy != VOTED), default=0)

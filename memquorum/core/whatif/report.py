@@ -25,6 +25,7 @@ from memquorum.core.whatif.choosing import ARMS, Suggestion, suggest
 from memquorum.core.whatif.events import Came, Course, SummedUp
 from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Setting
 from memquorum.core.whatif.replaying import Counts, Demand, Point, Regret, Result, Trial, replay
+from memquorum.core.whatif.vectors import Asking
 
 RANDOM = "random"
 SEEDS = 10
@@ -104,21 +105,23 @@ class Tried(Struct):
     demand: Demand
     ceiling: float
     best: Result
+    asking: Asking
 
 
 def attempt(course: Course, tried: Sequence[Setting], trial: Trial) -> Tried:
     """A namespace under the settings, all with the same budget, and the oracle after them. Raises CannotTry."""
+    asking = Asking(course.vectors, course.queries)
     try:
-        results, demand = replay(course, tried, trial)
+        results, demand = replay(course, tried, trial, asking=asking)
     except UnknownPolicy as error:
         raise CannotTry(str(error)) from None
     tokens = max(one.tokens or 0 for one in tried)
-    oracles, _ = replay(course, [Setting(ORACLE, tokens, density=one) for one in DENSITIES], trial, demand)
+    oracles, _ = replay(course, [Setting(ORACLE, tokens, density=one) for one in DENSITIES], trial, demand, asking)
     came = (one for one in course.events if isinstance(one, Came | SummedUp))
     arrivals = {one.item.memory_id: max(one.at, trial.begins) for one in came}
     under = [one for one in results if one.setting.policy != VOTED]
     best = max([*oracles, *under], key=lambda one: one.counts.hits)
-    return Tried(results, demand, most_hits(demand, arrivals, tokens), best)
+    return Tried(results, demand, most_hits(demand, arrivals, tokens), best, asking)
 
 
 def compare(
@@ -144,21 +147,39 @@ def compare(
     if begins > ends:
         raise CannotTry("--from lies after all that has happened: there is nothing to replay")
     trial = replace(trial, begins=begins, ends=ends)
-    spoken, found = hashlib.sha256(_encoded((_VERSION, tried, trial))), list[Tried]()
+    spoken, found = hashlib.sha256(_encoded((_VERSION, tried, trial))), list[_Kept]()
+    suggestions = list[Suggestion]()
     for at, course in enumerate(ordered):
         _hash_course(spoken, course)
-        found.append(attempt(course, tried, trial))
+        one = attempt(course, tried, trial)
+        suggested = suggest(course, one.results, one.demand, trial, one.asking) if suggesting else None
+        suggestions += [] if suggested is None else [suggested]
+        found.append(_kept(course, one))
         tell(at + 1, len(ordered))
-    made = _report(ordered, found, tried, trial, told=spoken.digest())
-    if not suggesting:
-        return made
-    each = (suggest(course, one.results, one.demand, trial) for course, one in zip(ordered, found, strict=True))
-    return replace(made, suggestions=tuple(one for one in each if one is not None))
+    return replace(_report(found, tried, trial, told=spoken.digest()), suggestions=tuple(suggestions))
 
 
-def _report(
-    courses: Sequence[Course], found: Sequence[Tried], tried: Sequence[Setting], trial: Trial, *, told: bytes
-) -> Report:
+class _Kept(Struct, frozen=True):
+    """What stays of a namespace that was tried: of its regrets those that may be named."""
+
+    results: list[Result]
+    best: Result
+    ceiling: float
+    memories: int
+    keyless: int
+    again: int
+    logged: int
+
+
+def _kept(course: Course, one: Tried) -> _Kept:
+    for result in (*one.results, one.best):
+        result.regrets = list(_worst([result]))
+    came = one.demand.items.keys()
+    keyless = len(came - course.vectors.row.keys())
+    return _Kept(one.results, one.best, one.ceiling, len(came), keyless, one.demand.again, one.demand.logged)
+
+
+def _report(found: Sequence[_Kept], tried: Sequence[Setting], trial: Trial, *, told: bytes) -> Report:
     results = [one for each in found for one in each.results]
     summed = totals(results)
     lines = list[Line]()
@@ -179,14 +200,11 @@ def _report(
     ]
     made = Report(
         max(one.tokens or 0 for one in tried),
-        len(courses),
-        sum(len(each.demand.items) for each in found),
-        sum(
-            len(each.demand.items.keys() - course.vectors.row.keys())
-            for each, course in zip(found, courses, strict=True)
-        ),
-        sum(each.demand.again for each in found),
-        sum(each.demand.logged for each in found),
+        len(found),
+        sum(each.memories for each in found),
+        sum(each.keyless for each in found),
+        sum(each.again for each in found),
+        sum(each.logged for each in found),
         trial.begins,
         trial.ends,
         sum(each.ceiling for each in found),

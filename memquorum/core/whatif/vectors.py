@@ -7,20 +7,24 @@ of a matrix product. A cosine is right to about a thousandth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 SCALE = 2_048
 # Rows that are held as binary floating point at once.
-_PART = 65_536
+_PART = 16_384
+# So many queries are multiplied at once, and no more products than this are held.
+_AT_ONCE = 128
+_CELLS = 16_000_000
 # Of so many that lie nearest the first that are kept are mostly found without looking at the rest.
 _NEAR = 512
 _NEVER = np.iinfo(np.int64).min
 
 Numbers = NDArray[np.int16]
 Flags = NDArray[np.bool_]
+Rows = NDArray[np.int32]
 
 
 def whole(vector: NDArray[np.floating]) -> Numbers:
@@ -41,15 +45,13 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def ask(self, query: Numbers, among: Flags) -> Near:
-        """What lies nearest, of the rows that are flagged."""
-        wide = query.astype(np.float32)
-        found = np.concatenate(
-            [self._rows[at : at + _PART].astype(np.float32) @ wide for at in range(0, len(self.ids), _PART)]
-        ).astype(np.int64)
-        # Unlike each other, so that the order of equals is no matter of how they are sorted.
-        keys = found * len(self.ids) - np.arange(len(self.ids))
-        return Near(np.where(among, keys, _NEVER))
+    def products(self, queries: Sequence[Numbers]) -> NDArray[np.float32]:
+        """How near each row lies to each of some queries, a row of the result each."""
+        wide = np.stack(queries).astype(np.float32)
+        found = np.empty((len(queries), len(self.ids)), np.float32)
+        for at in range(0, len(self.ids), _PART):
+            found[:, at : at + _PART] = wide @ self._rows[at : at + _PART].astype(np.float32).T
+        return found
 
     def fits(self, query: Numbers) -> bool:
         """Whether a query can be asked: there is something, made by an encoder of as many dimensions."""
@@ -60,23 +62,59 @@ class Vectors:
         return self._rows.tobytes()
 
 
+class Asking:
+    """Asks a namespace its queries, in their order and as often as it is replayed.
+
+    Some are multiplied with all rows at once: to make binary floating point of the rows takes longer than the product.
+    What lay nearest is kept, so that the next replay multiplies hardly anything: what there is to be found at a query,
+    is the same in each.
+    """
+
+    def __init__(self, vectors: Vectors, queries: Mapping[int, Numbers]) -> None:
+        """`queries`: by their numbers, which are their order."""
+        self._vectors = vectors
+        self._queries = {at: query for at, query in sorted(queries.items()) if vectors.fits(query)}
+        self._order = list(self._queries)
+        self._place = {number: at for at, number in enumerate(self._order)}
+        self._at_once = max(1, min(_AT_ONCE, _CELLS // max(1, len(vectors))))
+        self._begin, self._block = 0, np.empty((0, 0), np.float32)
+        self._first: dict[int, Rows] = {}
+
+    def near(self, number: int | None, among: Flags) -> Near | None:
+        """What lies nearest to a query, of the rows that are flagged; None where it cannot be asked."""
+        if number is None or number not in self._queries:
+            return None
+        if number not in self._first:
+            self._first[number] = _highest(np.where(among, self._keys(number), _NEVER), _NEAR)
+        return Near(self._first[number], lambda: self._keys(number))
+
+    def _keys(self, number: int) -> NDArray[np.int64]:
+        at = self._place[number]
+        if not self._begin <= at < self._begin + len(self._block):
+            some = self._order[at : at + self._at_once]
+            self._begin, self._block = at, self._vectors.products([self._queries[one] for one in some])
+        count = len(self._vectors)
+        # Unlike each other, so that the order of equals is no matter of how they are sorted.
+        found: NDArray[np.int64] = self._block[at - self._begin].astype(np.int64) * count - np.arange(count)
+        return found
+
+
 class Near:
     """How near each memory lies to one query."""
 
-    def __init__(self, keys: NDArray[np.int64]) -> None:
-        self._keys = keys
-        self._first = _highest(keys, _NEAR)
+    def __init__(self, first: Rows, keys: Callable[[], NDArray[np.int64]]) -> None:
+        """`first`: the rows that lie nearest, nearest first; `keys`: answers how near all lie."""
+        self._first, self._keys = first, keys
 
     def nearest(self, count: int, kept: Flags) -> list[int]:
-        """The rows of the nearest that are kept, at most so many."""
+        """The rows of the nearest that are kept, at most so many; none is kept that was not flagged."""
         found = self._first[kept[self._first]][:count]
         if len(found) < count and len(self._first) == _NEAR:
-            found = _highest(np.where(kept, self._keys, _NEVER), count)
+            found = _highest(np.where(kept, self._keys(), _NEVER), count)
         return [int(row) for row in found]
 
 
-def _highest(keys: NDArray[np.int64], count: int) -> NDArray[np.intp]:
+def _highest(keys: NDArray[np.int64], count: int) -> Rows:
     part = np.argpartition(keys, len(keys) - count)[-count:] if count < len(keys) else np.arange(len(keys))
     part = part[keys[part] > _NEVER]
-    found: NDArray[np.intp] = part[np.argsort(keys[part])[::-1]]
-    return found
+    return part[np.argsort(keys[part])[::-1]].astype(np.int32)

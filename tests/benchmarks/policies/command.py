@@ -9,11 +9,11 @@ from pathlib import Path
 
 from tests.benchmarks import rows
 from tests.benchmarks.kept import Outcome, Row
-from tests.benchmarks.policies import keeping, oracle, page, personal
+from tests.benchmarks.policies import keeping, oracle, page, personal, sizes
 from tests.benchmarks.policies.frame import Material
 
 # In the order of the page. A module has its own rows; a new one is a line here.
-ROWS: Mapping[str, Callable[[Material], Row]] = {**oracle.ROWS, **personal.ROWS, **keeping.ROWS}
+ROWS: Mapping[str, Callable[[Material], Row]] = {**oracle.ROWS, **personal.ROWS, **keeping.ROWS, **sizes.ROWS}
 ONLY = tuple(ROWS)
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
 

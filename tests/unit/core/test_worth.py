@@ -15,7 +15,18 @@ from memquorum.core import worth
 from memquorum.core.policy import PPM
 from memquorum.core.text.content import Content, content
 from memquorum.core.text.ordinary import ORDINARY
-from memquorum.core.worth import BadCounts, Counts, Ranks, Told, author_kind, like, ln_ppm, unpack, worth_ppm
+from memquorum.core.worth import (
+    BadCounts,
+    Counts,
+    Ranks,
+    Told,
+    author_kind,
+    exact_ln_ppm,
+    like,
+    ln_ppm,
+    unpack,
+    worth_ppm,
+)
 
 FACTS = (
     "The door code is 4821.", "Maria is allergic to peanuts.", "The spare key hangs behind the boiler.",
@@ -75,6 +86,14 @@ def test_words_are_the_same_whatever_stands_beside_them(text: str) -> None:
 def test_the_logarithm_is_that_of_the_number_rounded_down(number: int) -> None:
     exact = math.log(number) * PPM
     assert exact - 1.001 < ln_ppm(number) < exact + 0.001
+    assert ln_ppm(number) == exact_ln_ppm(number)
+
+
+def test_a_logarithm_that_lies_next_to_a_whole_number_is_found_without_floating_point() -> None:
+    """Of the integers next to e^k for all millionths k of a small range, both sides."""
+    near = [math.exp(at / 1000) for at in range(11_000, 34_000, 23)]
+    numbers = {round(one) + step for one in near for step in (-1, 0, 1)}
+    assert [ln_ppm(one) for one in numbers] == [exact_ln_ppm(one) for one in numbers]
 
 
 def test_the_logarithm_of_one_is_nought_and_it_never_falls() -> None:

@@ -18,7 +18,7 @@ from memquorum.core.whatif.events import Asked, Back, Course, Ended, Epoch, Guar
 from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Setting
 from memquorum.core.whatif.replaying import DAY_MS, Regret, Result, Trial, replay
 from memquorum.core.whatif.report import CannotTry, compare
-from memquorum.core.whatif.vectors import SCALE, Vectors, whole
+from memquorum.core.whatif.vectors import SCALE, Asking, Vectors, whole
 from tests.builders.courses import BEGAN, came, course, item, read, wild
 
 T = BEGAN
@@ -134,11 +134,30 @@ def test_nearest_in_whole_numbers_is_nearest_and_exact() -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     vectors = Vectors({f"{at:04}": whole(row) for at, row in enumerate(rows)})
     kept = rng.random(3_000) < 0.1
-    for query in rows[:5]:
-        near = vectors.ask(whole(query), np.ones(3_000, np.bool_))
+    asking = Asking(vectors, {at: whole(query) for at, query in enumerate(rows[:5])})
+    for number, query in enumerate(rows[:5]):
+        near = asking.near(number, np.ones(3_000, np.bool_))
+        assert near is not None
         exact = np.stack([whole(row) for row in rows]).astype(np.int64) @ whole(query).astype(np.int64)
         assert near.nearest(700, kept) == [int(at) for at in np.lexsort((np.arange(3_000), -exact)) if kept[at]][:700]
         assert abs(exact / SCALE**2 - rows @ query).max() < 0.002
+
+
+@given(st.integers(0, 10**6))
+def test_epochs_in_which_nothing_happened_change_nothing(seed: int) -> None:
+    told = wild(seed)
+    again = [one for event in told.events for one in ([event] * 3 if isinstance(event, Epoch) else [event])]
+    tried = [Setting(name, 200) for name in FORGETTING]
+    assert replay(told, tried, TRIAL)[0] == replay(replace(told, events=again), tried, TRIAL)[0]
+
+
+def test_what_caps_put_off_goes_at_later_epochs_though_nothing_happens() -> None:
+    limits = CapsPolicy(floor=1)
+    events = [*(came(f"m{n:03}", T + n) for n in range(100)), *(Epoch(T + n * DAY_MS // 24) for n in range(1, 24 * 12))]
+    (result,), _ = replay(course(*events), [Setting("fifo", 300)], replace(TRIAL, caps=limits))
+    assert result.counts.held_tokens == 300 and result.counts.epochs > 7
+    at_first = [point.tokens for point in result.points[:4]]
+    assert at_first[-1] >= 700, "a quarter in a day"
 
 
 @settings(max_examples=25, deadline=None)

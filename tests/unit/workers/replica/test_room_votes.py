@@ -2,110 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from db.view import View
-from memquorum.core import sealing
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.protect import PIN
-from memquorum.core.policy import PPM, BudgetPolicy, EpochPolicy, Policy
+from memquorum.core.policy import BudgetPolicy, EpochPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
-    BallotCast,
     ClockTicked,
-    EpisodeAccepted,
-    EpisodeScored,
-    NominationProposed,
-    Proposal,
     ProtectionOrdered,
-    Weighed,
 )
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
-from memquorum.core.vote.columns import places_of, read
-from memquorum.core.vote.kinds.kind import Opinion
-from memquorum.ports import Weighted
-from memquorum.schema_files import load_codec
 from tests.builders.genesis import make
-from tests.builders.table import Keys
-from workers.replica.judge import Judge
-from workers.replica.stream_follower import Walk
+from tests.builders.voters import Voter
 
-CODEC = load_codec()
 POLICY = Policy(budget=BudgetPolicy(tokens="space=100"))
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2}, policy=POLICY)
 NOW = 1_790_000_000_000
-LIE = Weighed("worth", 0, 100, 9_999, 10, "episodic", 0, (0,) * 7, 0, 0, "least worth its tokens")
 
 
-class Member:
+class Member(Voter):
     """A member that reads a stream, and votes on what it is asked."""
 
     def __init__(self) -> None:
-        self.view, self.vault = View(Path(":memory:"), GENESIS.cluster, 1), Keys()
-        self.walk = Walk(CODEC, self.view, GENESIS, me=1, shard=0)
-        self.judge = Judge(CODEC, self.view, self.vault, GENESIS)  # type: ignore[arg-type]
-        self.accepted = self.scored = 0
-
-    def reads(self, record: Any) -> int:
-        with self.view.batch():
-            self.walk.accept(self.accepted, record, CODEC.encode(record))
-            self.walk.go()
-        self.accepted += 1
-        return self.accepted - 1
-
-    def episode(
-        self, name: str, worth: int, at: int = 0, *, tokens: int = 10, agent: str = "bob", again: str | None = None,
-        **said: Any,
-    ) -> None:  # fmt: skip
-        """`worth`: in units; `at`: milliseconds before NOW; `again`: what it says again."""
-        key, content = self.vault.keys.setdefault(name, os.urandom(32)), name.ljust(4 * tokens, ".")
-        created = NOW - at
-        offset = self.reads(
-            EpisodeAccepted(
-                event_id=name, memory_id=name, namespace="space", agent=agent, subject=agent, occurred_at=created,
-                sealed_content=sealing.seal_text(key, os.urandom(12), content, name),
-                commitment=sealing.commitment(key, content), characters=len(content), origin_topic="o",
-                origin_partition=0, origin_offset=0, **said,
-            )
-        )  # fmt: skip
-        score = EpisodeScored(
-            event_id=name, memory_id=name, namespace="space", agent=agent, accepted_offset=offset, occurred_at=created,
-            outcome="stored" if again is None else "reinforced", salience_ppm=600_000, early=False, encoder="test",
-            sealed_embedding=b"a vector that nobody can open", worth_ppm=worth * PPM, like="episodic/agent",
-            reinforces=again,
-        )  # fmt: skip
-        with self.view.batch():
-            self.walk.score(self.scored, score, CODEC.encode(score))
-            self.walk.go()
-        self.scored += 1
-
-    def decided(self, *forgotten: str, epoch: int = 1) -> None:
-        """A decision that speaks of what was read so far."""
-        with self.view.batch():
-            self.view.decided(
-                0, seq=epoch, epoch=epoch, commits=[], decisions=b"", forgotten=forgotten, until=NOW,
-                accepted_offset=self.accepted - 1, read=self.accepted,
-            )  # fmt: skip
-
-    def votes(self, *asked: str, policy: Policy = POLICY, reason: str = BUDGET) -> dict[str, Opinion]:
-        proposals = tuple(Proposal((i,), "space", "evict", reason, 0, 0, 0, LIE) for i in asked)
-        nomination = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.accepted, "budget", proposals)
-        terms = self.judge.opinions(nomination, policy)
-        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=terms)
-        found = read(cast, nomination, places_of(nomination), policy).opinions
-        return dict(zip(asked, found, strict=True))
-
-    def yes(self, *asked: str, policy: Policy = POLICY, reason: str = BUDGET) -> list[str]:
-        return [i for i, opinion in self.votes(*asked, policy=policy, reason=reason).items() if opinion.yes]
-
-    def alive(self) -> dict[str, Weighted]:
-        return {one.candidate.memory_id: one for one in self.view.weights.alive("space")}
+        super().__init__(GENESIS, NOW)
 
 
 @pytest.fixture

@@ -1,0 +1,90 @@
+"""Budgets among members and a nominator that lie: many worlds, and that the rules see what they are for."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from memquorum.core.budgets import least
+from memquorum.core.policy import PPM
+from tests.simulation import budgeted
+from tests.simulation.budgeted import (
+    EXCESS,
+    HELD,
+    HONEST,
+    LIES,
+    NAMED,
+    ORDER,
+    PROTECTED,
+    RULES,
+    TOGETHER,
+    Broken,
+    World,
+    run,
+)
+
+_SEEDS = range(40)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Any:
+    """Nobody is warned of what stays beyond a budget."""
+    log = logging.getLogger("streams.budgets")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    yield
+    log.setLevel(level)
+
+
+def test_whoever_lies_what_is_worth_most_stays_and_the_budget_is_held() -> None:
+    asked, liars, took = Counter[str](), Counter[str | None](), list[int]()
+    for world in run(_SEEDS):
+        asked += world.asked
+        liars.update(world.lies.values() or [None])
+        took.append(world.took)
+    assert asked.keys() == set(RULES) and asked[HELD] == len(_SEEDS)
+    assert liars.keys() == {None, *LIES}
+    assert max(took) < HONEST
+
+
+def test_a_world_comes_again() -> None:
+    first, again = World(5).run(), World(5).run()
+    assert (first.took, first.gone, first.asked) == (again.took, again.gone, again.asked)
+
+
+def _all_may_go(*_: Any) -> Mapping[str, least.Place]:
+    return dict.fromkeys(_[-1], least.Place(0, PPM))
+
+
+def _in_any_order(order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool) -> Any:
+    return dict.fromkeys(asked, least.Place(0, over * PPM // held))
+
+
+def _nothing_is_too_much(*_: Any) -> Mapping[str, least.Place]:
+    return dict.fromkeys(_[-1], least.NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("broken", "module", "name", "instead"),
+    [
+        ({PROTECTED, ORDER, EXCESS}, least, "places", _all_may_go),
+        ({PROTECTED, ORDER, EXCESS, TOGETHER}, least, "_places", _in_any_order),
+        ({HELD}, least, "places", _nothing_is_too_much),
+        ({NAMED}, budgeted, "wrong", lambda *_: None),
+    ],
+)
+def test_the_rules_see_members_and_audits_without_their_protections(
+    monkeypatch: pytest.MonkeyPatch, broken: set[str], module: Any, name: str, instead: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr(module, name, instead)
+    seen = set[str]()
+    for seed in range(12):
+        try:
+            World(seed).run()
+        except Broken as error:
+            seen |= {rule for rule in RULES if rule in str(error)}
+    assert seen and seen <= broken
