@@ -1061,6 +1061,10 @@ LEFT JOIN (
 ) x ON true
 ORDER BY x.id
 
+-- :name summaries_waiting
+-- How many summaries wait for their vote.
+SELECT count(*) FROM memory WHERE tier = 'draft'
+
 -- :name schedule_drafted
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
 -- these are in short-term memory, none rests, is protected, or says otherwise than what is alive. What rests sealed because

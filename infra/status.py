@@ -10,12 +10,13 @@ import json
 import time
 from argparse import Namespace
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
+import psycopg
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console, Group
 from rich.live import Live
@@ -24,6 +25,7 @@ from rich.text import Text
 
 from db import erasure_rows
 from db.connection import READER, Link
+from db.queries import QUERIES
 from infra import copies, policy, summariser, supervisor, sweeps, telemetry
 from infra.command import command
 from infra.settings import Settings
@@ -44,6 +46,7 @@ _WINDOW = 10  # scrapes of `--watch` that rates are taken over
 _STRANGER = "stranger"
 _STILL_S = 5.0
 _MIB = 1024 * 1024
+_Told = TypeVar("_Told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,7 @@ def _once(
             found["kept_rebuilds"] = copies.told(given)
             found["swept"] = sweeps.told(given)
             found["summariser"] = summariser.told(given)
+            found["summaries_waiting"] = waiting(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             now = seen[-1].get(name, Scrape())
@@ -155,22 +159,31 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
         foot += "".join(f"\n{one}" for one in (*policy.versions(given), *copies.told(given)))
-        foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}"
+        foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}; {waiting(given)} wait for the members' vote"
     foot += "".join(f"\n{about}: {what}" for now in seen[-1].values() for about, what in now.notes.items())
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 
 def withheld(given: Settings) -> list[str]:
-    """The orders to erase that were withheld and that nobody has given again, each in a line; of a store that does not
-    answer none, which the processes' own lines tell."""
+    """The orders to erase that were withheld and that nobody has given again, each in a line."""
+    return _asked(given, lambda store: [str(one) for one in erasure_rows.to_order_again(store, load_codec())], [])
+
+
+def waiting(given: Settings) -> int:
+    """How many summaries wait for the members' vote."""
+    return _asked(given, lambda store: next(iter(store.execute(QUERIES["summaries_waiting"])))[0], 0)
+
+
+def _asked(given: Settings, ask: Callable[[psycopg.Connection], _Told], nothing: _Told) -> _Told:
+    """What the store says; nothing where it does not answer, which the processes' own lines tell."""
     if not given.memory_dsn:
-        return []
+        return nothing
     link = Link(given.memory_dsn, READER, StoreUnavailable)
     try:
         with link.use() as connection:
-            return [str(one) for one in erasure_rows.to_order_again(connection, load_codec())]
+            return ask(connection)
     except StoreUnavailable:
-        return []
+        return nothing
     finally:
         link.close()
 
