@@ -52,6 +52,7 @@ from memquorum.core.journal.rows import (
     Reward,
     Rows,
     ShardState,
+    Spent,
     Strength,
 )
 from memquorum.core.journal.tables import TABLES, Kind
@@ -704,6 +705,7 @@ def _held(store: InMemoryStore, shard: int) -> Held:
         store.memories, store.strengths, store.contents, store.provenance.values(), store.rows[Conflict].values(),
         store.protected.values(),
         {e.memory_id: e for e, _ in entries if e.memory_id is not None and e.effect in ("stored", "drafted")},
+        store.rows[Spent].values(),
     )  # fmt: skip
 
 

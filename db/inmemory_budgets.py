@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from db.standing import Clear
-from memquorum.core.journal.rows import Conflict, Memory, Protection, Provenance, Strength
+from memquorum.core.journal.rows import Conflict, Memory, Protection, Provenance, Spent, Strength
 from memquorum.core.policy import PPM
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.text.tokens import TOKEN_BYTES, tokens
@@ -28,6 +28,7 @@ class Held(Struct, frozen=True):
     conflicts: Collection[Conflict]
     protections: Collection[Protection]
     born: Mapping[str, JournalEntry]
+    spent: Collection[Spent]
 
 
 def weighted(held: Held, shard: int, namespace: str, last_epoch: int) -> list[Weighted]:
@@ -60,7 +61,14 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         tuple(sorted(p.kind for p in held.protections if p.memory_id == m.id)),
         None if told is None else told.worth_ppm,
         None if told is None else told.novelty_ppm,
+        m.subject,
+        sum(one.spent_ppm for one in held.spent if _pays(held.memories.get(one.memory_id), one, m)),
     )
+
+
+def _pays(stands: Memory | None, one: Spent, m: Memory) -> bool:
+    """Whether a memory's subject has paid it."""
+    return stands is not None and stands.subject == m.subject and stands.namespace == one.namespace == m.namespace
 
 
 def _beside(held: Held, m: Memory) -> Iterator[str]:

@@ -477,6 +477,10 @@ ORDER BY d.memory_id, 3, 2
 -- What agents were given.
 COPY reward (shard, seq, namespace, agent, memory_id, kind, amount_ppm, as_of) FROM STDIN (FORMAT BINARY)
 
+-- :name spent_copy
+-- What draws have cost.
+COPY spent (shard, seq, namespace, memory_id, spent_ppm) FROM STDIN (FORMAT BINARY)
+
 -- :name rewarded
 -- What some entries of a shard's journal gave.
 SELECT shard, seq, namespace, agent, memory_id::text, kind, amount_ppm, as_of
@@ -1229,8 +1233,9 @@ GROUP BY m.namespace
 ORDER BY m.namespace
 
 -- :name schedule_weighted
--- Everything that is alive in a namespace, and its summaries that wait for their vote, by id. `goals`: of so many that
--- goals need, the latest, the nearest counts; `kinds`: by tier, the kind that it rests for.
+-- Everything that is alive in a namespace, and its summaries that wait for their vote, by id; each with the account of its
+-- subject. `goals`: of so many that goals need, the latest, the nearest counts; `kinds`: by tier, the kind that it rests
+-- for.
 WITH goal AS MATERIALIZED (
     SELECT e.encoder, e.vector
     FROM (
@@ -1242,6 +1247,12 @@ WITH goal AS MATERIALIZED (
         LIMIT %(goals)s
     ) needed
     JOIN embedding e ON e.memory_id = needed.memory_id
+), account AS MATERIALIZED (
+    SELECT p.subject, sum(a.spent_ppm)::bigint AS spent_ppm
+    FROM spent a
+    JOIN memory p ON p.id = a.memory_id AND p.namespace = a.namespace
+    WHERE a.namespace = %(namespace)s
+    GROUP BY p.subject
 )
 SELECT m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.created), coalesce(s.salience_ppm, 0), m.early,
     coalesce(s.replays, 0), coalesce(s.fades, false), m.type,
@@ -1260,11 +1271,13 @@ SELECT m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.cre
     coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
         > (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s),
     ARRAY(SELECT p.kind FROM protection p WHERE p.memory_id = m.id ORDER BY p.kind),
-    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted') ORDER BY j.seq DESC LIMIT 1)
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted') ORDER BY j.seq DESC LIMIT 1),
+    m.subject, coalesce(a.spent_ppm, 0)
 FROM memory m
 LEFT JOIN strength s ON s.memory_id = m.id
 LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN embedding e ON e.memory_id = m.id
+LEFT JOIN account a ON a.subject = m.subject
 WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term', 'draft')
 ORDER BY m.id
 
@@ -2385,6 +2398,13 @@ FROM reward
 WHERE shard = %(shard)s
 ORDER BY seq, reward.memory_id, kind COLLATE "C"
 
+-- :name audit_spent
+-- What draws have cost, in the order of the journal.
+SELECT shard, seq, namespace, memory_id::text, spent_ppm
+FROM spent
+WHERE shard = %(shard)s
+ORDER BY seq, spent.memory_id
+
 -- :name audit_protection
 -- Orders to protect that stand.
 SELECT memory_id::text, kind, shard, seq, namespace, order_id::text, signer, ordered_by, reference, accepted_at
@@ -2425,6 +2445,7 @@ UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(sh
 UNION ALL (SELECT 'answered', shard FROM answered WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'disclosure', shard FROM disclosure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'reward', shard FROM reward WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'spent', shard FROM spent WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 

@@ -204,10 +204,10 @@ def found_weighted(connection: psycopg.Connection, shard: int, namespace: str) -
     width, codec = len(Candidate.__struct_fields__), shared_codec()
     found = list[Weighted]()
     for row in connection.execute(QUERIES["schedule_weighted"], parameters):
-        *told, needs, rests, protections, entry = row[width:]
+        *told, needs, rests, protections, entry, subject, spent = row[width:]
         born = None if entry is None else codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
         signals = (None, None) if born is None else (born.worth_ppm, born.novelty_ppm)
-        values: list[Any] = [*told, tuple(needs), rests, tuple(protections), *signals]
+        values: list[Any] = [*told, tuple(needs), rests, tuple(protections), *signals, subject, spent]
         found.append(Weighted(Candidate(*row[:width]), *values))
     return found
 

@@ -2,7 +2,7 @@
 
 The plan is the one that the nomination stage makes, of the whole excess at once: an epoch nominates as many of it, in
 its order, as the caps leave, and members vote on each. `random` draws other lots here than the stage, which has a
-secret for it.
+secret for it; and near-ties, among which it draws where `budget.epsilon_ppm` says so, stand in their order here.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from memquorum.core import caps
 from memquorum.core.budgets.items import in_words
 from memquorum.core.budgets.ledger import Ledger, Plan
 from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.rules import SCORES
 from memquorum.core.budgets.weighing import groups, item
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.names import namespace_fault
@@ -35,7 +36,8 @@ _SHOWN = 20
 
 
 class Outlook(Struct, frozen=True):
-    """What a budget would have go of a namespace. `room`: how many memories the caps leave to the next epoch."""
+    """What a budget would have go of a namespace. `room`: how many memories the caps leave to the next epoch;
+    `draws`: whether an epoch draws among near-ties, which stand in their order here."""
 
     namespace: str
     shard: int
@@ -44,6 +46,7 @@ class Outlook(Struct, frozen=True):
     held: int
     plan: Plan
     room: int
+    draws: bool = False
 
 
 def file(given: str | None) -> Path | None:
@@ -105,7 +108,8 @@ def look(
             room = caps.room(quotas.get(namespace, caps.NOTHING), as_of, policy.caps)
             left = [one for one in store.weighted(shard, namespace) if one.candidate.memory_id not in going]
             plan = _plan(left, budget, policy, as_of)
-            found.append(Outlook(namespace, shard, budget, asked.policy_version, held, plan, room))
+            draws = policy.budget.epsilon_ppm > 0 and budget.policy in SCORES
+            found.append(Outlook(namespace, shard, budget, asked.policy_version, held, plan, room, draws))
     return found
 
 
@@ -128,6 +132,8 @@ def lines(found: Sequence[Outlook]) -> Iterator[str]:
         )
         if one.held <= one.budget.tokens:
             continue
+        if one.draws:
+            yield "  near-ties are shown in their order here; an epoch draws among them by lot, so another may go first"
         for group in plan.replaces:
             yield f"    {group.summary}  a summary in the place of {len(group.memory_ids)} memories, if members agree"
         for at, going in enumerate(plan.goes[:_SHOWN]):
@@ -149,7 +155,7 @@ def plain(one: Outlook) -> dict[str, Any]:
     return {
         "namespace": one.namespace, "shard": one.shard, "policy": one.budget.policy, "version": one.version,
         "budget": one.budget.tokens, "held": one.held, "left": plan.held, "over": plan.over, "excess": plan.excess,
-        "room": one.room,
+        "room": one.room, "draws": one.draws,
         "replaces": [{"summary": group.summary, "memory_ids": group.memory_ids} for group in plan.replaces],
         "goes": [
             {

@@ -262,7 +262,8 @@ class Weighted(Struct, frozen=True):
     `tokens`: of its content, a summary's that waits by its characters; `uses`: how often it was read or said again;
     `goals_ppm`: its cosine to the nearest of what active goals need, 0 where there is none; `links`: how many memories
     that are alive were made of it or say otherwise; `needs`: what it was made of; `rests`: whether a vote has kept it;
-    `protections`: the kinds of those that stand; `worth_ppm`, `novelty_ppm`: as the journal had them when it came.
+    `protections`: the kinds of those that stand; `worth_ppm`, `novelty_ppm`: as the journal had them when it came;
+    `subject`: whom it is about; `spent_ppm`: what draws have cost that in the namespace (`core.budgets.lots`).
     """
 
     candidate: Candidate
@@ -277,6 +278,8 @@ class Weighted(Struct, frozen=True):
     protections: tuple[str, ...]
     worth_ppm: int | None
     novelty_ppm: int | None
+    subject: str = ""
+    spent_ppm: int = 0
 
 
 GOALS_NEAREST = 16

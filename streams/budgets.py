@@ -21,10 +21,11 @@ from memquorum.core import caps
 from memquorum.core.budgets.claims import claim
 from memquorum.core.budgets.ledger import Group, Ledger, Plan
 from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.lots import Lots
 from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.budgets.weighing import groups, item
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.policy import Budget, Policy, budgets
+from memquorum.core.policy import Budget, Policy, budgets, share
 from memquorum.core.records import Standing, Weighed
 from memquorum.core.tiers import ALIVE
 from memquorum.ports import Candidate, Schedule, Weighted
@@ -66,7 +67,8 @@ class Budgets:
     """Asks the schedule what namespaces hold; remembers which are beyond their budgets for good."""
 
     def __init__(self, schedule: Schedule, seed: bytes, shown: Stage | None = None) -> None:
-        """`seed`: the stage's secret, of which the lots of `random` are drawn: who writes cannot tell what goes."""
+        """`seed`: the stage's secret, under which lots are drawn, those of `random` and of near-ties: who writes cannot
+        tell what goes."""
         self._schedule = schedule
         self._shown = shown or Telemetry().stage("nomination")
         self._reasons: dict[int, set[str]] = {}
@@ -74,6 +76,8 @@ class Budgets:
         # By (shard, namespace): in which epoch, holding how much, nothing might go.
         self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
         self._told: dict[tuple[int, str], Mapping[str, int]] = {}
+        # By (shard, namespace): the largest account of a subject, what one may spend, and how many have spent it.
+        self._accounts: dict[tuple[int, str], tuple[int, int, int]] = {}
         self._read: _Read | None = None
 
     def over(self, shard: int, standing: Standing, as_of: int, policy: Policy) -> bool:
@@ -112,15 +116,20 @@ class Budgets:
                 seen.weighted[namespace] = self._schedule.weighted(shard, namespace)
             known = {one.candidate.memory_id: one for one in seen.weighted[namespace]}
             room = rooms[namespace] - len(known.keys() & set(also.going))
-            plan = self._ledger(known, budget, policy, also).plan(
+            lots = self._lots(shard, standing.last_epoch + 1, namespace, known, policy)
+            plan = self._ledger(known, budget, policy, also, lots).plan(
                 budget.tokens, as_of, most=max(0, min(room, policy.epoch.proposals_max)), groups=_drafts(known, also)
             )
             self._tell(shard, namespace, budget, plan)
+            self._account(shard, namespace, known, policy)
             if opens and not plan.goes:
                 self._stuck[shard, namespace] = standing.last_epoch, held
             for one in plan.goes:
                 told = known[one.memory_id]
-                said = claim(one, told.type, told.sensitivity_ppm, budget=budget, held=held, version=version)
+                said = claim(
+                    one, told.type, told.sensitivity_ppm,
+                    budget=budget, held=held, version=version, withheld=lots is not None,
+                )  # fmt: skip
                 chosen.append((told.candidate, said))
         return Leaving(tuple(chosen), rooms)
 
@@ -149,13 +158,30 @@ class Budgets:
         """Another process may have seen to these meanwhile."""
         self._stuck = {key: told for key, told in self._stuck.items() if key[0] not in shards}
         self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
+        self._accounts = {key: told for key, told in self._accounts.items() if key[0] not in shards}
         for shard in shards:
             self._count(shard)
+            self._show_accounts(shard)
 
-    def _ledger(self, known: Mapping[str, Weighted], budget: Budget, policy: Policy, also: Elsewhere) -> Ledger:
+    def _key(self, namespace: str) -> bytes:
+        return hmac.digest(self._seed, namespace.encode(), "sha256")
+
+    def _lots(
+        self, shard: int, epoch: int, namespace: str, known: Mapping[str, Weighted], policy: Policy
+    ) -> Lots | None:
+        """The draws of an epoch, with what the namespace's subjects have spent; None where near-ties are not drawn."""
+        if not policy.budget.epsilon_ppm:
+            return None
+        seed = hmac.digest(self._key(namespace), b"near-ties/%d/%d" % (shard, epoch), "sha256")
+        subjects = {memory_id: one.subject for memory_id, one in known.items()}
+        return Lots(policy.budget, seed, subjects, {one.subject: one.spent_ppm for one in known.values()})
+
+    def _ledger(
+        self, known: Mapping[str, Weighted], budget: Budget, policy: Policy, also: Elsewhere, lots: Lots | None
+    ) -> Ledger:
         """A namespace once what goes anyway is gone."""
         namespace = next(iter(known.values())).candidate.namespace if known else ""
-        ledger = Ledger(budget.policy, policy.budget, hmac.digest(self._seed, namespace.encode(), "sha256"))
+        ledger = Ledger(budget.policy, policy.budget, self._key(namespace), lots)
         summed = {one for sources in also.drafts.values() for one in sources}
         gone = set(also.going) | (set() if budget.policy in REFLECTS else summed)
         for told in known.values():
@@ -174,6 +200,26 @@ class Budgets:
                 "shard %d: namespace %r stays %d tokens beyond its budget of %d: %s",
                 shard, namespace, plan.over, budget.tokens, reasons_of(plan.excess),
             )  # fmt: skip
+
+    def _account(self, shard: int, namespace: str, known: Mapping[str, Weighted], policy: Policy) -> None:
+        """Shows how much of a namespace's accounts is spent: numbers, and nobody's name."""
+        limits = policy.budget
+        spent = {one.subject: one.spent_ppm for one in known.values()}
+        if limits.epsilon_ppm:
+            over = sum(one + limits.epsilon_ppm > limits.subject_epsilon_ppm for one in spent.values())
+            self._accounts[shard, namespace] = max(spent.values(), default=0), limits.subject_epsilon_ppm, over
+        elif self._accounts.pop((shard, namespace), None) is None:
+            return
+        self._show_accounts(shard)
+
+    def _show_accounts(self, shard: int) -> None:
+        here = [told for (at, _), told in self._accounts.items() if at == shard]
+        self._shown.meters.accounts_spent.labels(str(shard)).set(max((most / may for most, may, _ in here), default=0))
+        self._shown.meters.accounts_closed.labels(str(shard)).set(sum(over for *_, over in here))
+        most = max((most for most, *_ in self._accounts.values()), default=0)
+        over = sum(over for *_, over in self._accounts.values())
+        told = f"a subject has spent ε = {share(most)} at most, {over} have spent what they may"
+        self._shown.health.note("draws among near-ties", told if self._accounts else "none")
 
     def _count(self, shard: int) -> None:
         """What of a shard's namespaces stays beyond their budgets, in numbers and in words."""

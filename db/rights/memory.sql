@@ -19,12 +19,12 @@ GRANT SELECT, INSERT, UPDATE ON shard, cursor, event, memory, erasure, living TO
 GRANT SELECT, INSERT, UPDATE, DELETE ON strength, protection TO memquorum_writer;
 GRANT SELECT, INSERT, DELETE ON content, embedding, sentence, dropped TO memquorum_writer;
 GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, quote, patch, conflict, erased, let_go,
-    answered, reward, disclosure TO memquorum_writer;
+    answered, reward, spent, disclosure TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten, audit_kept TO memquorum_writer;
 
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, strength, dropped, journal, decision, outcome, ballot,
-    provenance, quote, patch, conflict, erased, erasure, living, let_go, protection, answered, reward, disclosure, audit_votes, audit_forgotten,
+    provenance, quote, patch, conflict, erased, erasure, living, let_go, protection, answered, reward, spent, disclosure, audit_votes, audit_forgotten,
     audit_kept TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.

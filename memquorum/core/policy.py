@@ -263,6 +263,13 @@ class BudgetPolicy(Struct, frozen=True):
     margin_ppm: int = 100_000
     # A shard looks this long after its last epoch whether a namespace is over its budget, if nothing else calls one.
     every_ms: int = 60 * 1000
+    # ε of a draw among what scores within the band of the lowest (`core.budgets.lots`); 0: nothing is drawn.
+    epsilon_ppm: int = 0
+    # What bounds a memory's part of it: so many tokens weigh as one that has more, and are worth so much each at most.
+    w_max: int = 256
+    lipschitz_ppm: int = 30_000
+    # So much all draws together may cost a subject in a namespace; then its memories take part in no more of them.
+    subject_epsilon_ppm: int = 10_000_000
 
 
 class Budget(Struct, frozen=True):
@@ -475,6 +482,10 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "budget.relief_ppm": _SHARE,
         "budget.margin_ppm": _SHARE,
         "budget.every_ms": (1, MAX_SPAN_MS),
+        "budget.epsilon_ppm": (0, 10 * PPM),
+        "budget.w_max": (1, 1_000_000),
+        "budget.lipschitz_ppm": (1, 100 * PPM),
+        "budget.subject_epsilon_ppm": (0, 10_000 * PPM),
     }
 )
 
@@ -529,6 +540,11 @@ def _check_budget(budget: BudgetPolicy) -> None:
     if budget.policy not in FORGETTING:
         raise _error(f"budget.policy {budget.policy!r} is unknown; known: {', '.join(FORGETTING)}")
     budgets(budget)
+    if budget.epsilon_ppm > budget.subject_epsilon_ppm:
+        raise _error(
+            f"budget.subject_epsilon_ppm = {budget.subject_epsilon_ppm} does not pay for one draw, which costs "
+            f"budget.epsilon_ppm = {budget.epsilon_ppm}"
+        )
     if budget.shares_ppm and (len(budget.shares_ppm) != 4 or min(budget.shares_ppm) < 0):
         raise _error("budget.shares_ppm must be four shares, none negative: episodic, semantic, social, task; or none")
     if budget.shares_ppm and sum(budget.shares_ppm) != PPM:

@@ -118,6 +118,14 @@ BEYOND = Definition(
     "memquorum_beyond_budget_tokens", "gauge", ("shard", "reason"),
     "Tokens that namespaces over their budgets hold and that may not go, by the reason.",
 )  # fmt: skip
+ACCOUNTS_SPENT = Definition(
+    "memquorum_draws_spent_ratio", "gauge", ("shard",),
+    "Of what draws among near-ties may cost a subject (budget.subject_epsilon_ppm), the largest share that is spent.",
+)  # fmt: skip
+ACCOUNTS_CLOSED = Definition(
+    "memquorum_draws_refused_subjects", "gauge", ("shard",),
+    "Subjects whose memories take part in no more draws among near-ties, since these have cost them what they may.",
+)  # fmt: skip
 HELD_BACK = Definition(
     "memquorum_forgetting_held_back_total", "counter", ("shard",),
     "Memories that the votes let go and a cap kept. If it keeps growing, whoever nominates does not keep to the caps.",
@@ -183,8 +191,9 @@ CACHES = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
-    DECISIONS, STOPPED, BEYOND, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR,
-    REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED,
+    DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT,
+    VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
+    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -211,6 +220,12 @@ class Meters:
         self.decisions = self._counter(DECISIONS)
         self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
         self.beyond = Gauge(BEYOND.name, BEYOND.sentence, BEYOND.labels, registry=self.registry)
+        self.accounts_spent = Gauge(
+            ACCOUNTS_SPENT.name, ACCOUNTS_SPENT.sentence, ACCOUNTS_SPENT.labels, registry=self.registry
+        )
+        self.accounts_closed = Gauge(
+            ACCOUNTS_CLOSED.name, ACCOUNTS_CLOSED.sentence, ACCOUNTS_CLOSED.labels, registry=self.registry
+        )
         self.held_back = self._counter(HELD_BACK)
         self.ambiguous = self._counter(AMBIGUOUS)
         self.score_wait = Gauge(SCORE_WAIT.name, SCORE_WAIT.sentence, SCORE_WAIT.labels, registry=self.registry)

@@ -34,6 +34,7 @@ from memquorum.core.journal.rows import (
     Provenance,
     QuoteRow,
     Reward,
+    Spent,
 )
 from memquorum.core.policy import EpochPolicy, ForgetPolicy
 from memquorum.core.records import (
@@ -215,6 +216,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "patch": [asdict(one) for c in shard.changes for one in c.of(PatchRow)],
         "disclosure": [asdict(one) for c in shard.changes for one in c.of(Disclosure)],
         "reward": [asdict(one) for c in shard.changes for one in c.of(Reward)],
+        "spent": [asdict(one) for c in shard.changes for one in c.of(Spent)],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
         "answered": [asdict(one) for c in shard.changes for one in c.of(Answered)],
         "dropped": [asdict(d) for d in sorted(net.of(Dropped), key=lambda d: d.memory_id)],

@@ -8,7 +8,7 @@ import sys
 from db.vault import PostgresVault
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.orders.patch import SIGNER
-from memquorum.core.policy import NO_CAPS, ForgetPolicy
+from memquorum.core.policy import NO_CAPS, BudgetPolicy, ForgetPolicy
 from memquorum.schema_files import load_codec
 from tests.builders import genesis
 from tests.builders.policies import by_the_paper
@@ -16,7 +16,7 @@ from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 
 GENESIS = genesis.make(
-    policy=by_the_paper(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS),
+    policy=by_the_paper(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS, budget=BudgetPolicy(epsilon_ppm=1)),
     agent_keys={CONSOLIDATOR: genesis.public_key(SIGNER)},
 )
 SEED = genesis.seed_of("service:journal")

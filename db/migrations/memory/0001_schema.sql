@@ -677,6 +677,23 @@ CREATE POLICY tenant ON reward FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 
+-- What decisions' draws among near-ties have cost the subjects of memories, in millionths of ε; it grows with the journal.
+-- No subject is named here: a row names a memory of it, and is of the same subject when all else of that is erased.
+CREATE TABLE spent (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    memory_id uuid    NOT NULL,
+    spent_ppm bigint  NOT NULL,
+    PRIMARY KEY (shard, seq, memory_id)
+);
+CREATE INDEX spent_namespace ON spent (namespace, memory_id) INCLUDE (spent_ppm);
+
+ALTER TABLE spent OWNER TO memquorum_owner;
+
+ALTER TABLE spent ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON spent FOR SELECT TO memquorum_reader USING (true);
+
 -- Orders to protect a memory that stand. What protected once and does no more is in the journal.
 CREATE TABLE protection (
     memory_id   uuid    NOT NULL,

@@ -147,6 +147,8 @@ class Counts:
     """Worths that were computed again from the accepted texts."""
     worths_unread: int = 0
     """Worths of texts that nobody can open any more: whether they are right is not checkable."""
+    scores_withheld: int = 0
+    """Scores of what a budget's policy chose that were withheld, as near-ties are drawn: they are not checkable."""
     queries: int = 0
     """Queries whose keys were held against the erasures."""
     rows: int = 0

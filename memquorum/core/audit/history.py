@@ -27,6 +27,7 @@ from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
 from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
+from memquorum.core.audit.scores import Scores
 from memquorum.core.audit.slots import Slots
 from memquorum.core.budgets import claims
 from memquorum.core.caps import Quota
@@ -108,7 +109,7 @@ class History:
         # Digests of the orders that were answered.
         self._answered: set[bytes] = set()
         self._grounds: dict[str, Grounds] = {}
-        self._slots = Slots()
+        self._slots, self._scores = Slots(), Scores(findings.counts)
         self._accepted = -1
         # Of what is read beside the accepted stream, the last offset that was applied.
         self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1}
@@ -310,7 +311,7 @@ class History:
         if nomination.as_of != tick:
             of = f"a vote about time {tick}, the tick at accepted offset {nomination.accepted_offset}"
             self._note(entry, Kind.NOMINATION_UNTIMELY, of, f"about {nomination.as_of}")
-        for wrong in claims.wrongs(nomination.proposals, self._rules.genesis):
+        for wrong in self._scores.judge(nomination.proposals, self._rules.genesis, self.memories):
             self._note(entry, Kind.SCORE_WRONG, claims.EXPECTED, wrong)
         back, policy = {told.memory_id for told in detail.restored}, self._rules.genesis.policy
         results = decisions.results(self.rows(entry, detail), checked, policy, back)

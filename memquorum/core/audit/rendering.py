@@ -26,7 +26,7 @@ def plain(report: VerifyReport) -> dict[str, Any]:
     }
 
 
-_UNCHECKED = ("worths_unread",)
+_UNCHECKED = ("worths_unread", "scores_withheld")
 
 
 def lines(report: VerifyReport) -> Iterator[str]:
@@ -47,6 +47,8 @@ def lines(report: VerifyReport) -> Iterator[str]:
         yield f"not checked: {report.unchecked:,} contents of Postgres, for want of their keys"
     if counts.worths_unread:
         yield f"not checked: {counts.worths_unread:,} worths, of texts that nobody can open any more"
+    if counts.scores_withheld:
+        yield f"not checked: {counts.scores_withheld:,} scores, withheld by a policy that draws among near-ties"
     if not counts.entries:
         yield "the journal is empty: there was nothing to prove"
     yield "nothing is wrong" if report.ok else "NOT SOUND"

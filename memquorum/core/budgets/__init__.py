@@ -1,7 +1,8 @@
 """What goes first where a namespace holds more tokens than its budget (SPEC D, MaRS 3.2.6 to 3.4). Read in this order:
 
 1. `items`: a living memory as a policy sees it; its features ψ, utility Û and score;
-2. `orders`: the data structures, each an order of what goes next that is kept up to date;
+2. `orders`: the data structures, each an order of what goes next that is kept up to date; `lots`: how near-ties are
+   drawn, and who pays for that;
 3. `rules`: the policies by name, each made of orders;
 4. `ledger`: a namespace's memories, its weight, and the plan of what goes until it fits its budget;
 5. `limits`: the budget of a namespace; `weighing`: from what a store knows of a memory to an item;

@@ -21,9 +21,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.budgets.items import CAPPED, SUPPORTS, Item, Score, place, score
-from memquorum.core.budgets.rules import REFLECTS, STALE, Rule, rule
+from memquorum.core.budgets.lots import Lots
+from memquorum.core.budgets.rules import BY_LOT, REFLECTS, STALE, Rule, rule
 from memquorum.core.facets import TYPES
 from memquorum.core.policy import PPM, BudgetPolicy
+from memquorum.core.records import Lot
 
 REPLACED = "summed up"
 """Why a summary is beyond a budget that takes the place of others in the very plan."""
@@ -44,12 +46,14 @@ class Group(Struct, frozen=True):
 
 
 class Going(Struct, frozen=True):
-    """A memory that is to go: its tokens, why it is the next one, and its score by the policy's constants."""
+    """A memory that is to go: its tokens, why it is the next one, and its score by the policy's constants; `lot`: how
+    it was drawn, of what lies near others in score."""
 
     memory_id: str
     tokens: int
     why: str
     score: Score
+    lot: Lot | None = None
 
 
 class Plan(Struct, frozen=True):
@@ -68,11 +72,12 @@ class Plan(Struct, frozen=True):
 class Ledger:
     """The memories of one namespace, in the order of one policy. Not safe to share between threads."""
 
-    def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"") -> None:
-        """`name`: of the policy; `policy`: its constants; `seed`: of `random`. Raises UnknownPolicy."""
-        self.name, self.policy = name, policy
+    def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"", lots: Lots | None = None) -> None:
+        """`name`: of the policy; `policy`: its constants; `seed`: of `random`; `lots`: by which near-ties are drawn,
+        None where they stand in their order. Raises UnknownPolicy."""
+        self.name, self.policy, self._lots = name, policy, lots
         kinds = range(len(TYPES)) if policy.shares_ppm else range(1)
-        self._rules = [rule(name, policy, seed) for _ in kinds]
+        self._rules = [rule(name, policy, seed, looks=lots is not None) for _ in kinds]
         self._items: dict[str, Item] = {}
         # How many of what is alive may not be without it.
         self._supports: Counter[str] = Counter()
@@ -166,6 +171,8 @@ class Ledger:
     def _take(self, tokens: int, as_of: int, most: int | None, groups: Iterable[Group], taken: list[Item]) -> Plan:
         goes, replaces, reserved = list[Going](), list[Group](), 0
         waiting = iter(groups if self.name in REFLECTS else ())
+        if self._lots is not None:
+            self._lots.begin()
         while self.tokens + reserved > tokens and (most is None or len(goes) < most):
             found = self._next(tokens, as_of)
             if found is None or found[1] != STALE:
@@ -177,26 +184,39 @@ class Ledger:
                     continue
             if found is None:
                 break
-            memory_id, why = found
+            # Members find it among the least by their own orders, as far as the excess and the margin reach. Half of
+            # the margin is for the lot; the other half is left for what they have read otherwise.
+            reach = self.tokens + reserved - tokens + tokens * self.policy.margin_ppm // (2 * PPM)
+            memory_id, why, lot = self._drawn(found, as_of, reach)
             item = self._items[memory_id]
-            goes.append(Going(memory_id, item.tokens, why, score(item, as_of, self.policy)))
+            goes.append(Going(memory_id, item.tokens, why, score(item, as_of, self.policy), lot))
             taken.append(item)
             self.remove(memory_id)
         held = self.tokens + reserved
         over = max(0, held - tokens)
         return Plan(tuple(goes), tuple(replaces), held, over, self._excess(reserved) if over else {})
 
-    def _next(self, tokens: int, as_of: int) -> tuple[str, str] | None:
-        """The next one and why: of the types that have more than their share, if any of these may go; else of all."""
+    def _drawn(self, found: tuple[str, str, Rule], as_of: int, reach: int) -> tuple[str, str, Lot | None]:
+        """The next one by lot, where others lie near it in score and no more than `reach` tokens before them."""
+        memory_id, why, of = found
+        drawn = None if self._lots is None else self._lots.draw(of.near(as_of), as_of, reach)
+        if drawn is None:
+            return memory_id, why, None
+        one, lot = drawn
+        return (one.item.memory_id, BY_LOT, lot) if lot.charged else (memory_id, why, lot)
+
+    def _next(self, tokens: int, as_of: int) -> tuple[str, str, Rule] | None:
+        """The next one, why, and by which rule: of the types that have more than their share, if any of these may go;
+        else of all."""
         rules = self._rules
         if self.policy.shares_ppm:
             shares = zip(rules, self._of_type, self.policy.shares_ppm, strict=True)
             rules = [of for of, held, share in shares if held * PPM > share * tokens]
         for some in (rules, self._rules):
-            found = [one for of in some if (one := of.first(as_of)) is not None]
+            found = [(one, at) for at, of in enumerate(some) if (one := of.first(as_of)) is not None]
             if found:
-                _, memory_id, why = min(found)
-                return memory_id, why
+                (_, memory_id, why), at = min(found)
+                return memory_id, why, some[at]
         return None
 
     def _admits(self, group: Group) -> bool:

@@ -10,12 +10,13 @@
 | `hybrid` | what is stale; what a summary may take the place of; then as `worth`, and of equals what is most exposed |
 | `worth` | the lowest (Û − λ_priv·s)/w; what is negative before all else, the most negative first |
 
-Equal is what scores within the band of the lowest; exposed, what privacy wants gone (`items.exposure_ppm`).
+Equal is what scores within the band of the lowest; exposed, what privacy wants gone (`items.exposure_ppm`). Where
+near-ties are drawn (`lots`), the lot decides among equals, by `priority`, `reflection`, `hybrid` and `worth`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -31,16 +32,15 @@ from memquorum.core.budgets.items import (
     worth_of,
 )
 from memquorum.core.budgets.items import accesses_ppm as frequency_ppm
+from memquorum.core.budgets.lots import AMONG, Near
 from memquorum.core.budgets.orders import Drawn, Fading, InOrder, Order
 from memquorum.core.facets import TYPES
 from memquorum.core.policy import FORGETTING, PPM, BudgetPolicy
 
 OLDEST, UNUSED, UNIMPORTANT, DRAWN = "oldest", "longest unused", "least important", "drawn by lot"
 LEAST, SENSITIVE, STALE, EXPOSED = "least worth its tokens", "too sensitive", "stale", "most exposed of equals"
+BY_LOT = "drawn among those that score alike"
 """Why the next one is it."""
-
-TIES = 16
-"""Of so many that score alike the one goes that privacy wants gone most."""
 
 
 class UnknownPolicy(ValueError):
@@ -60,6 +60,10 @@ class Rule(Protocol):
 
     def first(self, as_of: int) -> tuple[Any, str, str] | None:
         """The next one: its rank among those of other rules of this policy, its id, and why."""
+        ...
+
+    def near(self, as_of: int) -> Sequence[Near]:
+        """What is equal to the next one, in order; nothing where that is for other reasons the next than its score."""
         ...
 
 
@@ -82,30 +86,122 @@ class _Plain:
         found = self._order.first(as_of)
         return None if found is None else (*found, self._why)
 
+    def near(self, as_of: int) -> Sequence[Near]:
+        """See `Rule`: times are not scores, and a lot is drawn by its own order."""
+        return ()
 
-class _Scored:
+
+class _Lowest:
+    """An order by score, of which the lowest are taken out at a time, so that several can be looked at."""
+
+    def __init__(self, policy: BudgetPolicy, *, looks: bool) -> None:
+        """`looks`: whether anybody asks what is near; else nothing is kept for it."""
+        self._policy, self._looks = policy, looks
+        self._items: dict[str, tuple[Item, bool]] = {}
+        self._taken: dict[str, tuple[Any, str]] = {}
+        self._at: int | None = None
+
+    def add(self, item: Item, named: bool) -> None:
+        """See `Rule`."""
+        self._put_back()
+        if self._looks:
+            self._items[item.memory_id] = item, named
+        self._enter(item, named)
+
+    def drop(self, item: Item) -> None:
+        """See `Rule`."""
+        self._items.pop(item.memory_id, None)
+        if self._taken.pop(item.memory_id, None) is None:
+            self._leave(item)
+
+    def first(self, as_of: int) -> tuple[Any, str, str] | None:
+        """See `Rule`."""
+        self._look(as_of)
+        if not self._taken:
+            return self._head(as_of)
+        (rank, why), memory_id = min((told, one) for one, told in self._taken.items())
+        return rank, memory_id, why
+
+    def near(self, as_of: int) -> Sequence[Near]:
+        """See `Rule`."""
+        self._look(as_of)
+        while len(self._taken) < AMONG and (found := self._head(as_of)) is not None:
+            rank, memory_id, why = found
+            self._leave(self._items[memory_id][0])
+            self._taken[memory_id] = rank, why
+        ordered = sorted((told, one) for one, told in self._taken.items())
+        if not ordered:
+            return ()
+        (group, value, *_), _ = ordered[0][0]
+        edge = value + abs(value) * self._policy.band_ppm // PPM
+        return [
+            Near(rank, self._items[memory_id][0], why)
+            for (rank, why), memory_id in ordered
+            if rank[0] == group and rank[1] <= edge
+        ]
+
+    def _look(self, as_of: int) -> None:
+        if as_of != self._at:
+            self._put_back()
+            self._at = as_of
+
+    def _put_back(self) -> None:
+        for memory_id in self._taken:
+            self._enter(*self._items[memory_id])
+        self._taken.clear()
+
+    # Of whatever it is ordered by -----------------------------------------------------------------------------------
+
+    def _enter(self, item: Item, named: bool) -> None:
+        raise NotImplementedError
+
+    def _leave(self, item: Item) -> None:
+        raise NotImplementedError
+
+    def _head(self, as_of: int) -> tuple[Any, str, str] | None:
+        """The next of what is not taken out. Its rank: a group, a value within it, and what else makes it unlike
+        others."""
+        raise NotImplementedError
+
+
+class _Important(_Lowest):
+    """The importance per token."""
+
+    def __init__(self, policy: BudgetPolicy, *, looks: bool) -> None:
+        super().__init__(policy, looks=looks)
+        self._order = _priority(policy)
+
+    def _enter(self, item: Item, named: bool) -> None:
+        self._order.add(item, named)
+
+    def _leave(self, item: Item) -> None:
+        self._order.drop(item.memory_id)
+
+    def _head(self, as_of: int) -> tuple[Any, str, str] | None:
+        found = self._order.first(as_of)
+        return None if found is None else ((0, *found[0]), found[1], UNIMPORTANT)
+
+
+class _Scored(_Lowest):
     """The score: one order of what may be negative, undivided; one of all, by token."""
 
-    def __init__(self, policy: BudgetPolicy) -> None:
-        self._policy = policy
+    def __init__(self, policy: BudgetPolicy, *, looks: bool) -> None:
+        super().__init__(policy, looks=looks)
         self._thetas = [theta(one, policy) for one in TYPES]
         self._below = Fading(self._parts, policy.half_life_ms, divided=False, band_ppm=policy.band_ppm)
         self._all = Fading(self._parts, policy.half_life_ms, divided=True, band_ppm=policy.band_ppm)
 
-    def add(self, item: Item, named: bool) -> None:
-        """See `Rule`."""
+    def _enter(self, item: Item, named: bool) -> None:
         lasts, fades = self._parts(item)
         self._all.enter(item, lasts, fades, named)
         if lasts < 0:
             self._below.enter(item, lasts, fades, named)
 
-    def drop(self, item: Item) -> None:
-        """See `Rule`."""
+    def _leave(self, item: Item) -> None:
         self._all.drop(item.memory_id)
         self._below.drop(item.memory_id)
 
-    def first(self, as_of: int) -> tuple[Any, str, str] | None:
-        """See `Rule`."""
+    def _head(self, as_of: int) -> tuple[Any, str, str] | None:
         below = self._below.first(as_of) if len(self._below) else None
         if below is not None and below[0][0] < 0:
             return (0, *below[0]), below[1], SENSITIVE
@@ -125,66 +221,53 @@ class _Hybrid:
     def __init__(self, policy: BudgetPolicy) -> None:
         self._policy = policy
         self._unused = InOrder(lambda item: item.last_access)
-        self._scored = _Scored(policy)
-        self._items: dict[str, tuple[Item, bool]] = {}
-        self._sensitive = 0
-        # Taken out of the scored ones at a time, with their ranks and how exposed they are.
-        self._lowest: dict[str, tuple[Any, int]] = {}
-        self._at: int | None = None
+        self._scored = _Scored(policy, looks=True)
+        self._sensitive: dict[str, int] = {}
 
     def add(self, item: Item, named: bool) -> None:
         """See `Rule`."""
-        self._put_back()
-        self._items[item.memory_id] = item, named
-        self._sensitive += item.sensitivity_ppm > 0
+        if item.sensitivity_ppm > 0:
+            self._sensitive[item.memory_id] = item.sensitivity_ppm
         self._unused.add(item)
         self._scored.add(item, named)
 
     def drop(self, item: Item) -> None:
         """See `Rule`."""
-        known = self._items.pop(item.memory_id, None)
-        if known is not None:
-            self._sensitive -= known[0].sensitivity_ppm > 0
-            self._unused.drop(item.memory_id)
-            if self._lowest.pop(item.memory_id, None) is None:
-                self._scored.drop(item)
+        self._sensitive.pop(item.memory_id, None)
+        self._unused.drop(item.memory_id)
+        self._scored.drop(item)
 
     def first(self, as_of: int) -> tuple[Any, str, str] | None:
         """See `Rule`."""
-        if as_of != self._at:
-            self._put_back()
-            self._at = as_of
         unused = self._unused.first(as_of)
         if unused is None:
             return None
         (last_access, *_), memory_id = unused
-        if recency_ppm(as_of - int(last_access), self._policy.half_life_ms) < self._policy.stale_ppm:
+        if self._stale(int(last_access), as_of):
             return (-1, last_access), memory_id, STALE
-        if not self._sensitive and not self._lowest:
+        if not self._sensitive:
             return self._scored.first(as_of)
         return self._exposed(as_of)
 
+    def near(self, as_of: int) -> Sequence[Near]:
+        """See `Rule`."""
+        unused = self._unused.first(as_of)
+        stale = unused is None or self._stale(int(unused[0][0]), as_of)
+        return () if stale else self._scored.near(as_of)
+
+    def _stale(self, last_access: int, as_of: int) -> bool:
+        return recency_ppm(as_of - last_access, self._policy.half_life_ms) < self._policy.stale_ppm
+
     def _exposed(self, as_of: int) -> tuple[Any, str, str] | None:
         """The one that privacy wants gone most of those within the band of the lowest, the lowest among equals."""
-        while len(self._lowest) < TIES and (found := self._scored.first(as_of)) is not None:
-            rank, memory_id, why = found
-            if why == SENSITIVE:
-                return found
-            item = self._items[memory_id][0]
-            self._scored.drop(item)
-            self._lowest[memory_id] = rank, exposure_ppm(item, as_of, self._policy)
-        if not self._lowest:
+        equal = self._scored.near(as_of)
+        if not equal:
             return None
-        lowest, (rank, _) = min(self._lowest.items(), key=lambda one: (one[1][0], one[0]))
-        edge = rank[1] + abs(rank[1]) * self._policy.band_ppm // PPM
-        equal = [(-told[1], told[0], one) for one, told in self._lowest.items() if told[0][1] <= edge]
-        _, _, most = min(equal)
-        return rank, most, LEAST if most == lowest else EXPOSED
-
-    def _put_back(self) -> None:
-        for memory_id in self._lowest:
-            self._scored.add(*self._items[memory_id])
-        self._lowest.clear()
+        lowest = equal[0]
+        if lowest.why == SENSITIVE:
+            return lowest.rank, lowest.item.memory_id, SENSITIVE
+        most = max(equal, key=lambda one: exposure_ppm(one.item, as_of, self._policy))
+        return lowest.rank, most.item.memory_id, LEAST if most is lowest else EXPOSED
 
 
 def _priority(policy: BudgetPolicy) -> Order:
@@ -197,23 +280,25 @@ def _priority(policy: BudgetPolicy) -> Order:
     return Fading(parts, policy.half_life_ms, divided=True, band_ppm=policy.band_ppm)
 
 
-_RULES: Mapping[str, Callable[[BudgetPolicy, bytes], Rule]] = MappingProxyType(
+_RULES: Mapping[str, Callable[[BudgetPolicy, bytes, bool], Rule]] = MappingProxyType(
     {
-        "fifo": lambda policy, seed: _Plain(InOrder(lambda item: item.created), OLDEST),
-        "lru": lambda policy, seed: _Plain(InOrder(lambda item: item.last_access), UNUSED),
-        "priority": lambda policy, seed: _Plain(_priority(policy), UNIMPORTANT),
-        "reflection": lambda policy, seed: _Scored(policy),
-        "random": lambda policy, seed: _Plain(Drawn(seed), DRAWN),
-        "hybrid": lambda policy, seed: _Hybrid(policy),
-        "worth": lambda policy, seed: _Scored(policy),
+        "fifo": lambda policy, seed, looks: _Plain(InOrder(lambda item: item.created), OLDEST),
+        "lru": lambda policy, seed, looks: _Plain(InOrder(lambda item: item.last_access), UNUSED),
+        "priority": lambda policy, seed, looks: _Important(policy, looks=looks),
+        "reflection": lambda policy, seed, looks: _Scored(policy, looks=looks),
+        "random": lambda policy, seed, looks: _Plain(Drawn(seed), DRAWN),
+        "hybrid": lambda policy, seed, looks: _Hybrid(policy),
+        "worth": lambda policy, seed, looks: _Scored(policy, looks=looks),
     }
 )
+SCORES = frozenset({"priority", "reflection", "hybrid", "worth"})
+"""The policies by which near-ties may be drawn: the others go by times, or by lot."""
 REFLECTS = frozenset({"reflection", "hybrid"})
 """The policies by which a summary takes the place of what it was made of."""
 
 
-def rule(name: str, policy: BudgetPolicy, seed: bytes) -> Rule:
-    """A policy by its name. Raises UnknownPolicy."""
+def rule(name: str, policy: BudgetPolicy, seed: bytes, *, looks: bool = False) -> Rule:
+    """A policy by its name; `looks`: whether it will be asked what is `near`. Raises UnknownPolicy."""
     if name not in _RULES:
         raise UnknownPolicy(f"policy {name!r} is unknown; known: {', '.join(FORGETTING)}")
-    return _RULES[name](policy, seed)
+    return _RULES[name](policy, seed, looks)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from memquorum.core import caps
 from memquorum.core.avro import Codec
+from memquorum.core.budgets.claims import charges
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
@@ -29,6 +30,7 @@ from memquorum.core.journal.rows import (
     Provenance,
     Rows,
     ShardState,
+    Spent,
     Strength,
 )
 from memquorum.core.policy import Policy
@@ -184,6 +186,7 @@ def do_decided(
         decision,
         *decision.outcomes,
         *_let_go(change, detail, checked),
+        *_spent(rows, change, checked, genesis.policy),
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
         configures=checked.configures,
@@ -278,6 +281,24 @@ def _let_go(change: Change, detail: Decided, checked: Checked) -> tuple[LetGo, .
         LetGo(entry.shard, namespace, detail.epoch, entry.as_of, forgotten[namespace], held_back[namespace])
         for namespace in sorted(forgotten.keys() | held_back.keys())
     )
+
+
+def _spent(rows: Rows, change: Change, checked: Checked, policy: Policy) -> list[Spent]:
+    """What the draws of the nomination cost, however the votes ended: all of it is known by then. What it says of
+    memories that are not there, or are no memories, costs nobody anything."""
+    told = [one for one in checked.nomination.proposals if _known(rows, one)]
+    cost = charges(told, policy.budget.epsilon_ppm)
+    entry = change.entry
+    return [
+        Spent(entry.shard, entry.seq, namespace, memory_id, cost[namespace, memory_id])
+        for namespace, memory_id in sorted(cost)
+        if is_uuid(memory_id) and cost[namespace, memory_id]
+    ]
+
+
+def _known(rows: Rows, proposal: Proposal) -> bool:
+    memories = [rows.memories.get(one) for one in proposal.memory_ids]
+    return all(one is not None and one.namespace == proposal.namespace for one in memories)
 
 
 def _check_results(detail: Decided, checked: Checked) -> None:

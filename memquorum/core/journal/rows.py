@@ -368,6 +368,17 @@ class Reward(Struct, frozen=True):
     as_of: int
 
 
+class Spent(Struct, frozen=True):
+    """What a decision's draws cost the subject of a memory, which stands for it (`core.budgets.lots`), in millionths of
+    ε; with all of its other rows it is the subject's account in the namespace."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    memory_id: Uuid
+    spent_ppm: int
+
+
 class Protection(Struct, frozen=True):
     """An order that protects a memory and stands: of its `kind`, pin, hold or a goal's, there is at most one."""
 

@@ -40,6 +40,7 @@ from memquorum.core.journal.rows import (
     QuoteRow,
     R,
     Reward,
+    Spent,
     Strength,
 )
 
@@ -168,6 +169,7 @@ TABLES: dict[Kind, Table] = {
         Table("answered", Answered, ("shard", "digest"), ("seq",), "seq"),
         Table("disclosure", Disclosure, ("shard", "seq", "memory_id"), ("seq", "memory_id"), "seq"),
         Table("reward", Reward, ("shard", "seq", "memory_id", "kind"), ("seq", "memory_id", "kind"), "seq"),
+        Table("spent", Spent, ("shard", "seq", "memory_id"), ("seq", "memory_id"), "seq"),
         Table("journal", JournalRow, ("shard", "seq"), ("seq",), "seq"),
         Table("decision", DecisionRow, ("shard", "epoch"), ("epoch",), "journal_seq", without=("outcomes", "ballots")),
         Table("outcome", OutcomeRow, ("shard", "epoch", "position", "memory_id"), ("epoch", "position", "memory_id")),

@@ -39,7 +39,15 @@ from memquorum.core.records.journal import (
     Result,
     Ticked,
 )
-from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
+from memquorum.core.records.nomination import (
+    Crossing,
+    DecayCrossed,
+    Lot,
+    NominationProposed,
+    Proposal,
+    Standing,
+    Weighed,
+)
 from memquorum.core.records.orders import OrderAccepted, OrderFound
 from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
 from memquorum.core.records.queries import QueryAsked, QueryRecorded
@@ -86,6 +94,7 @@ __all__ = [
     "JournalEntry",
     "JournalHead",
     "Lapsed",
+    "Lot",
     "MemoryReencoded",
     "Misbehaved",
     "NewView",

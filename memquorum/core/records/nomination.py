@@ -36,9 +36,21 @@ class DecayCrossed(Struct, frozen=True):
     standing: Standing | None = None
 
 
+class Lot(Struct, frozen=True):
+    """How a memory was drawn among those that score nearly alike (`core.budgets.lots`): among how many; `charged`: the
+    memories that stand for the subjects that pay for it, one for each; `refused`: how many would have taken part whose
+    subjects have spent what they may. Among one: nothing was drawn, since too few could pay."""
+
+    among: int
+    charged: tuple[str, ...]
+    refused: int
+
+
 class Weighed(Struct, frozen=True):
     """Why a budget's policy has a memory go, as the nominator weighed it: nobody else can compute all of it, and no
-    vote depends on it. What follows from what is audited (`core.budgets.claims`)."""
+    vote depends on it. What follows from what is audited (`core.budgets.claims`).
+
+    Where near-ties are drawn (`budget.epsilon_ppm`) no features are told, and no sensitivity and no score either."""
 
     policy: str
     version: int
@@ -46,11 +58,12 @@ class Weighed(Struct, frozen=True):
     held: int
     tokens: int
     type: str
-    sensitivity_ppm: int
+    sensitivity_ppm: int | None
     features: tuple[int, ...]
-    net_ppm: int
-    score: int
+    net_ppm: int | None
+    score: int | None
     why: str
+    lot: Lot | None = None
 
 
 class Proposal(Struct, frozen=True):

@@ -19,7 +19,7 @@ from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
-from memquorum.core.records import Summary, Weighed
+from memquorum.core.records import Lot, Summary, Weighed
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
@@ -335,8 +335,27 @@ def _weighed(told: Weighed) -> Iterator[str]:
         f"  Its namespace held {told.held:,} tokens of {told.budget:,}; by {told.policy} of {by} it was the next "
         f"to go, with its {told.tokens:,} tokens: {told.why}."
     )
+    if told.lot is not None:
+        yield from _lot(told.lot)
+    if told.net_ppm is None or told.score is None or told.sensitivity_ppm is None:
+        yield "  Its features and its score are withheld: this policy draws among near-ties, of which they would tell."
+        return
     features, scored = in_words(told.features, told.net_ppm, told.score)
     yield f"  The nominator weighed {features}; sensitivity {share(told.sensitivity_ppm)}; score {scored}."
+
+
+def _lot(lot: Lot) -> Iterator[str]:
+    """Tells how a near-tie was drawn, or why it was not."""
+    if lot.charged:
+        subjects = len(lot.charged)
+        who = "subject pays" if subjects == 1 else "subjects pay"
+        yield f"  It was drawn among {lot.among} memories that score alike; {subjects} {who} for that."
+    if lot.refused:
+        be = "is" if lot.refused == 1 else "are"
+        yield (
+            f"  {lot.refused} of what scores alike {be} drawn no more: draws have cost their subjects what they may"
+            + ("." if lot.charged else ". So nothing was drawn, and it was the next in order.")
+        )
 
 
 def _whether(kind: Kind, first: str, *others: str) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from db.standing import Clear
 from memquorum.core.avro import Codec
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, BudgetPolicy
+from memquorum.core.records import Lot, Proposal, Weighed
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate
 from tests.builders import genesis, votes
 from tests.builders.erasures import entitled
+from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, make
@@ -130,3 +133,26 @@ def test_what_a_vote_to_forget_kept_is_found_where_there_is_no_room(world: World
     assert [one.memory_id for one in due(0, {SHORT_TERM: 10**12, LONG_TERM: -1}, 9)] == [B]
     assert [one.memory_id for one in due(0, {SHORT_TERM: 10**12, LONG_TERM: -1}, 9, room=True)] == [A]
     assert [one.memory_id for one in world.schedule.candidates(0, [A, B], room=True)] == [A]
+
+
+def test_the_account_of_a_subject_is_what_draws_have_cost_it_in_the_namespace(world: World, codec: Codec) -> None:
+    budget = BudgetPolicy(tokens="*=64", epsilon_ppm=PPM // 2)
+    shard = world.shard(codec, genesis.make(policy=by_the_paper(budget=budget)))
+    elsewhere = memory_id("e", "elsewhere")
+    for event, subject in (("a", "ada"), ("b", "bob"), ("c", "ada"), ("d", "cy")):
+        shard.episode(event, 1_000, subject=subject)
+    shard.episode("e", 1_000, subject="ada", namespace="elsewhere")
+    shard.tick(10**12)
+    world.flush(shard)
+
+    def drawn(of: str, *charged: str) -> Proposal:
+        lot = Lot(2, charged, 0)
+        told = Weighed("worth", 0, 64, 90, 30, "episodic", None, (), None, None, "by lot", lot)
+        return replace(votes.proposal(of, "evict"), reason="budget", weighed=told)
+
+    shard.decide([drawn(D, A, B), drawn(C, A, D, elsewhere)], votes.nobody)
+    shard.decide([drawn(D, C)], votes.everybody)
+    world.flush(shard)
+    found = {one.candidate.memory_id: (one.subject, one.spent_ppm) for one in world.schedule.weighted(0, NAMESPACE)}
+    assert found == {A: ("ada", 3 * PPM // 2), B: ("bob", PPM // 2), C: ("ada", 3 * PPM // 2)}, "d is gone"
+    assert [(one.subject, one.spent_ppm) for one in world.schedule.weighted(0, "elsewhere")] in ([], [("ada", 0)])

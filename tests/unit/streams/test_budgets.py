@@ -13,7 +13,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
-from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.records import Crossing, DecayCrossed, Lot, NominationProposed, Proposal, Standing
 from memquorum.core.tiers import DRAFT, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, Weighted
 from memquorum.telemetry.bundle import Telemetry
@@ -244,3 +244,81 @@ def test_what_does_not_follow_from_what_is_said_is_found(
     assert complaint in told
     assert wrong(replace(proposal, weighed=None), policy.budget, 0) == "reason 'budget' without a score"
     assert wrong(replace(proposal, reason="decayed"), policy.budget, 0) == "reason 'decayed' with a score"
+
+
+def _alike(name: str, subject: str = "", spent: int = 0) -> Weighted:
+    return replace(_memory(name, 1), worth_ppm=10 * PPM + ord(name[-1]), subject=subject or name, spent_ppm=spent)
+
+
+DRAWS = {"epsilon_ppm": PPM, "subject_epsilon_ppm": 2 * PPM}
+
+
+def test_where_near_ties_are_drawn_no_features_and_no_score_are_told(codec: Codec) -> None:
+    policy = _policy("n=64/worth", **DRAWS)
+    record = Stage(codec, _shelf(*(_alike(name, "ada" if name < "c" else "bob") for name in "abcdef")), policy).tick()
+    assert record is not None
+    told = [one.weighed for one in record.proposals]
+    assert len(told) == 4
+    assert all(one is not None and one.features == () for one in told)
+    assert {(one.sensitivity_ppm, one.net_ppm, one.score) for one in told if one is not None} == {(None, None, None)}
+    assert all(wrong(one, policy.budget, 0) is None for one in record.proposals)
+    first, second, third, last = [one.lot for one in told if one is not None]
+    assert first is not None and second is not None and len(first.charged) == len(second.charged) == 2
+    assert third == Lot(1, (), 2), "ada and bob have paid for two draws, and pay for no more"
+    assert last is None, "nothing else lies within the margin"
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"features": (0,) * 7}, "withheld where near-ties are drawn"),
+        ({"score": 3}, "withheld where near-ties are drawn"),
+        ({"sensitivity_ppm": 0}, "withheld where near-ties are drawn"),
+        ({"lot": Lot(3, (), 0)}, "a lot among 3 that 0 subjects pay for"),
+        ({"lot": Lot(1, ("a",), 0)}, "a lot among 1 that 1 subjects pay for"),
+    ],
+)
+def test_what_is_told_though_it_is_to_be_withheld_is_found(
+    codec: Codec, changes: dict[str, object], complaint: str
+) -> None:
+    policy = _policy("n=64/worth", **DRAWS)
+    record = Stage(codec, _shelf(*map(_alike, "abcdef")), policy).tick()
+    assert record is not None
+    proposal = record.proposals[0]
+    assert proposal.weighed is not None
+    told = wrong(replace(proposal, weighed=replace(proposal.weighed, **changes)), policy.budget, 0)
+    assert told is not None and complaint in told
+    off = wrong(proposal, _policy("n=64/worth").budget, 0)
+    assert off == "a lot, or no score, where near-ties stand in their order"
+
+
+def test_an_epoch_draws_once_and_another_one_or_another_secret_otherwise(codec: Codec) -> None:
+    policy = _policy("n=64/worth", **{**DRAWS, "subject_epsilon_ppm": 100 * PPM})
+
+    def drawn(epoch: int) -> list[tuple[str, str]]:
+        stage = Stage(codec, _shelf(*(_alike(f"m{chr(97 + at)}") for at in range(12))), policy)
+        first = _told(stage.tick(replace(STANDING, last_epoch=epoch)))
+        stage.again()
+        assert _told(stage.tick(replace(STANDING, last_epoch=epoch))) == first, "a second try draws the same"
+        return first
+
+    assert len({tuple(drawn(epoch)) for epoch in range(4)}) == 4
+
+
+def test_who_has_spent_what_it_may_is_told_in_numbers_and_by_no_name(codec: Codec) -> None:
+    shelf = _shelf(*(_alike(name, "ada", 2 * PPM) for name in "abc"), _alike("d", "bob", PPM // 2))
+    stage = Stage(codec, shelf, _policy("n=64/worth", **DRAWS))
+    record = stage.tick()
+    assert record is not None
+    assert [one.memory_ids[0] for one in record.proposals] == ["a", "b"], "in their order"
+    lots = [one.weighed.lot for one in record.proposals if one.weighed is not None]
+    assert lots == [Lot(1, (), 2), None]
+    registry = stage.shown.meters.registry
+    assert registry.get_sample_value("memquorum_draws_spent_ratio", {"shard": "1"}) == 1
+    assert registry.get_sample_value("memquorum_draws_refused_subjects", {"shard": "1"}) == 1
+    assert stage.shown.health.able()[1]["notes"]["draws among near-ties"] == (
+        "a subject has spent ε = 2 at most, 1 have spent what they may"
+    )
+    stage.stage.assigned(frozenset({1}))
+    assert registry.get_sample_value("memquorum_draws_spent_ratio", {"shard": "1"}) == 0
+    assert stage.shown.health.able()[1]["notes"]["draws among near-ties"] == "none"

@@ -48,6 +48,8 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.failed.labels("consolidator").set(1)
     meters.stopped.labels("0").set(1)
     meters.beyond.labels("0", "pinned").set(1)
+    meters.accounts_spent.labels("0").set(0.4)
+    meters.accounts_closed.labels("0").set(1)
     meters.score_wait.labels("commit", "0").set(1)
     meters.view.labels("0").set(1)
     meters.checkpoint.labels("0").set(64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import psycopg
 import pytest
 from psycopg import conninfo, sql
@@ -15,7 +16,7 @@ from infra.embedded.postgres import Postgres
 from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.core.records import Quote, Summary
+from memquorum.core.records import Lot, Quote, Summary, Weighed
 from tests.builders import disclosures, erasures, protections, rollups
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
@@ -41,7 +42,10 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         said = {"cluster": GENESIS.cluster, "namespace": mine}
         flow.accepted(SHARD, protections.accepted(codec, "pin", memory_id(mine, "a"), 1, **said))
         tick = flow.tick(SHARD, TICK)
-        proposals = [*(flow.proposal(SHARD, n, "forget") for n in "ab"), flow.proposal(SHARD, "c", "promote")]
+        lot = Lot(2, (memory_id(mine, "a"),), 0)
+        drawn = Weighed("worth", 0, 64, 90, 9, "episodic", None, (), None, None, "by lot", lot)
+        forgets = [msgspec.structs.replace(flow.proposal(SHARD, n, "forget"), weighed=drawn) for n in "ab"]
+        proposals = [*forgets, flow.proposal(SHARD, "c", "promote")]
         flow.decide(SHARD, proposals, as_of=TICK, accepted_offset=tick)
         flow.flush()
         await_seq(databases, SHARD, 8, worker)  # decided, and the key of b destroyed

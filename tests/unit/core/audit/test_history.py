@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from memquorum import topics
-from memquorum.core.audit.findings import Kind
+from memquorum.core.audit.findings import Kind, ShardReport
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.ids import shard_of
@@ -24,6 +24,7 @@ from memquorum.core.records import (
     Commit,
     Decided,
     Destroyed,
+    Lot,
     NominationProposed,
     PrePrepare,
     Result,
@@ -289,6 +290,29 @@ def test_a_score_that_does_not_follow_from_what_is_said_is_named(codec: Codec) -
     assert Kind.SCORE_WRONG not in audited(weighed)
     for told in (None, replace(weighed, net_ppm=net + 1), replace(weighed, policy="lru"), replace(weighed, held=64)):
         assert Kind.SCORE_WRONG in audited(told)
+
+
+def test_a_draw_that_a_subject_cannot_pay_for_is_named_and_what_is_withheld_is_counted(codec: Codec) -> None:
+    drawing = BudgetPolicy(tokens="greenhouse=64/worth", epsilon_ppm=1_000_000, subject_epsilon_ppm=2_000_000)
+    made = genesis.make(policy=by_the_paper(budget=drawing))
+
+    def audited(*lots: Lot) -> ShardReport:
+        shard = Shard(codec, made)
+        for name in "abc":
+            shard.episode(name, subject="ada" if name != "b" else "bob")
+        shard.tick(12_000)
+        for lot in lots:
+            told = Weighed("worth", 0, 64, 90, 30, "episodic", None, (), None, None, "by lot", lot)
+            shard.decide([replace(votes.proposal(A, "evict"), reason="budget", weighed=told)], votes.nobody)
+        return publish(shard).audit()
+
+    sound = audited(Lot(3, (A, B), 0), Lot(2, (C, B), 0), Lot(1, (), 2))
+    assert sound.findings == () and sound.counts.scores_withheld == 3
+    (found,) = audited(Lot(3, (A, B), 0), Lot(2, (C, B), 0), Lot(2, (A,), 1)).findings
+    assert found.kind == Kind.SCORE_WRONG
+    assert f"cost the subject of {A} 3000000, where 2000000 is all" in found.found
+    assert "ada" not in str(found)
+    assert [one.kind for one in audited(Lot(2, (D,), 0)).findings] == [Kind.SCORE_WRONG]
 
 
 def results(public: Published, **by_memory: str) -> None:

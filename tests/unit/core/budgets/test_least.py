@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from memquorum.core.budgets.items import PINNED, Item
 from memquorum.core.budgets.least import NOWHERE, Place, places
 from memquorum.core.budgets.ledger import Ledger
+from memquorum.core.budgets.lots import Lots
 from memquorum.core.policy import FORGETTING, PPM, Budget, BudgetPolicy, Policy
 from memquorum.core.vote.kinds import EVICT
 
@@ -49,6 +50,23 @@ def test_orders_may_differ_by_a_part_of_the_budget() -> None:
     assert _yes(HUNDRED, ["000", "018"], 900) == ["000", "018"]
     assert _yes(HUNDRED, ["020", "050", "099"], 900) == []
     assert _yes(HUNDRED, IDS[:19], 900) == IDS[:10]
+
+
+@pytest.mark.parametrize("tokens", [64, 90, 300, 850])
+@pytest.mark.parametrize("policy", ["priority", "reflection", "hybrid", "worth"])
+def test_no_draw_among_near_ties_is_voted_down_for_not_being_the_least(policy: str, tokens: int) -> None:
+    """However little the margin is: a lot goes no further than it reaches."""
+    drawing = replace(POLICY, epsilon_ppm=PPM, subject_epsilon_ppm=10_000 * PPM)
+    alike = [replace(one, worth=10 * PPM + at, tokens=7 + at % 5) for at, one in enumerate(HUNDRED)]
+    for seed in range(10):
+        ledger = Ledger(policy, drawing, b"", Lots(drawing, bytes([seed]), {one: one for one in IDS}, {}))
+        plain = Ledger(policy, drawing)
+        for one in alike:
+            ledger.put(one)
+            plain.put(one)
+        nominated, ordered = ([one.memory_id for one in made.plan(tokens, NOW).goes] for made in (ledger, plain))
+        assert nominated != ordered
+        assert _yes(alike, nominated, tokens, policy) == nominated
 
 
 def test_within_the_budget_or_unknown_it_has_no_place() -> None:

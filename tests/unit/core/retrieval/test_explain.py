@@ -8,11 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
+from memquorum.core.budgets.rules import BY_LOT
 from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Proposal, Quote, Restored, Stored, Summary, Weighed
+from memquorum.core.records import Accessed, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
 from tests.builders import genesis, rehearsals, votes
@@ -265,6 +266,40 @@ def test_what_was_beyond_a_budget_says_how_its_policy_weighed_it(alive: Shard) -
     assert "The nominator weighed recency 0.5, accesses 0, goals 0, centrality 0, worth 0.2, novelty 0" in text
     assert "score 4.1666 per 1,000 tokens." in text
     assert explain.plain(account)["votes"][0]["weighed"]["features"][0] == 500_000
+
+
+@pytest.mark.parametrize(
+    ("lot", "why", "lines"),
+    [
+        (
+            Lot(3, (A, B), 1),
+            BY_LOT,
+            (
+                "It was drawn among 3 memories that score alike; 2 subjects pay for that.",
+                "1 of what scores alike is drawn no more: draws have cost their subjects what they may.",
+            ),
+        ),
+        (
+            Lot(1, (), 2),
+            "least worth its tokens",
+            (
+                "2 of what scores alike are drawn no more: draws have cost their subjects what they may. So nothing "
+                "was drawn, and it was the next in order.",
+            ),
+        ),
+    ],
+)
+def test_what_was_drawn_says_so_and_why_it_has_no_score(
+    alive: Shard, lot: Lot, why: str, lines: tuple[str, ...]
+) -> None:
+    weighed = Weighed("worth", 0, 5_000, 5_100, 24, "episodic", None, (), None, None, why, lot)
+    alive.decide([replace(proposal(A, "evict"), reason="budget", weighed=weighed)], nobody, trigger="budget")
+    account, text = told(alive, A)
+    assert f"with its 24 tokens: {why}." in text
+    assert [line for line in lines if line not in text] == []
+    assert "Its features and its score are withheld" in text
+    assert "The nominator weighed" not in text
+    assert explain.plain(account)["votes"][0]["weighed"]["score"] is None
 
 
 def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Codec) -> None:
