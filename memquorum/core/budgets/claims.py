@@ -93,6 +93,8 @@ def _told(told: Weighed) -> str | None:
     """What is told of a score that is to be withheld; None where nothing is."""
     if told.features or (told.sensitivity_ppm, told.net_ppm, told.score) != (None, None, None):
         return "features, a sensitivity or a score, which are withheld where near-ties are drawn"
-    if told.lot is not None and (told.lot.among < 1 or bool(told.lot.charged) != (told.lot.among > 1)):
-        return f"a lot among {told.lot.among} that {len(told.lot.charged)} subjects pay for"
+    if told.lot is not None:
+        among, payers = told.lot.among, len(set(told.lot.charged))
+        if among < 1 or payers > among or bool(payers) != (among > 1) or payers < len(told.lot.charged):
+            return f"a lot among {among} that {len(told.lot.charged)} subjects pay for"
     return None

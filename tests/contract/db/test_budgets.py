@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM, BudgetPolicy
-from memquorum.core.records import Lot, Proposal, Weighed
+from memquorum.core.records import ErasedEpisode, Lot, Proposal, Weighed
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate
-from tests.builders import genesis, votes
+from tests.builders import erasures, genesis, votes
 from tests.builders.erasures import entitled
 from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
@@ -135,24 +135,42 @@ def test_what_a_vote_to_forget_kept_is_found_where_there_is_no_room(world: World
     assert [one.memory_id for one in world.schedule.candidates(0, [A, B], room=True)] == [A]
 
 
-def test_the_account_of_a_subject_is_what_draws_have_cost_it_in_the_namespace(world: World, codec: Codec) -> None:
-    budget = BudgetPolicy(tokens="*=64", epsilon_ppm=PPM // 2)
-    shard = world.shard(codec, genesis.make(policy=by_the_paper(budget=budget)))
+def _drawn(of: str, *charged: str) -> Proposal:
+    told = Weighed("worth", 0, 64, 90, 30, "episodic", None, (), None, None, "by lot", Lot(2, charged, 0))
+    return replace(votes.proposal(of, "evict"), reason="budget", weighed=told)
+
+
+@pytest.fixture
+def drawing(world: World, codec: Codec) -> Shard:
+    """A shard by whose policy near-ties are drawn, for half of ε = 1."""
+    policy = by_the_paper(budget=BudgetPolicy(tokens="*=64", epsilon_ppm=PPM // 2))
+    return world.shard(codec, genesis.make(**entitled(signed=()), policy=policy))
+
+
+def test_the_account_of_a_subject_is_what_draws_have_cost_it_in_the_namespace(world: World, drawing: Shard) -> None:
     elsewhere = memory_id("e", "elsewhere")
     for event, subject in (("a", "ada"), ("b", "bob"), ("c", "ada"), ("d", "cy")):
-        shard.episode(event, 1_000, subject=subject)
-    shard.episode("e", 1_000, subject="ada", namespace="elsewhere")
-    shard.tick(10**12)
-    world.flush(shard)
-
-    def drawn(of: str, *charged: str) -> Proposal:
-        lot = Lot(2, charged, 0)
-        told = Weighed("worth", 0, 64, 90, 30, "episodic", None, (), None, None, "by lot", lot)
-        return replace(votes.proposal(of, "evict"), reason="budget", weighed=told)
-
-    shard.decide([drawn(D, A, B), drawn(C, A, D, elsewhere)], votes.nobody)
-    shard.decide([drawn(D, C)], votes.everybody)
-    world.flush(shard)
+        drawing.episode(event, 1_000, subject=subject)
+    drawing.episode("e", 1_000, subject="ada", namespace="elsewhere")
+    drawing.tick(10**12)
+    world.flush(drawing)
+    drawing.decide([_drawn(D, A, B), _drawn(C, A, D, elsewhere)], votes.nobody)
+    drawing.decide([_drawn(D, C)], votes.everybody)
+    world.flush(drawing)
     found = {one.candidate.memory_id: (one.subject, one.spent_ppm) for one in world.schedule.weighted(0, NAMESPACE)}
     assert found == {A: ("ada", 3 * PPM // 2), B: ("bob", PPM // 2), C: ("ada", 3 * PPM // 2)}, "d is gone"
     assert [(one.subject, one.spent_ppm) for one in world.schedule.weighted(0, "elsewhere")] in ([], [("ada", 0)])
+
+
+def test_an_erasure_empties_no_account(world: World, codec: Codec, drawing: Shard) -> None:
+    for event in "abc":
+        drawing.episode(event, 1_000, subject="ada")
+    drawing.tick(10**12)
+    world.flush(drawing)
+    drawing.decide([_drawn(B, A), _drawn(C, A)], votes.nobody)
+    wanted = erasures.ordered(drawing.rules.genesis, "subject", "ada", namespace=NAMESPACE)
+    record = erasures.accepted(wanted, erasures.signed(codec, drawing.rules.genesis, wanted), 10**12)
+    drawing.erase(record, [ErasedEpisode(one, SHORT_TERM, b"c" * 32) for one in (A, B, C)])
+    drawing.episode("d", 10**12 + 1, subject="ada")
+    world.flush(drawing)
+    assert [(one.subject, one.spent_ppm) for one in world.schedule.weighted(0, NAMESPACE)] == [("ada", PPM)]

@@ -276,6 +276,8 @@ def test_where_near_ties_are_drawn_no_features_and_no_score_are_told(codec: Code
         ({"sensitivity_ppm": 0}, "withheld where near-ties are drawn"),
         ({"lot": Lot(3, (), 0)}, "a lot among 3 that 0 subjects pay for"),
         ({"lot": Lot(1, ("a",), 0)}, "a lot among 1 that 1 subjects pay for"),
+        ({"lot": Lot(2, ("a", "b", "c"), 0)}, "a lot among 2 that 3 subjects pay for"),
+        ({"lot": Lot(3, ("a", "a"), 0)}, "a lot among 3 that 2 subjects pay for"),
     ],
 )
 def test_what_is_told_though_it_is_to_be_withheld_is_found(
