@@ -4,6 +4,7 @@
 - `$columns(TABLE)`: their bare names, for COPY.
 - `$remembered`, `$shown`: what a client sees of a living memory, and of any: of `memory m`, `content c` and
   `strength s`.
+- `$edges`: what a memory `own` is linked with and the gates let through, each as the kind, a blank, the id.
 - `$sentences(VECTOR)`: as `z`, of a summary `m` the sentences that are nearest to the vector: how far the nearest is
   (`apart`), which they are (`said`), and its vector.
 """
@@ -16,7 +17,8 @@ from memquorum.core.api.answers import Remembered, Shown
 from memquorum.core.journal.tables import TABLES, types
 
 REMEMBERED = tuple(name for name in Remembered.__struct_fields__ if name != "excerpt")  # found by `said`
-SHOWN = tuple(name for name in Shown.__struct_fields__ if name != "due_at")  # due_at is computed of the others
+# What is computed of the others, and what comes of `$edges`.
+SHOWN = tuple(name for name in Shown.__struct_fields__ if name not in ("due_at", "links"))
 SHARES = frozenset({"salience", "sensitivity", "confidence"})
 """What a client sees in [0, 1] and the store keeps in millionths."""
 
@@ -61,7 +63,22 @@ _FILTERS = {
     " AND (%(until)s::bigint IS NULL OR m.created < %(until)s)",
     **_GATES,
 }
+_EDGES = f"""ARRAY(
+    SELECT e.kind || ' ' || m.id
+    FROM (
+        SELECT 'derivesFrom' AS kind, v.parent AS other
+        FROM provenance v WHERE v.child = own.id AND v.namespace = own.namespace
+        UNION ALL
+        SELECT 'contradicts', f.older FROM conflict f WHERE f.newer = own.id AND f.namespace = own.namespace
+        UNION ALL
+        SELECT l.kind, l.target FROM link l WHERE l.memory = own.id AND l.namespace = own.namespace
+    ) e
+    JOIN memory m ON m.id = e.other
+    WHERE m.tier = ANY(%(kept)s) AND {" AND ".join(_GATES.values())}
+    ORDER BY e.kind COLLATE "C", m.id
+)"""
 _WHOLE = {
+    "edges": _EDGES,
     "remembered": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in REMEMBERED),
     "shown": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in SHOWN),
     "gates": " AND ".join(_GATES.values()),

@@ -28,6 +28,7 @@ Row = Sequence[Any]
 _CONTENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "content_copy": ("bytea", "text", "text"),
+        "linked_content_copy": ("bytea", "text", "text", "text[]"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),
         "sentence_copy": ("bytea", "int4", "text", "bytea", "text"),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 
+from db import found_rows
 from db.queries import QUERIES
 from db.store import found_quotas, protections
 from memquorum.core import caps
@@ -30,6 +31,7 @@ from memquorum.core.retrieval.explain import (
     SourceSent,
     Waiting,
 )
+from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import SUPERSEDED
 
@@ -47,12 +49,14 @@ def load(
     memory_id: str,
     sight: Sight | None = None,
     policy: Callable[[int], Policy] = first,
+    *,
+    gates: Filters = ALL,
 ) -> Facts | None:
     """The facts of a memory, or of an episode that was dropped; None for an id that the store never saw.
 
     One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID. `policy`: by which a
-    shard judges. With a `sight` what
-    is out of it is an id that the store never saw; the connection must be in a transaction then.
+    shard judges. `gates`: what it is linked with passes them. With a `sight` what is out of it is an id that the store
+    never saw; the connection must be in a transaction then.
     """
     wanted = {"id": memory_id, "ids": [memory_id], "limit": _USES_MAX}
     if sight is not None:
@@ -74,11 +78,10 @@ def load(
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
-    standing, told = protections(connection, [memory_id]), _content_and_summaries(connection, memory_id)
+    standing, told = protections(connection, [memory_id]), _content_and_beside(connection, memory_id, gates)
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     filled = _fillers(connection, codec, found)
-    time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
-    as_of = time[0] if time else 0
+    (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
     judged = policy(shard)
     quota = found_quotas(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
     if sight is not None:
@@ -113,13 +116,15 @@ def load(
     )
 
 
-def _content_and_summaries(connection: psycopg.Connection, memory_id: str) -> dict[str, Any]:
-    """How long its content is and what kinds of things it holds; the summaries that tell what a memory told, and which
-    of them became one."""
+def _content_and_beside(connection: psycopg.Connection, memory_id: str, gates: Filters) -> dict[str, Any]:
+    """How long its content is and what kinds of things it holds; what it is linked with; the summaries that tell what a
+    memory told, and which of them became one."""
+    linked = connection.execute(QUERIES["explain_links"], found_rows.one_of(memory_id, gates)).fetchone()
     content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
     merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
+        "links": found_rows.links(*linked) if linked else (),
         "sent": tuple(Sent(*row) for row in connection.execute(QUERIES["explain_disclosed"], {"id": memory_id})),
         "sources_sent": tuple(
             SourceSent(*row) for row in connection.execute(QUERIES["explain_sources_disclosed"], {"id": memory_id})

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import asdict
 
 from db.arrays import vector
 from db.columns import REMEMBERED, SHARES, SHOWN
+from memquorum.core import linking
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import excerpt
 from memquorum.core.facets import names as joined
 from memquorum.core.policy import PPM
+from memquorum.core.records import Link
 from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.listing import KEPT
 from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
@@ -24,14 +28,25 @@ statement finds comes behind them."""
 
 def shown(row: tuple[Any, ...]) -> dict[str, Any]:
     """A memory as a client sees it, of a row of `memory_shown`."""
-    return _seen(SHOWN, row)
+    *own, named, edges = row
+    return _seen(SHOWN, tuple(own)) | {"links": links(named, edges)}
 
 
 def listed(row: tuple[Any, ...]) -> dict[str, Any]:
     """A memory of a list as a client sees it, of a row of `memories_listed`."""
-    *own, derives_from, contradicts, goals, follows = row
-    links = {"derives_from": tuple(derives_from), "contradicts": tuple(contradicts), "goals": tuple(goals)}
-    return shown(tuple(own)) | links | {"follows": follows}
+    *own, edges, goals, follows = row
+    others = {
+        name: tuple(edge.partition(" ")[2] for edge in edges if edge.startswith(f"{kind} "))
+        for name, kind in (("derives_from", "derivesFrom"), ("contradicts", "contradicts"))
+    }
+    return shown((*own, edges)) | others | {"goals": tuple(goals), "follows": follows}
+
+
+def links(named: Sequence[str] | None, edges: Sequence[str]) -> tuple[Link, ...]:
+    """What a publisher says that a memory is linked with: the memories first."""
+    split = (edge.partition(" ") for edge in edges)
+    to = (Link(kind, other) for kind, _, other in split if kind in linking.KINDS)
+    return (*to, *map(linking.read, named or ()))
 
 
 def hit_of(row: tuple[Any, ...]) -> Hit:
@@ -80,6 +95,11 @@ def trace(row: tuple[Any, ...]) -> Trace:
     """Makes a trace of a row of `traces`."""
     hit, (encoder, sent, _, place) = hit_of(row), row[OWN:]
     return Trace(Candidate(hit, encoder, vector(sent), False, None, ()), place)
+
+
+def one_of(memory_id: str, gates: Filters) -> dict[str, Any]:
+    """The parameters of one memory, with what it is linked with that passes the gates."""
+    return filters_of(gates) | {"id": memory_id, "kept": list(KEPT)}
 
 
 def _share(ppm: int | None) -> float | None:

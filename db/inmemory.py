@@ -19,7 +19,7 @@ from db.keys_to_destroy import Due, Echo
 from db.rollup_rows import CHARACTERS_MOST, LOG_MOST, SAID_MOST, Quoted, logged, quoted, readable
 from db.standing import Clear, Published, Start, check_standing
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import ids, linking
 from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
@@ -42,6 +42,7 @@ from memquorum.core.journal.rows import (
     Guarded,
     Keys,
     LetGo,
+    LinkRow,
     Living,
     Memory,
     OutcomeRow,
@@ -60,7 +61,7 @@ from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
 from memquorum.core.orders import uses
-from memquorum.core.orders.erase import MEMORY
+from memquorum.core.orders.erase import MEMORY, SUBJECT
 from memquorum.core.orders.protect import GOAL, HOLD
 from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
@@ -337,7 +338,7 @@ class InMemoryStore:
                 held[key] = table.plus(held[key], row) if table.adds and key in held else row
         for memory_id in net.gone[Strength]:
             self.contents.pop(memory_id, None)
-        self.contents |= {i: contents[i] for i in net.revealed if i in contents}
+        _reveal(self, net, contents)
         for memory_id in net.reencoded:
             if memory_id in vectors and memory_id in self.contents:
                 self.contents[memory_id] = replace(self.contents[memory_id], vector=vectors[memory_id])
@@ -348,6 +349,20 @@ class InMemoryStore:
         known = self._cursors.setdefault(shard, {})
         moved = net.cursors | {topic: offset for (k, topic), offset in cursors.items() if k == shard}
         known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
+
+
+def _reveal(store: InMemoryStore, net: Net, contents: Mapping[str, Clear]) -> None:
+    """Takes contents in, and the names of subjects that an order erased out of the links of what occurred before."""
+    store.contents |= {i: contents[i] for i in net.revealed if i in contents}
+    if not (net.of(ErasureRow) or net.revealed):
+        return
+    orders = [one for one in store.erasures.values() if one.selector == SUBJECT]
+    for memory_id, clear in store.contents.items():
+        memory = store.memories[memory_id]
+        gone = {e.value for e in orders if e.namespace == memory.namespace and e.accepted_at >= memory.created}
+        kept = tuple(one for one in clear.named if linking.read(one).name not in gone)
+        if kept != clear.named:
+            store.contents[memory_id] = replace(clear, named=kept)
 
 
 def _recipients(rows: Iterable[Disclosure]) -> dict[str, tuple[str, ...]]:
@@ -703,6 +718,7 @@ def _held(store: InMemoryStore, shard: int) -> Held:
     entries = store.entries.get(shard, ())
     return Held(
         store.memories, store.strengths, store.contents, store.provenance.values(), store.rows[Conflict].values(),
+        store.rows[LinkRow].values(),
         store.protected.values(),
         {e.memory_id: e for e, _ in entries if e.memory_id is not None and e.effect in ("stored", "drafted")},
         store.rows[Spent].values(),

@@ -8,7 +8,8 @@ import numpy as np
 from msgspec import Struct
 
 from db.standing import Clear
-from memquorum.core.journal.rows import Conflict, Memory, Protection, Provenance, Spent, Strength
+from memquorum.core.journal.rows import Conflict, LinkRow, Memory, Protection, Provenance, Spent, Strength
+from memquorum.core.linking import REQUIRES
 from memquorum.core.policy import PPM
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.text.tokens import TOKEN_BYTES, tokens
@@ -26,6 +27,7 @@ class Held(Struct, frozen=True):
     contents: Mapping[str, Clear]
     provenance: Collection[Provenance]
     conflicts: Collection[Conflict]
+    links: Collection[LinkRow]
     protections: Collection[Protection]
     born: Mapping[str, JournalEntry]
     spent: Collection[Spent]
@@ -47,7 +49,8 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
             m.id, m.namespace, m.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
         )
     clear = held.contents.get(m.id)
-    parents = sorted(p.parent for p in held.provenance if p.child == m.id and not (p.echo or p.merged))
+    parents = {p.parent for p in held.provenance if p.child == m.id and not (p.echo or p.merged)}
+    required = {link.target for link in held.links if link.memory == m.id and link.kind == REQUIRES}
     return Weighted(
         candidate,
         m.type,
@@ -56,7 +59,7 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         m.sensitivity_ppm,
         _goals_ppm(held, m),
         sum(i in held.strengths for i in set(_beside(held, m))),
-        tuple(parents),
+        tuple(sorted(parents | required)),
         s is not None and s.rest.get(MAKES_ROOM.get(s.tier, ""), 0) > last_epoch + 1,
         tuple(sorted(p.kind for p in held.protections if p.memory_id == m.id)),
         None if told is None else told.worth_ppm,
@@ -72,7 +75,8 @@ def _pays(stands: Memory | None, one: Spent, m: Memory) -> bool:
 
 
 def _beside(held: Held, m: Memory) -> Iterator[str]:
-    """What was made of it, or says otherwise."""
+    """What was made of it, says otherwise, or is linked with it."""
+    yield from (link.memory for link in held.links if link.target == m.id)
     for made in held.provenance:
         if made.parent == m.id and not made.echo:
             yield made.child

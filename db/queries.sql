@@ -282,6 +282,10 @@ COPY memory ($columns(memory)) FROM STDIN (FORMAT BINARY)
 -- Content in the clear.
 COPY content (memory_id, body, namespace) FROM STDIN (FORMAT BINARY)
 
+-- :name linked_content_copy
+-- Content in the clear, of what has links to names, with these.
+COPY content (memory_id, body, namespace, named) FROM STDIN (FORMAT BINARY)
+
 -- :name embedding_copy
 -- Vectors.
 COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
@@ -399,6 +403,30 @@ LIMIT %(limit)s
 -- :name conflict_copy
 -- Memories that say otherwise than older ones.
 COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
+
+-- :name link_copy
+-- What publishers say that memories are linked with.
+COPY link ($columns(link)) FROM STDIN (FORMAT BINARY)
+
+-- :name names_erased
+-- Takes out of the links of memories, some or a namespace's, the names of subjects that an order erased after they occurred.
+UPDATE content c
+SET named = nullif(ARRAY(
+    SELECT n.told
+    FROM unnest(c.named) WITH ORDINALITY AS n (told, place)
+    WHERE NOT EXISTS (
+        SELECT FROM erasure e
+        WHERE e.namespace = c.namespace AND e.selector = 'subject' AND e.accepted_at >= m.created
+          AND e.value = substr(n.told, strpos(n.told, ' ') + 1))
+    ORDER BY n.place
+), '{}')
+FROM memory m
+WHERE m.id = c.memory_id AND c.named IS NOT NULL
+  AND (c.memory_id = ANY(%(ids)s::uuid[]) OR c.namespace = ANY(%(namespaces)s::text[]))
+  AND EXISTS (
+    SELECT FROM erasure e
+    JOIN unnest(c.named) AS n (told) ON e.value = substr(n.told, strpos(n.told, ' ') + 1)
+    WHERE e.namespace = c.namespace AND e.selector = 'subject' AND e.accepted_at >= m.created)
 
 -- :name supports
 -- Of memories that were found, which are summaries of which; what was merged into one it tells too. Not whether they are
@@ -535,6 +563,18 @@ SELECT memory_id::text, order_id::text
 FROM protection
 WHERE namespace = %(namespace)s AND kind = %(kind)s
 ORDER BY memory_id
+
+-- :name required
+-- Memories, and those that are alive and that they require, over any number of steps, in no order.
+WITH RECURSIVE required (id) AS (
+    SELECT unnest(%(ids)s::uuid[])
+    UNION
+    SELECT m.id
+    FROM required r
+    JOIN link l ON l.namespace = %(namespace)s AND l.memory = r.id AND l.kind = 'requires'
+    JOIN memory m ON m.id = l.target AND m.tier IN ('short-term', 'long-term')
+)
+SELECT id::text FROM required LIMIT %(limit)s
 
 -- :name protections
 -- The orders that protect memories.
@@ -1265,9 +1305,13 @@ SELECT m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.cre
         SELECT p.child AS id FROM provenance p WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.echo
         UNION SELECT k.newer FROM conflict k WHERE k.older = m.id
         UNION SELECT k.older FROM conflict k WHERE k.newer = m.id
+        UNION SELECT k.memory FROM link k WHERE k.target = m.id
     ) l JOIN strength t ON t.memory_id = l.id)::integer,
-    ARRAY(SELECT p.parent::text FROM provenance p WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo
-        AND NOT p.merged ORDER BY p.parent),
+    ARRAY(SELECT n.id::text FROM (
+        SELECT p.parent AS id FROM provenance p WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo
+            AND NOT p.merged
+        UNION SELECT k.target FROM link k WHERE k.memory = m.id AND k.namespace = m.namespace AND k.kind = 'requires'
+    ) n ORDER BY n.id),
     coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
         > (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s),
     ARRAY(SELECT p.kind FROM protection p WHERE p.memory_id = m.id ORDER BY p.kind),
@@ -1535,6 +1579,13 @@ LIMIT %(limit)s
 -- :name explain_content
 -- The content of a memory, while it is there; the account says its length and the kinds of what it holds, and no more.
 SELECT body FROM content WHERE memory_id = %(id)s::uuid
+
+-- :name explain_links
+-- What a memory is linked with that is kept and passes the gates, as `memories_listed` has it.
+SELECT c.named, $edges
+FROM memory own
+LEFT JOIN content c ON c.memory_id = own.id
+WHERE own.id = %(id)s::uuid
 
 -- :name explain_repetitions
 -- How often a record came whose event was there already.
@@ -2145,16 +2196,18 @@ JOIN content c ON c.memory_id = m.id
 WHERE m.encoder <> %(encoder)s
 
 -- :name memory_shown
--- One memory as a client sees it; content and strength only while it is alive.
-SELECT $shown
-FROM memory m
+-- One memory as a client sees it; content and strength only while it is alive. With what it is linked with, as
+-- `memories_listed`.
+SELECT $shown, c.named, $edges
+FROM memory own
+JOIN memory m ON m.id = own.id
 LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
-WHERE m.id = %(id)s::uuid
+WHERE own.id = %(id)s::uuid
 
 -- :name memories_listed
 -- The memories that pass, in the order of time, from behind a place on, each with what it is linked with that is kept and
--- passes the gates: what it was made of, what it says otherwise than; what was said before it and is alive; and whose goals need it.
+-- passes the gates; what was said before it and is alive; and whose goals need it.
 WITH passed AS MATERIALIZED (
     SELECT m.id, m.created
     FROM memory m
@@ -2164,36 +2217,22 @@ WITH passed AS MATERIALIZED (
     ORDER BY m.created, m.id
     LIMIT %(limit)s
 ), told AS (
-    SELECT p.id, p.created, own.agent, own.session,
+    SELECT own.id, $edges AS edges,
         ARRAY(
-            SELECT m.id::text
-            FROM provenance v
-            JOIN memory m ON m.id = v.parent
-            WHERE v.child = p.id AND v.namespace = %(namespace)s AND m.tier = ANY(%(kept)s) AND $gates
-            ORDER BY m.id
-        ) AS derives_from,
-        ARRAY(
-            SELECT m.id::text
-            FROM conflict f
-            JOIN memory m ON m.id = f.older
-            WHERE f.newer = p.id AND f.namespace = %(namespace)s AND m.tier = ANY(%(kept)s) AND $gates
-            ORDER BY m.id
-        ) AS contradicts,
-        ARRAY(
-            SELECT substr(g.kind, 6) FROM protection g WHERE g.memory_id = p.id AND g.kind ^@ 'goal:' ORDER BY g.kind
+            SELECT substr(g.kind, 6) FROM protection g WHERE g.memory_id = own.id AND g.kind ^@ 'goal:' ORDER BY g.kind
         ) AS goals,
         (
             SELECT m.id::text
             FROM memory m
             WHERE m.namespace = %(namespace)s AND m.agent = own.agent AND m.session = own.session
-              AND (m.created, m.id) < (p.created, p.id) AND m.tier IN ('short-term', 'long-term') AND $gates
+              AND (m.created, m.id) < (own.created, own.id) AND m.tier IN ('short-term', 'long-term') AND $gates
             ORDER BY m.created DESC, m.id DESC
             LIMIT 1
         ) AS follows
     FROM passed p
     JOIN memory own USING (id)
 )
-SELECT $shown, t.derives_from, t.contradicts, t.goals, t.follows
+SELECT $shown, c.named, t.edges, t.goals, t.follows
 FROM told t
 JOIN memory m USING (id)
 LEFT JOIN content c ON c.memory_id = m.id
@@ -2341,6 +2380,13 @@ FROM conflict
 WHERE shard = %(shard)s
 ORDER BY seq, older
 
+-- :name audit_link
+-- What memories are linked with, in the order of the journal.
+SELECT shard, seq, namespace, memory::text, kind, target::text
+FROM link
+WHERE shard = %(shard)s
+ORDER BY seq, kind COLLATE "C", target
+
 -- :name audit_quote
 -- The sentences of summaries, in the order of the journal.
 SELECT shard, seq, namespace, summary::text, place, source::text, start, finish, section, said_at, sentence
@@ -2438,6 +2484,7 @@ UNION ALL (SELECT 'memory', shard FROM memory WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'link', shard FROM link WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'patch', shard FROM patch WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)

@@ -199,7 +199,7 @@ class Reads:
 
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive. None for one that `gates` keep back."""
-        rows = await self._pool.ask("memory_shown", {"id": memory_id}, sight)
+        rows = await self._pool.ask("memory_shown", found_rows.one_of(memory_id, gates or ALL), sight)
         found = found_rows.shown(rows[0]) if rows else None
         if found is not None and gates is not None and not passes(gates, **{name: found[name] for name in GATED}):
             return None
@@ -228,7 +228,7 @@ class Reads:
         policy: Callable[[int], Policy] = explain_rows.first,
     ) -> Facts | None:
         """What an account of the memory is made of. None for one that `gates` keep back. `policy`: by shard."""
-        found = await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight, policy))
+        found = await self._account(lambda c: explain_rows.load(c, codec, memory_id, sight, policy, gates=gates))
         return found if found is not None and passes(gates, **gated(found)) else None
 
     async def configured(self, known: Sequence[int]) -> list[tuple[int, bytes, tuple[bytes, ...]]]:
@@ -317,6 +317,12 @@ class Reads:
         if not covers(sight.namespaces, namespace):
             return {}
         return dict(row[:2] for row in await self._pool.ask("needed", {"namespace": namespace, "kind": kind}, sight))
+
+    async def required(self, sight: Sight, namespace: str, memory_ids: Sequence[str], most: int) -> list[str]:
+        """Memories of a namespace with those that they require, over any number of steps; one more than the most, if
+        there are more."""
+        wanted = {"namespace": namespace, "ids": list(memory_ids), "limit": most + 1}
+        return [memory_id for (memory_id,) in await self._pool.ask("required", wanted, sight)]
 
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
         """What proves an erasure; None where no such order was carried out."""

@@ -40,10 +40,11 @@ class Start(Struct, frozen=True):
 
 class Clear(Struct, frozen=True, eq=False):
     """A memory's content and embedding in the clear: the vector has shape (d,), a summary's with those of its sentences
-    below it (1 + n, d). They are stored as float16."""
+    below it (1 + n, d). They are stored as float16. `named`: its links to names, as `core.linking` writes them."""
 
     text: str
     vector: NDArray[np.float32]
+    named: tuple[str, ...] = ()
 
 
 class Published(Struct, frozen=True):

@@ -32,6 +32,7 @@ from memquorum.core.journal import grounds, links
 from memquorum.core.journal.effects import destroyed, erased_by
 from memquorum.core.journal.rows import (
     DecisionRow,
+    ErasureRow,
     Event,
     GoalDue,
     Grounds,
@@ -45,6 +46,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
+from memquorum.core.orders.erase import SUBJECT
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable
@@ -223,6 +225,10 @@ class Transaction:
                 "cursor_upsert",
                 [{"shard": k, "topic": t, "next_offset": o} for (k, t), o in (moved | dict(cursors)).items()],
             )
+            spaces = sorted({e.namespace for net in nets for e in net.of(ErasureRow) if e.selector == SUBJECT})
+            linked = [i for net in nets for i in net.revealed if i in contents and contents[i].named]
+            if spaces or linked:
+                connection.execute(QUERIES["names_erased"], {"ids": uuids(linked), "namespaces": spaces})
             for net in nets:
                 connection.execute(QUERIES["journal_notify"], {"payload": f"{net.after.shard}:{net.after.seq}"})
 
@@ -245,8 +251,11 @@ class Transaction:
         copying.copy_ballots(self._connection, [row for net in nets for row in net.new[DecisionRow]])
         revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
         namespaces = {memory.id: memory.namespace for net in nets for memory in net.of(Memory)}
-        rows = ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed)
+        rows = ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed if not clear.named)
         copying.copy(self._connection, "content_copy", rows)
+        linked = ((i, clear) for i, clear in revealed if clear.named)
+        more = ((copying.raw_id(i), clear.text, namespaces[i], [*clear.named]) for i, clear in linked)
+        copying.copy(self._connection, "linked_content_copy", more)
 
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]

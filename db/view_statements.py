@@ -13,7 +13,7 @@ SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_pp
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
        witnessed, reads, sealed_counts, alike, accepted_offset, subject, source, sensitivity_ppm, purposes,
-       jurisdictions, m.key, m.supersedes, m.summary
+       jurisdictions, m.key, m.supersedes, m.summary, m.linked
 {FACTS}"""
 KNOWN_SEALED = KNOWN.replace("m.at = p.at", "m.at = abs(p.at)")
 # Of those that are sealed too: what was made of them is no freer than they are.
@@ -155,14 +155,14 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 30))}, 0
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 31))}, 0
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # A text of so many steps of worth was accepted (core/worth).
 WEIGHED = "INSERT INTO worth VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET texts = texts + 1"
 WORTHS = "SELECT alike, step, texts FROM worth WHERE namespace = ?"
 # A memory as its namespace's budget counts it.
-WEIGH = "INSERT OR IGNORE INTO weight VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+WEIGH = "INSERT OR IGNORE INTO weight VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 MOVED = "UPDATE weight SET tier = ? WHERE namespace = ? AND memory_id = ?"
 TIER = "SELECT tier FROM weight WHERE namespace = ? AND memory_id = ?"
 # What fills a slot anew takes the place of what filled it, as whoever applies it does without a vote.
@@ -176,7 +176,7 @@ AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id A
 """
 WEIGHTS = """
 SELECT w.memory_id, w.tier, m.created, m.last_access, m.salience_ppm, w.type, w.tokens, m.reads + m.reinforced,
-       m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs,
+       m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs, w.linked,
        (SELECT group_concat(DISTINCT kind) FROM protected p WHERE p.memory_id = w.memory_id), w.fades, m.touched
 FROM weight w
 CROSS JOIN place p ON p.memory_id = w.memory_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 25
+VERSION = 26
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -34,7 +34,8 @@ CREATE TABLE IF NOT EXISTS memory (
     commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL,
     sealed_signed BLOB, witnessed INTEGER NOT NULL, reads INTEGER NOT NULL, sealed_counts BLOB, alike TEXT,
     accepted_offset INTEGER NOT NULL, subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL,
-    purposes TEXT, jurisdictions TEXT NOT NULL, key TEXT, supersedes TEXT, summary BLOB, rehearsed INTEGER NOT NULL);
+    purposes TEXT, jurisdictions TEXT NOT NULL, key TEXT, supersedes TEXT, summary BLOB,
+    linked INTEGER NOT NULL, rehearsed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS recent (
     namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
     sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL, sealed_signed BLOB,
@@ -45,7 +46,7 @@ CREATE TABLE IF NOT EXISTS worth (
     PRIMARY KEY (namespace, alike, step)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS weight (
     namespace TEXT, memory_id TEXT, type TEXT NOT NULL, tokens INTEGER NOT NULL, tier TEXT NOT NULL, worth_ppm INTEGER,
-    novelty_ppm INTEGER, needs TEXT NOT NULL, slot TEXT,
+    novelty_ppm INTEGER, needs TEXT NOT NULL, linked TEXT NOT NULL, slot TEXT,
     fades INTEGER NOT NULL, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS weight_slot ON weight (namespace, slot) WHERE slot IS NOT NULL;
 CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);

@@ -33,12 +33,17 @@ class ViewWeights:
         worth_ppm: int | None,
         novelty_ppm: int | None,
         needs: tuple[str, ...] = (),
+        linked: tuple[str, ...] = (),
         slot: str | None = None,
         fades: bool = True,
     ) -> None:
-        """A memory was read. `needs`: what it was made of; `slot`: the one that it fills, on purpose; `fades`: whether
+        """A memory was read. `needs`: what it was made of, and what it requires; `linked`: what else it is linked
+        with; `slot`: the one that it fills, on purpose; `fades`: whether
         triage goes by its decay score."""
-        row = (namespace, memory_id, type_, tokens, tier, worth_ppm, novelty_ppm, ",".join(needs), slot, fades)
+        row = (
+            namespace, memory_id, type_, tokens, tier, worth_ppm, novelty_ppm, ",".join(needs), ",".join(linked), slot,
+            fades,
+        )  # fmt: skip
         self._connected().execute(sql.WEIGH, row)
 
     def fills(self, memory_id: str, namespace: str, slot: str, *, agent: str, created: int, granted: bool) -> None:
@@ -69,7 +74,8 @@ class ViewWeights:
         # What was used after the vote to forget began is alive: that vote did not count.
         found = self._connected().execute(sql.WEIGHTS, (namespace,))
         rows = [row[:-1] for row in found if row[-1] > gone.get(row[0], -1)]
-        links = Counter(parent for *_, needs, _, _ in rows for parent in needs.split(",") if parent)
+        others = (f"{needs},{linked}" for *_, needs, linked, _, _ in rows)
+        links = Counter(other for told in others for other in set(told.split(",")) if other)
         return [
             Weighted(
                 Candidate(memory_id, namespace, tier, created, last_access, salience, early=False, fades=bool(fades)),
@@ -81,5 +87,5 @@ class ViewWeights:
                 novelty_ppm=novelty,
             )
             for memory_id, tier, created, last_access, salience, type_, tokens, uses, sensitivity, worth, novelty,
-            needs, protections, fades in rows
+            needs, _, protections, fades in rows
         ]  # fmt: skip

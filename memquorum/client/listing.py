@@ -76,10 +76,11 @@ def _export(parsed: argparse.Namespace) -> int:
 
 
 def _nodes(memory: Memory, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    cursor, goals = None, set[str]()
+    cursor, goals, names = None, set[str](), set[str]()
     while True:
         page: Page = memory.memories(cursor=cursor, **asked)
         yield from graph.goals(page.namespace, page.memories, goals)
+        yield from graph.named(page.namespace, page.memories, names)
         yield from (graph.node(page.namespace, one) for one in page.memories)
         if page.next is None:
             return

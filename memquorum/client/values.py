@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -32,6 +32,7 @@ class Receipt:
 class Episode(TypedDict, total=False):
     """What may be said of an episode beside its content.
 
+    `links`: what it is linked with, each as `{"kind": "requires", "to": ID}` or `{"kind": "isA", "name": "pump"}`.
     `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's. One `event_id` is one episode.
     """
 
@@ -43,6 +44,7 @@ class Episode(TypedDict, total=False):
     key: str | None
     derives_from: Sequence[str] | None
     supersedes: Sequence[str] | None
+    links: Sequence[Mapping[str, str]] | None
     type: str | None
     sensitivity: float | None
     purposes: Sequence[str] | None

@@ -15,6 +15,7 @@ What a record may hold:
   ahead of the clock.
 - `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8;
   `memory_ids`: up to 1,000.
+- `links`: up to 16, each of a kind, to a memory or to a name (`core.linking`).
 - `key`, `supersedes`: with `explicit` alone.
 - `vector`: numbers of a vector of unit length.
 - `summary`: of the agent `consolidator` alone, signed with its key.
@@ -33,7 +34,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import asked, facets, ids, jsontext, names, sealing
+from memquorum.core import asked, facets, ids, jsontext, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import grants, signatures
@@ -50,6 +51,7 @@ from memquorum.core.records import (
     ClockRequested,
     EpisodeAccepted,
     EpisodeRecorded,
+    Link,
     OrderAccepted,
     QueryRecorded,
     Quote,
@@ -101,6 +103,8 @@ class EpisodeIntent(Said, frozen=True, kw_only=True):
     memory_id: str
     namespace: str
     content: str
+    names: tuple[str, ...] = ()
+    """What those of its links are to that are to a name, in their order."""
     signed: bytes | None = None
     """The agent's signature, checked, and after it the bytes that it signed (`core.authorship`); None: it did not
     sign."""
@@ -123,6 +127,7 @@ class TickIntent(Struct, frozen=True):
     as_of: int
 
 
+Nonces = tuple[bytes, bytes, bytes]
 Published = EpisodeRecorded | AccessRecorded | QueryRecorded | SessionEnded
 Outside = Published | ClockRequested | Signed
 _Said = EpisodeIntent | AccessAccepted | QueryIntent | EndIntent
@@ -204,10 +209,10 @@ def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside
         return None
 
 
-def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: tuple[bytes, bytes]) -> EpisodeAccepted:
-    """The episode as it goes into the accepted stream: content, and what the agent signed, only sealed, under the
-    memory's key. `nonces`: two fresh ones of 12 bytes, the second for what was signed."""
-    nonce, second = nonces
+def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: Nonces) -> EpisodeAccepted:
+    """The episode as it goes into the accepted stream: content, what the agent signed and the names of its links only
+    sealed, under the memory's key. `nonces`: fresh ones of 12 bytes, for each of these in this order."""
+    nonce, second, third = nonces
     signed = None if intent.signed is None else sealing.seal_signed(key, second, intent.signed, intent.memory_id)
     return EpisodeAccepted(
         **taken(Said, intent),
@@ -221,6 +226,7 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: tupl
         origin_partition=origin.partition,
         origin_offset=origin.offset,
         sealed_signed=signed,
+        sealed_names=sealing.seal_names(key, third, intent.names, intent.memory_id) if intent.names else None,
     )
 
 
@@ -294,6 +300,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     supersedes = _memories("supersedes", record.supersedes, SUPERSEDES_MAX)
     if memory_id in supersedes:
         raise _Refused(Reason.BAD_ID, "supersedes", "names the episode itself; name what was said before")
+    links, named = _links(record.links, namespace, memory_id)
     said: dict[str, Any] = {name: _carried(name, value) for name, value in taken(Carried, record).items()}
     said |= {f"{name}_ppm": _optional(name, getattr(record, name), _share) for name in SHARES}
     intent = EpisodeIntent(
@@ -306,6 +313,8 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         content=_text("content", record.content),
         derives_from=_memories("derives_from", record.derives_from, PARENTS_MAX),
         supersedes=supersedes,
+        links=links,
+        names=named,
         type=facets.EPISODIC if record.type is None else record.type,
         purposes=tuple(sorted(set(record.purposes))),
         jurisdiction=record.jurisdiction,
@@ -413,8 +422,8 @@ def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
         raise _Refused(Reason.NOT_ENTITLED, "summary", told)
     if intent.summary is None:
         return
-    if intent.explicit or not intent.derives_from:
-        raise _Refused(Reason.MISSING_FIELD, "derives_from", "a summary names its sources, and is not explicit")
+    if intent.explicit or intent.links or not intent.derives_from:
+        raise _Refused(Reason.MISSING_FIELD, "derives_from", "a summary names its sources alone, and is not explicit")
     if not {quote.memory_id for quote in intent.summary.quotes} <= set(intent.derives_from):
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of a memory that derives_from does not name")
 
@@ -485,6 +494,32 @@ def _memories(field: str, values: tuple[str, ...], most: int) -> tuple[str, ...]
     if None in found:
         raise _Refused(Reason.BAD_ID, field, "one is not a UUID; send ids of memories")
     return tuple(filter(None, found))
+
+
+def _links(said: tuple[Link, ...], namespace: str, own: str) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """The links as they stand behind the wall, and the names that some of them are to."""
+    if len(said) > linking.MOST:
+        raise _Refused(Reason.TOO_MANY, "links", f"{len(said)} links; {linking.MOST} are the most")
+    found = list[Link]()
+    for link in said:
+        if link.kind not in linking.KINDS:
+            raise _Refused(Reason.OUT_OF_RANGE, "links", f"kind must be one of {', '.join(linking.KINDS)}")
+        if (link.to is None) == (link.name is None):
+            told = "each link needs either `to`, a memory, or `name`, what is in none"
+            raise _Refused(Reason.MISSING_FIELD, "links", told)
+        if link.name is not None:
+            if link.kind == linking.REQUIRES:
+                raise _Refused(Reason.MISSING_FIELD, "links", "a memory requires memories: send `to`, not `name`")
+            found.append(Link(link.kind, name=_name("links", link.name)))
+            continue
+        # What is no UUID is an event id. It is not repeated: who takes `to` for `name` must not tell the topics a name.
+        to = _name("links", link.to or "")
+        to = names.uuid(to) or ids.memory_id(namespace, to)
+        if own in linking.meant(namespace, to):
+            raise _Refused(Reason.BAD_ID, "links", "names the episode itself; name what was said before")
+        found.append(Link(link.kind, to))
+    once = tuple(dict.fromkeys(found))
+    return tuple(Link(link.kind, link.to) for link in once), tuple(link.name for link in once if link.name is not None)
 
 
 def _namespace(value: str | None) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import asdict, replace
+
 from memquorum import topics
-from memquorum.core import authorship, ids, sealing
+from memquorum.core import authorship, ids, linking, sealing
 from memquorum.core.intake import Origin
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
@@ -42,7 +44,7 @@ def of_failed(
         opened = sealing.open_signed(key, accepted.sealed_signed, accepted.memory_id)
         signature, payload = opened[: authorship.SIGNATURE_BYTES], opened[authorship.SIGNATURE_BYTES :]
     elif key is not None:
-        payload = _said(accepted, text)
+        payload = _said(replace(accepted, links=linking.published(accepted, key)), text)
     return IntakeRefused(
         origin_topic=accepted.origin_topic,
         origin_partition=accepted.origin_partition,
@@ -60,6 +62,7 @@ def _said(accepted: EpisodeAccepted, text: str) -> bytes:
     """An episode as it could have been published, with the ids that it was given."""
     said = {name: getattr(accepted, name) for name in EpisodeRecorded.__struct_fields__ if hasattr(accepted, name)}
     shares = {name: getattr(accepted, f"{name}_ppm") for name in SHARES}
+    said |= {"links": [{n: v for n, v in asdict(link).items() if v is not None} for link in accepted.links]}
     said |= {"content": text} | {name: ppm / PPM for name, ppm in shares.items() if ppm is not None}
     return json.dumps({name: value for name, value in said.items() if value or type(value) in (int, float)}).encode()
 

@@ -2,9 +2,9 @@
 
 Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
 gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. What has
-a key fills a slot, and becomes one with what fills that slot alone. What names the memories whose place it is to take
-stays one of its own: nothing else would hold that it named them. So does a summary, which repeats its sources by what
-it is.
+a key fills a slot, and becomes one with what fills that slot alone. What names the memories whose place it is to take,
+or what it is linked with, stays one of its own: nothing else would hold that it named them. So does a summary, which
+repeats its sources by what it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from memquorum.core.facets import Kept, Said, facets, names
-from memquorum.core.records import Summary
+from memquorum.core.records import Link, Summary
 
 
 class Marked(Kept, Protocol):
@@ -55,13 +55,17 @@ class Saying(Said, Protocol):
         """The memories whose place it is to take."""
 
     @property
+    def links(self) -> tuple[Link, ...]:
+        """What its publisher says that it is linked with."""
+
+    @property
     def summary(self) -> Summary | None:
         """What makes it a summary."""
 
 
 class Marks(Struct, frozen=True):
     """What two memories must agree on to be one; see `Marked`. `supersedes`: what it names, joined by commas.
-    `summary`: what makes it one, as `packed`."""
+    `summary`: what makes it one, as `packed`. `linked`: of a newcomer, whether it names what it is linked with."""
 
     subject: str
     source: str | None = None
@@ -71,6 +75,7 @@ class Marks(Struct, frozen=True):
     key: str | None = None
     supersedes: str | None = None
     summary: bytes | None = None
+    linked: bool = False
 
 
 def packed(summary: Summary | None) -> bytes | None:
@@ -88,7 +93,7 @@ def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     holds = facets(said, sources)
     return Marks(
         said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.key,
-        ",".join(said.supersedes) or None, packed(said.summary),
+        ",".join(said.supersedes) or None, packed(said.summary), bool(said.links),
     )  # fmt: skip
 
 
@@ -107,7 +112,7 @@ def interchangeable(one: Marked, other: Marked) -> bool:
 
 def merges(newcomer: Marks, memory: Marked) -> bool:
     """Whether a newcomer that says the same becomes one with the memory."""
-    if newcomer.supersedes is not None or newcomer.summary is not None:
+    if newcomer.supersedes is not None or newcomer.linked or newcomer.summary is not None:
         return False
     if (newcomer.subject, newcomer.source) != (memory.subject, memory.source):
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,17 @@ def seal_signed(key: bytes, nonce: bytes, signed: bytes, memory_id: str) -> byte
 def open_signed(key: bytes, sealed: bytes, memory_id: str) -> bytes:
     """What an agent signed, with its signature before it. Raises SealError."""
     return open_sealed(key, sealed, _purpose("signed", memory_id))
+
+
+def seal_names(key: bytes, nonce: bytes, names: Sequence[str], memory_id: str) -> bytes:
+    """The names that a memory's links are to, sealed."""
+    return seal(key, nonce, json.dumps(names, ensure_ascii=False).encode(), _purpose("names", memory_id))
+
+
+def open_names(key: bytes, sealed: bytes, memory_id: str) -> list[str]:
+    """The names that a memory's links are to. Raises SealError."""
+    names: list[str] = json.loads(open_sealed(key, sealed, _purpose("names", memory_id)))
+    return names
 
 
 def seal_vector(key: bytes, nonce: bytes, vector: NDArray[np.float32], memory_id: str) -> bytes:

@@ -30,6 +30,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     LetGo,
+    LinkRow,
     PatchRow,
     Provenance,
     QuoteRow,
@@ -205,6 +206,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],
         "conflict": [asdict(p) for c in shard.changes for p in sorted(c.of(Conflict), key=lambda p: p.older)],
+        "link": [asdict(one) for c in shard.changes for one in sorted(c.of(LinkRow), key=lambda o: (o.kind, o.target))],
         "erased": [asdict(e) for c in shard.changes for e in sorted(c.of(ErasedRow), key=lambda e: e.memory_id)],
         "erasure": [asdict(e) for e in net.of(ErasureRow)],
         "living": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ class Store:
 
     def __init__(self) -> None:
         self.text = "t"
+        self.requires: dict[str, tuple[str, ...]] = {}
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
         self.listings: list[Listing] = []
@@ -151,7 +153,7 @@ class Store:
             0,
             True,
         )
-        return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "", None)) if seen else None
+        return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "", None, None, [])) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]
@@ -220,6 +222,14 @@ class Store:
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories that a goal needs."""
         return {one[0]: one[2] for one in self.protected if one[1] == kind and covers(sight.namespaces, namespace)}
+
+    async def required(self, sight: Sight, namespace: str, memory_ids: Sequence[str], most: int) -> list[str]:
+        """Themselves, and what `requires` says."""
+        assert covers(sight.namespaces, namespace)
+        found = dict.fromkeys(memory_ids)
+        for one in memory_ids:
+            found |= dict.fromkeys(self.requires.get(one, ()))
+        return list(found)[: most + 1]
 
     def protect(self, order: ProtectionOrdered, signer: str = "operator") -> None:
         if order.action in ENDS:

@@ -182,7 +182,7 @@ class Line:
         intent = accept(self.codec, self.codec.encode(said), origin, EARLY, driven=True)
         assert isinstance(intent, EpisodeIntent), intent
         key = self._vault.create([(intent.memory_id, namespace, agent)])[intent.memory_id]
-        return seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12)))
+        return seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12), os.urandom(12)))
 
     def _scored(self, shard: int, accepted: Sequence[EpisodeAccepted]) -> list[bytes]:
         stage = Salience(

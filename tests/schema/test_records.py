@@ -63,6 +63,7 @@ def test_every_record_class_has_a_schema() -> None:
         "Quote",
         "Result",
         "ErasedEpisode",
+        "Link",
         "Restored",
         "Summary",
         "Weighed",

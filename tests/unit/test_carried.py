@@ -57,7 +57,7 @@ codec, origin = load_codec(), Origin(topics.EPISODES, 0, 0)
 _, published = AsyncMemory(agent="ann")._episode({"content": "Valve 3 opens.", "mood": "calm"})
 intent = accept(codec, published, origin, 1_750_000_000_000, False)
 told = accept(codec, published.replace(b"calm", b" "), origin, 1_750_000_000_000, False)
-sealed = codec.decode(codec.encode(seal_episode(intent, origin, bytes(32), (bytes(12), bytes(12)))))
+sealed = codec.decode(codec.encode(seal_episode(intent, origin, bytes(32), (bytes(12),) * 3)))
 change = Shard(codec, GENESIS).episode("e", **taken(Said, sealed))
 stored, memory = codec.decode(change.entry.detail), change.one(Memory)
 seen = {"sensitivity": 0, "purposes": None, "jurisdictions": "", "salience": 1, "mood": memory.mood}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from db.standing import Clear, Start
 from memquorum import topics
-from memquorum.core import caps, ids, sealing
+from memquorum.core import caps, ids, linking, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
@@ -370,10 +370,11 @@ def opened(item: Item, key: bytes | None) -> Clear | None:
     assert isinstance(record, EpisodeAccepted)
     try:
         text = sealing.open_text(key, record.sealed_content, record.memory_id)
+        named = linking.named(record, key)
     except ValueError:  # SealError, or bytes that are no text
         return None
     vector = _vector(key, scored.record, record.memory_id)
-    return None if vector is None or "\0" in text else Clear(text, vector)
+    return None if vector is None or "\0" in "".join((text, *named)) else Clear(text, vector, named)
 
 
 def _vector(key: bytes | None, record: EpisodeScored | MemoryReencoded, memory_id: str) -> Vector | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from confluent_kafka import KafkaException
+from msgspec.structs import replace
 
 from db.standing import Clear
 from db.store import PostgresStore
@@ -66,4 +67,4 @@ def _opened(contents: Contents, past: Recalled) -> Clear | None:
         return found
     entry, encoded = past.encoded
     vectors = contents.anew([SealedAnew(entry.seq, memory_id, namespace, entry.source_offset, encoded)])
-    return Clear(found.text, vectors[memory_id]) if memory_id in vectors else None
+    return replace(found, vector=vectors[memory_id]) if memory_id in vectors else None

@@ -43,12 +43,12 @@ def sealed(
     answer: EpisodeIntent | QueryIntent, origin: Origin, keys: Mapping[str, bytes]
 ) -> EpisodeAccepted | QueryAsked | None:
     """What comes in, sealed; None where its key was destroyed: of a query, if its agent was erased on this day."""
-    nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
+    nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
     if isinstance(answer, EpisodeIntent):
         key = keys.get(answer.memory_id)
         return None if key is None else intake.seal_episode(answer, origin, key, nonces)
     key = keys.get(answer.key_id)
-    return None if key is None else asked.seal(answer, key, nonces)
+    return None if key is None else asked.seal(answer, key, nonces[:2])
 
 
 def ending(answers: Iterable[Intent | Refusal], shards: int) -> list[tuple[str, int]]:

@@ -10,10 +10,12 @@ import hashlib
 import heapq
 import logging
 from collections import deque
+from collections.abc import Collection
 
 from db.view import View
 from db.view_rows import Known, Recent
 from memquorum import topics
+from memquorum.core import linking
 from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
@@ -210,7 +212,8 @@ class Walk:
         if scored.sealed_embedding is None:  # below the threshold
             self._weigh(scored)
             return
-        asked = {*episode.derives_from, scored.reinforces or episode.memory_id}
+        there = linking.targets(episode.namespace, episode.links)
+        asked = {*episode.derives_from, *there, scored.reinforces or episode.memory_id}
         known = self._view.marks(episode.namespace, asked)
         said = marks(episode, [known[parent] for parent in episode.derives_from if parent in known])
         # What only repeats is remembered too: whoever applies decisions stores it as a memory of its own where the
@@ -248,16 +251,20 @@ class Walk:
                 again_ppm=scored.salience_ppm,
             )
         if not merged:
-            self._settle(episode, scored)
+            self._settle(episode, scored, there.intersection(known))
 
-    def _settle(self, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
-        """It is a memory of its own, which its namespace's budget counts."""
+    def _settle(self, episode: EpisodeAccepted, scored: EpisodeScored, there: Collection[str]) -> None:
+        """It is a memory of its own, which its namespace's budget counts. `there`: what it may be linked with."""
+        linked = linking.found(episode.memory_id, episode.namespace, episode.links, there)
+        required = (other for kind, other in linked if kind == linking.REQUIRES)
         weights, slot = self._view.weights, episode.key if episode.explicit else None
         weights.add(
             episode.memory_id, episode.namespace, episode.type,
             tokens=max(1, -(-(len(episode.sealed_content) - OVERHEAD_BYTES) // TOKEN_BYTES)),
             tier=SHORT_TERM if episode.summary is None else DRAFT,
-            worth_ppm=scored.worth_ppm, novelty_ppm=scored.novelty_ppm, needs=episode.derives_from, slot=slot,
+            worth_ppm=scored.worth_ppm, novelty_ppm=scored.novelty_ppm,
+            needs=tuple(dict.fromkeys((*episode.derives_from, *required))), linked=tuple(other for _, other in linked),
+            slot=slot,
             fades=not episode.explicit and episode.summary is None,
         )  # fmt: skip
         if slot is not None:

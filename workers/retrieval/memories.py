@@ -14,12 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller
+from memquorum.core.api.answers import Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
 from memquorum.core.vote.nomination import due_at
 from memquorum.ports import Candidate
-from workers.retrieval.answers import unknown
+from workers.retrieval.answers import Told, unknown
 from workers.retrieval.service import Service
 
 _NOTHING = {"outcome": None, "memory_id": None, "shard": None, "journal_seq": None}
@@ -33,7 +34,7 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     if not found or within not in (None, found["namespace"]):
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
     found |= {"text": await _masked(service, request, found)}
-    return JSONResponse(found | {"due_at": due(found, service.configurations.policy(found["namespace"]))})
+    return Told(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
 
 
 async def _masked(service: Service, request: Request, found: Mapping[str, Any]) -> str | None:

@@ -1,7 +1,8 @@
 """Pins and goals over HTTP: a memory is not to be forgotten until it is unpinned, or until the goal that needs it ends.
 
 Each memory that a goal needs is protected by an order of its own, with the goal as its reference; so what two goals
-need is kept until both have ended. Who may speak of forgetting in the namespace may say what is kept.
+need is kept until both have ended. With what is named goes what that requires (`core.linking`). Who may speak of
+forgetting in the namespace may say what is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from memquorum.core.orders.protect import NEED, PIN, PROTECTION, SPARE, UNPIN, m
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.forgetting import shield
-from memquorum.core.retrieval.pinning import Goal
+from memquorum.core.retrieval.pinning import REQUIRED_MOST, Goal
 from memquorum.core.retrieval.query import NOBODY, BadRequest
 from workers.retrieval.ordering import Asking
 from workers.retrieval.service import Service
@@ -87,23 +88,29 @@ def _told(
 
 
 async def begin_goal(asking: Asking, goal: Goal) -> Needed:
-    """Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it."""
+    """Says which memories a goal needs: they, and what they require, are not forgotten until it ends; an erasure goes
+    over it."""
     reads, sight = asking.service.reads, asking.sight
     rows = await reads.used(sight, asking.service.codec, goal.namespace, goal.memory_ids)
     policy = asking.service.configurations.policy(goal.namespace)
     for one in forgetting.standing(goal.memory_ids, rows, policy):
         if one.status != forgetting.ALIVE:
             raise _not_alive("memory_ids", one.memory_id, goal.namespace)
+    # What a memory requires was there before it, so this is all that it ever will.
+    wanted = await reads.required(sight, goal.namespace, goal.memory_ids, REQUIRED_MOST)
+    if len(wanted) > REQUIRED_MOST:
+        told = f"they and what they require are more than {REQUIRED_MOST} memories: name fewer at once"
+        raise BadRequest("too_many", "memory_ids", told)
     needed = partial(reads.needed, sight, goal.namespace, goal.kind)
     known = await needed()
-    more = sum(one not in known for one in goal.memory_ids)
+    more = sum(one not in known for one in wanted)
     most, there = policy.protection.needs_max, (await reads.guarded(sight, goal.namespace)).needs
     if more and there + more > most:
         told = f"goals of {goal.namespace!r} need {there} memories, and {most} is the most: end goals that are over"
         raise BadRequest("too_many", "memory_ids", f"{told} (`memquorum goal NAME --end`), or name fewer")
     # Said again it is needed anew: a goal that nobody speaks of lapses.
-    await asking.give(PROTECTION, _orders(goal, NEED, dict.fromkeys(goal.memory_ids)))
-    holds = set(goal.memory_ids).issubset
+    await asking.give(PROTECTION, _orders(goal, NEED, dict.fromkeys(wanted)))
+    holds = set(wanted).issubset
     now = await asking.until(needed, holds)
     return _needed(goal, "active" if holds(now) else "ordered", now)
 

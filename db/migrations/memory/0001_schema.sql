@@ -103,10 +103,13 @@ CREATE TABLE content (
     memory_id uuid PRIMARY KEY REFERENCES memory,
     body      text NOT NULL,
     namespace text NOT NULL, -- the memory's, so that row security need not ask for it
+    named     text[],        -- its links to names, each as the kind, a blank, the name; NULL: none
     -- What full text looks for: the words without their endings, in the row of the text, so that they go with it. There
     -- is no index on them: GIN keeps the words of rows that are gone until it is built anew (infra/decisions/0025).
     words     tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.english', body)) STORED
 );
+-- Where a name may stand that an order erases.
+CREATE INDEX content_named ON content (namespace) WHERE named IS NOT NULL;
 
 CREATE TABLE embedding (
     memory_id uuid PRIMARY KEY REFERENCES memory,
@@ -128,7 +131,8 @@ CREATE TABLE sentence (
 CREATE INDEX sentence_namespace ON sentence (namespace, encoder);
 
 -- A sample that the planner keeps of a column is a copy that outlives the row.
-ALTER TABLE content ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN words SET STATISTICS 0;
+ALTER TABLE content ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN words SET STATISTICS 0,
+    ALTER COLUMN named SET STATISTICS 0;
 ALTER TABLE embedding ALTER COLUMN vector SET STATISTICS 0;
 ALTER TABLE sentence ALTER COLUMN vector SET STATISTICS 0;
 
@@ -454,6 +458,20 @@ CREATE INDEX conflict_newer ON conflict (newer);
 CREATE INDEX conflict_older ON conflict (older);
 CREATE INDEX conflict_seq ON conflict (shard, seq);
 
+-- What publishers say that memories are linked with, of what was there before them (core/linking). What became of either
+-- does not change that it was so; links to names lie beside the content.
+CREATE TABLE link (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    memory    uuid    NOT NULL,
+    kind      text    NOT NULL, -- requires, isA, partOf, friendOf
+    target    uuid    NOT NULL,
+    PRIMARY KEY (namespace, memory, kind, target)
+);
+CREATE INDEX link_target ON link (target);
+CREATE INDEX link_seq ON link (shard, seq);
+
 -- The sentences of summaries: the characters from start to before finish of a source's content.
 CREATE TABLE quote (
     shard     integer NOT NULL,
@@ -535,6 +553,7 @@ CREATE INDEX erasure_order ON erasure (order_id);
 
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE conflict OWNER TO memquorum_owner;
+ALTER TABLE link OWNER TO memquorum_owner;
 ALTER TABLE quote OWNER TO memquorum_owner;
 ALTER TABLE patch OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
@@ -542,12 +561,14 @@ ALTER TABLE erasure OWNER TO memquorum_owner;
 
 ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE conflict ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE link ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE quote ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE patch ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON conflict FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON link FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON quote FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON patch FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
@@ -556,6 +577,9 @@ CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON conflict FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON link FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 CREATE POLICY tenant ON quote FOR SELECT TO memquorum_tenant USING (

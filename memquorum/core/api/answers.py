@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from memquorum.core.facets import EPISODIC
-from memquorum.core.records.episodes import Carried
+from memquorum.core.records.episodes import Carried, Link
 
 
 class _Use(Carried, frozen=True, kw_only=True):
@@ -162,7 +162,8 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
 
 
 class Shown(_Use, frozen=True):
-    """A memory. Times in milliseconds since the epoch; what only the living have is null of others."""
+    """A memory. Times in milliseconds since the epoch; what only the living have is null of others. `links`: what its
+    publisher says that it is linked with, as far as that is kept and the reader may see it."""
 
     memory_id: str
     namespace: str
@@ -182,6 +183,7 @@ class Shown(_Use, frozen=True):
     replays: int | None
     fades: bool | None
     due_at: int | None
+    links: tuple[Link, ...] = ()
 
 
 class Listed(Shown, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.facets import BadFacet, check
@@ -345,7 +345,9 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
-    related = {*record.derives_from, *record.supersedes} if isinstance(record, EpisodeAccepted) else set()
+    related = set[str]()
+    if isinstance(record, EpisodeAccepted):
+        related |= {*record.derives_from, *record.supersedes, *linking.targets(record.namespace, record.links)}
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
     if scored is not None:
@@ -379,12 +381,10 @@ def storable(record: Accepted) -> str | None:
     memory_id = getattr(record, "memory_id", None)
     if memory_id is not None and not ids.is_uuid(memory_id):
         return f"memory id {memory_id[:40]!r} is no UUID"
-    for parent in getattr(record, "derives_from", ()):
-        if not ids.is_uuid(parent):
-            return f"derives from {parent[:40]!r}, which is no UUID"
-    for other in getattr(record, "supersedes", ()):
-        if not ids.is_uuid(other):
-            return f"supersedes {other[:40]!r}, which is no UUID"
+    for field, told in (("derives_from", "derives from"), ("supersedes", "supersedes")):
+        for other in getattr(record, field, ()):
+            if not ids.is_uuid(other):
+                return f"{told} {other[:40]!r}, which is no UUID"
     for name in ("event_id", "namespace", "agent", "subject", *CARRIED):
         value = getattr(record, name, None)
         if isinstance(value, str) and "\0" in value:
@@ -394,7 +394,8 @@ def storable(record: Accepted) -> str | None:
             check(record)
         except BadFacet as error:
             return str(error)
-        if record.summary is not None and (wrong := _unquotable(record)) is not None:
+        wrong = linking.fault(record.links) or (None if record.summary is None else _unquotable(record))
+        if wrong is not None:
             return wrong
     for name in ("occurred_at", "accessed_at", "accepted_at", "as_of"):
         if not 0 <= getattr(record, name, 0) <= _TIME_MAX:

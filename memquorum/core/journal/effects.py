@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.facets import facets
@@ -29,6 +29,7 @@ from memquorum.core.journal import (
     decisions,
     disclosures,
     erasures,
+    linked,
     links,
     patching,
     protections,
@@ -116,6 +117,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update([detail.reinforces] if detail.reinforces else [])
         memories.update(detail.contradicts)
         memories.update(detail.superseded)
+        memories.update(linking.targets(entry.namespace or "", detail.links))
         memories.update([detail.summary.renews] if detail.summary and detail.summary.renews else [])
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
@@ -264,6 +266,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         _event(entry, "stored", detail),
         *repetitions.provenance(rows, entry, detail),
         *contested,
+        *linked.noted(rows, entry, detail),
         state=state,
         revealed=memory.id,
         gone=_undropped(entry, detail),

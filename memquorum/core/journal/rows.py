@@ -217,6 +217,17 @@ class Conflict(Struct, frozen=True):
     older: Uuid
 
 
+class LinkRow(Struct, frozen=True):
+    """A memory is linked with one that was there before it, as its publisher says (`core.linking`)."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    memory: Uuid
+    kind: str
+    target: Uuid
+
+
 class ErasedRow(Struct, frozen=True):
     """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one.
     `summary`: what becomes of it where it was a summary (`anew`)."""

@@ -31,6 +31,7 @@ from memquorum.core.journal.rows import (
     Event,
     JournalRow,
     LetGo,
+    LinkRow,
     Living,
     Memory,
     OutcomeRow,
@@ -156,6 +157,7 @@ TABLES: dict[Kind, Table] = {
         Table("quote", QuoteRow, ("summary", "place"), ("seq", "place"), "seq"),
         Table("patch", PatchRow, ("shard", "seq", "place"), ("seq", "place"), "seq"),
         Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
+        Table("link", LinkRow, ("namespace", "memory", "kind", "target"), ("seq", "kind", "target"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),
         # A head is a signature beside the chain; a rebuild has none.
         Table(

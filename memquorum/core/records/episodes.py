@@ -30,6 +30,17 @@ RESERVED = ("path", "attributes")
 """Fields of an episode that have no meaning yet; the wall refuses them."""
 
 
+class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What an episode says that its memory is linked with (SPEC D): a memory (`to`), or what has a `name`.
+
+    Behind the wall `to` is a memory's id, and a name is sealed beside the content: a link with neither is to a name.
+    """
+
+    kind: str
+    to: str | None = None
+    name: str | None = None
+
+
 class EpisodeRecorded(Carried, frozen=True):
     """Outside. What happened to an agent, as the agent publishes it."""
 
@@ -44,6 +55,7 @@ class EpisodeRecorded(Carried, frozen=True):
     uncertainty: float | None = None
     derives_from: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
     type: str | None = None
     sensitivity: float | None = None
     purposes: tuple[str, ...] = ()
@@ -64,6 +76,7 @@ class Said(Carried, frozen=True, kw_only=True):
     uncertainty_ppm: int | None = None
     derives_from: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
     type: str = "episodic"
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()
@@ -94,6 +107,7 @@ class EpisodeAccepted(Said, frozen=True, kw_only=True):
     origin_partition: int
     origin_offset: int
     sealed_signed: bytes | None = None
+    sealed_names: bytes | None = None
 
 
 class Stored(Said, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ from memquorum.core.records import (
     Summary,
     Weighed,
 )
-from memquorum.core.records.episodes import Carried, taken
+from memquorum.core.records.episodes import Carried, Link, taken
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.holding import Holds, holds
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
@@ -177,6 +177,8 @@ class Facts(Struct, frozen=True):
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
+    links: tuple[Link, ...] = ()
+    """What its publisher says that it is linked with, as far as that is kept and the reader may see it."""
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -368,6 +370,7 @@ class Account(Struct, frozen=True):
     stopped_until: int | None = None
     holds: Holds | None = None
     conflicts: tuple[Contradiction, ...] = ()
+    links: tuple[Link, ...] = ()
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()
     """Of what a summary was made of, whose text was sent to whom, in the order of its sources' ids."""
@@ -454,6 +457,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
         holds=holds(memory, birth.detail if birth else None, facts.kinds) if memory else None,
         conflicts=facts.conflicts,
+        links=facts.links,
         sent=facts.sent,
         sources_sent=facts.sources_sent,
         superseded=_superseded(facts.filled, votes),

@@ -1,8 +1,9 @@
 """A namespace's memories as a graph of typed links, in JSON-LD 1.1 (SPEC D, provenance graph).
 
-Each memory is a node, and each goal that needs one. Links: `derivesFrom` (what it was made of), `temporalNext` (what
-its agent said next in the session; written at the later one, as the reverse term `follows`), `contradicts` and
-`attachesToGoal`. Links to what is erased, gone or out of the reader's sight are not there.
+Each memory is a node, and so is each goal that needs one and each name that one is linked with. Links: `derivesFrom`
+(what it was made of), `temporalNext` (what its agent said next in the session; written at the later one, as the reverse
+term `follows`), `contradicts`, `attachesToGoal`, and what publishers say: `requires`, `isA`, `partOf`, `friendOf`.
+Links to what is erased, gone or out of the reader's sight are not there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from memquorum.core.api.answers import Listed
+from memquorum.core.linking import KINDS
+from memquorum.core.records import Link
 
 VOCABULARY = "urn:memquorum:"
 CONTEXT: dict[str, Any] = {
@@ -28,6 +31,7 @@ CONTEXT: dict[str, Any] = {
     "follows": {"@reverse": f"{VOCABULARY}temporalNext", "@type": "@id"},
     "contradicts": {"@type": "@id"},
     "attachesToGoal": {"@type": "@id"},
+    **{kind: {"@type": "@id"} for kind in KINDS},
 }
 _TYPES = {"episodic": "EpisodicMemory", "semantic": "SemanticMemory", "social": "SocialMemory", "task": "TaskMemory"}
 # What of a memory is told as it is, by the term that it is told under.
@@ -52,6 +56,8 @@ def node(namespace: str, one: Listed) -> dict[str, Any]:
         "attachesToGoal": [goal_id(namespace, goal) for goal in one.goals] or None,
         "follows": None if one.follows is None else f"urn:uuid:{one.follows}",
     }
+    for kind in KINDS:
+        told[kind] = [_target(namespace, link) for link in one.links if link.kind == kind] or None
     return {term: value for term, value in told.items() if value is not None}
 
 
@@ -63,6 +69,19 @@ def goals(namespace: str, listed: Iterable[Listed], told: set[str]) -> Iterator[
             yield {"id": goal_id(namespace, goal), "type": "Goal", "namespace": namespace, "name": goal}
 
 
+def named(namespace: str, listed: Iterable[Listed], told: set[str]) -> Iterator[dict[str, Any]]:
+    """What the memories are linked with by its name, each once: those in `told` are not told again, and it grows."""
+    for name in (link.name for one in listed for link in one.links if link.name is not None):
+        if name not in told:
+            told.add(name)
+            yield {"id": name_id(namespace, name), "type": "Named", "namespace": namespace, "name": name}
+
+
+def name_id(namespace: str, name: str) -> str:
+    """What memories are linked with by its name, as a URN."""
+    return f"{VOCABULARY}named:{_quoted(namespace)}:{_quoted(name)}"
+
+
 def goal_id(namespace: str, goal: str) -> str:
     """The name of a goal as a URN. What a URN may not hold as it is stands there percent-encoded."""
     return f"{VOCABULARY}goal:{_quoted(namespace)}:{_quoted(goal)}"
@@ -71,6 +90,10 @@ def goal_id(namespace: str, goal: str) -> str:
 def _types(one: Listed) -> str | list[str]:
     of = _TYPES[one.type]
     return of if one.made_by is None else [of, "Summary"]
+
+
+def _target(namespace: str, link: Link) -> str:
+    return f"urn:uuid:{link.to}" if link.to is not None else name_id(namespace, link.name or "")
 
 
 def _moment(ms: int) -> str:

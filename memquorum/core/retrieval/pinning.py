@@ -11,6 +11,8 @@ from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_memory_id, read_name, read_namespace
 
 NEEDS_MOST = 100
+REQUIRED_MOST = 1_000
+"""So many a goal is said to need at once, with what these require."""
 
 
 class Goal(Struct, frozen=True):

@@ -77,6 +77,8 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
         yield from _made(account.born, account.sources_sent)
+        if account.links:
+            yield f"  Its publisher links it: {', '.join(f'{one.kind} {one.to or one.name}' for one in account.links)}."
         if account.holds is not None:
             yield from holding.lines(account.holds, account.tier)
         for encoding in account.encodings:

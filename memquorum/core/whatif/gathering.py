@@ -18,12 +18,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core import linking
 from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, Item, accesses_ppm
 from memquorum.core.budgets.weighing import ORDINARY
 from memquorum.core.facets import Facets, facets
 from memquorum.core.journal.decisions import passed
+from memquorum.core.linking import REQUIRES
 from memquorum.core.orders.protect import ENDS, HOLD, PIN, kind_of
 from memquorum.core.policy import Policy
 from memquorum.core.records import (
@@ -175,7 +177,7 @@ class Gathered:
             sensitivity_ppm=held.sensitivity_ppm,
             worth=weight * ORDINARY if detail.worth_ppm is None else detail.worth_ppm,
             novelty_ppm=detail.novelty_ppm or 0,
-            needs=detail.derives_from,
+            needs=(*detail.derives_from, *(other for kind, other in self._linked(entry, detail) if kind == REQUIRES)),
         )  # fmt: skip
 
     def _stored(self, entry: JournalEntry, detail: Stored) -> None:
@@ -184,10 +186,16 @@ class Gathered:
         self._homes[memory_id] = namespace
         item = self._item(entry, detail)
         self._put(namespace, Came(at, replace(item, needs=tuple(one for one in item.needs if one in self._homes))))
-        for other in (*detail.derives_from, *detail.contradicts):
+        linked = dict.fromkeys(other for _, other in self._linked(entry, detail))
+        for other in dict.fromkeys((*detail.derives_from, *detail.contradicts, *linked)):
             self._link(namespace, at, other)
         for other in detail.superseded:
             self._put(namespace, Ended(at, other))
+
+    def _linked(self, entry: JournalEntry, detail: Stored) -> list[tuple[str, str]]:
+        namespace = entry.namespace or ""
+        there = {one for one in linking.targets(namespace, detail.links) if self._homes.get(one) == namespace}
+        return linking.found(entry.memory_id or "", namespace, detail.links, there)
 
     def _link(self, namespace: str, at: int, memory_id: str) -> None:
         if memory_id in self._homes:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM, BudgetPolicy
-from memquorum.core.records import ErasedEpisode, Lot, Proposal, Weighed
+from memquorum.core.records import ErasedEpisode, Link, Lot, Proposal, Weighed
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate
 from tests.builders import erasures, genesis, votes
@@ -66,6 +66,16 @@ def test_what_is_told_of_a_memory_is_what_happened_to_it(world: World, shard: Sh
     assert (found[B].uses, found[B].links, found[B].needs) == (0, 0, (A,))
     assert {one.goals_ppm for one in found.values()} == {0}
     assert not any(one.rests or one.protections for one in found.values())
+
+
+def test_what_is_required_supports_and_every_link_makes_central(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000)
+    shard.episode("b", 2_000, links=(Link("requires", A), Link("isA", A), Link("isA")))
+    shard.episode("c", 3_000, links=(Link("partOf", A), Link("friendOf", B)), derives_from=(B,))
+    world.flush(shard)
+    found = {one.candidate.memory_id: one for one in world.schedule.weighted(0, NAMESPACE)}
+    assert {i: one.needs for i, one in found.items()} == {A: (), B: (A,), C: (B,)}
+    assert {i: one.links for i, one in found.items()} == {A: 2, B: 1, C: 0}
 
 
 def test_what_protects_and_what_lies_near_a_goal_is_told(world: World, codec: Codec, shard: Shard) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 from msgspec.structs import replace
 
@@ -20,7 +21,7 @@ from tests.builders.erasures import accepted, among, entitled, ordered, signed
 from tests.builders.policies import by_the_paper
 from tests.builders.repetitions import CASES, told
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import KINDS, World, clear, make
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 BESIDE = "n0"
@@ -234,3 +235,38 @@ def test_who_erases_a_source_of_a_merged_summary_takes_the_one_that_stays(world:
     assert {i.memory_id for i in world.store.named(NAMESPACE, "memory", memory_id("a"))} == {memory_id("a"), few}
     fates = {i.memory_id: i.summary for i in world.store.named(NAMESPACE, "memory", memory_id("f"))}
     assert fates == {memory_id("f"): None, two: "few", one: "anew", few: "few"}
+
+
+def named(world: World) -> dict[str, tuple[str, ...]]:
+    """The links to names that a store holds."""
+    if world.dsn is None:
+        return {i: clear.named for i, clear in world.store.contents.items() if clear.named}
+    with psycopg.connect(world.dsn) as connection:
+        rows = connection.execute("SELECT memory_id::text, named FROM content WHERE named IS NOT NULL")
+        return {memory_id: tuple(found) for memory_id, found in rows}
+
+
+def test_an_erased_subject_is_in_no_link_of_what_stays(world: World, codec: Codec) -> None:
+    shard = world.shard(codec, GENESIS)
+    said = {A: ("friendOf ada", "isA pump"), B: ("friendOf ada",), C: ("friendOf ada lee", "isA ada")}
+
+    def put(event: str, at: int, namespace: str = NAMESPACE) -> str:
+        own = memory_id(event, namespace)
+        shard.episode(event, at, subject="ben", namespace=namespace)
+        world.flush(shard, {own: replace(clear(own), named=said.get(own, ("friendOf ada",)))})
+        return own
+
+    for event in "abc":
+        put(event, 1_000)
+    beside = put("x", 1_000, BESIDE)
+    assert named(world) == said | {beside: ("friendOf ada",)}
+    wanted = ordered(GENESIS, "subject", "ada")
+    shard.erase(accepted(wanted, signed(codec, GENESIS, wanted), 1_500), [])
+    world.flush(shard)
+    assert named(world) == {A: ("isA pump",), C: ("friendOf ada lee",), beside: ("friendOf ada",)}
+    # What occurred before and comes late says no more of her than what was there; what is said afterwards is new.
+    put("late", 1_400)
+    after = put("after", 1_600)
+    assert named(world) == {
+        A: ("isA pump",), C: ("friendOf ada lee",), beside: ("friendOf ada",), after: ("friendOf ada",)
+    }  # fmt: skip

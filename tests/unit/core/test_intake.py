@@ -2,16 +2,17 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import ids, intake, jsontext, letters, sealing
+from memquorum.core import ids, intake, jsontext, letters, linking, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.reasons import Reason
-from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded, SessionEnded
+from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded, Link, SessionEnded
 from tests import ROOT
 from tests.builders import genesis as cluster
 
@@ -91,10 +92,10 @@ def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
 def test_json_and_avro_give_the_same_intent():
     record = EpisodeRecorded(
         "planner", "the build is red", "acme", "e-1", NOW, "bob", 0.87, 1.0, 0.25, (PARENT.upper(), PARENT),
-        (PARENT.upper(),), "semantic", 0.7, ("support", "billing", "support"), "US-CA", session="s", role="tool",
-        source="handbook.pdf", explicit=True,
+        (PARENT.upper(),), (Link("requires", PARENT.upper()), Link("isA", name="build")), "semantic", 0.7,
+        ("support", "billing", "support"), "US-CA", session="s", role="tool", source="handbook.pdf", explicit=True,
     )  # fmt: skip
-    fields = {name: getattr(record, name) for name in EpisodeRecorded.__struct_fields__}
+    fields = msgspec.to_builtins(record)
     single = CODEC.encode(record)
     expected = EpisodeIntent(
         event_id="e-1",
@@ -111,6 +112,8 @@ def test_json_and_avro_give_the_same_intent():
         uncertainty_ppm=250_000,
         derives_from=(PARENT,),
         supersedes=(PARENT,),
+        links=(Link("requires", PARENT), Link("isA")),
+        names=("build",),
         explicit=True,
         source="handbook.pdf",
         type="semantic",
@@ -192,6 +195,17 @@ GOOD = {"agent": "a", "content": "c"}
         (GOOD | {"occured_at": 1}, Reason.UNKNOWN_FIELD, "occured_at"),
         (GOOD | {"my secret is\n7": 1}, Reason.UNKNOWN_FIELD, None),
         (GOOD | {"path": "plant/valves"}, Reason.RESERVED, "path"),
+        (GOOD | {"links": [{"kind": "isA", "name": "pump"}] * 17}, Reason.TOO_MANY, "links"),
+        (GOOD | {"links": [{"kind": "owns", "name": "pump"}]}, Reason.OUT_OF_RANGE, "links"),
+        (GOOD | {"links": [{"kind": "requires", "name": "pump"}]}, Reason.MISSING_FIELD, "links"),
+        (GOOD | {"links": [{"kind": "requires"}]}, Reason.MISSING_FIELD, "links"),
+        (GOOD | {"links": [{"kind": "isA", "to": PARENT, "name": "pump"}]}, Reason.MISSING_FIELD, "links"),
+        (GOOD | {"links": [{"kind": "isA", "name": " "}]}, Reason.BAD_NAME, "links"),
+        (GOOD | {"links": [{"kind": "isA", "to": ""}]}, Reason.BAD_NAME, "links"),
+        (GOOD | {"links": [{"kind": "isA", "what": "pump"}]}, Reason.WRONG_TYPE, "links"),
+        (GOOD | {"links": [{"name": "pump"}]}, Reason.WRONG_TYPE, "links"),
+        (GOOD | {"links": "isA pump"}, Reason.WRONG_TYPE, "links"),
+        (GOOD | {"event_id": "e-1", "links": [{"kind": "isA", "to": "e-1"}]}, Reason.BAD_ID, "links"),
         (CODEC.encode(EpisodeRecorded("a", "c", key="valve 3")), Reason.MISSING_FIELD, "explicit"),
         (GOOD | {"explicit": True, "key": " "}, Reason.BAD_NAME, "key"),
         (CODEC.encode(EpisodeRecorded("a", "c", attributes="{}")), Reason.RESERVED, "attributes"),
@@ -285,7 +299,7 @@ def test_refusals_repeat_nothing_of_the_content():
 def test_a_sealed_episode_opens_with_its_key_and_shows_nothing():
     intent = accept(GOOD | {"content": "the vault code is 4711"})
     key, nonce = b"k" * 32, b"n" * 12
-    record = intake.seal_episode(intent, ORIGIN, key, (nonce, nonce))
+    record = intake.seal_episode(intent, ORIGIN, key, (nonce, nonce, nonce))
     assert sealing.open_text(key, record.sealed_content, record.memory_id) == "the vault code is 4711"
     assert b"4711" not in CODEC.encode(record)
     assert (record.characters, record.origin_offset) == (22, 42)
@@ -326,4 +340,20 @@ def test_any_bytes_are_accepted_or_refused_and_never_raise(data, topic, driven, 
     if isinstance(answer, EpisodeIntent):
         # What is let in can be stored, sealed and encoded.
         assert intake.OLDEST_MS <= answer.occurred_at <= intake.NEWEST_MS
-        CODEC.encode(intake.seal_episode(answer, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12)))
+        CODEC.encode(intake.seal_episode(answer, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12, b"p" * 12)))
+
+
+def test_no_name_of_a_link_stands_behind_the_wall_in_the_clear():
+    links = [
+        {"kind": "friendOf", "name": "marta"}, {"kind": "partOf", "to": "shift 7"}, {"kind": "requires", "to": PARENT},
+        {"kind": "requires", "to": PARENT.upper()}, {"kind": "friendOf", "name": "marta"},
+    ]  # fmt: skip
+    intent = accept(GOOD | {"namespace": "acme", "links": [*links, {"kind": "isA", "name": "pump"}]})
+    assert isinstance(intent, EpisodeIntent)
+    shift = ids.memory_id("acme", "shift 7")
+    assert intent.links == (Link("friendOf"), Link("partOf", shift), Link("requires", PARENT), Link("isA"))
+    assert intent.names == ("marta", "pump")
+    record = intake.seal_episode(intent, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12, b"p" * 12))
+    written = CODEC.encode(record)
+    assert not any(word in written for word in (b"marta", b"pump", b"shift"))
+    assert [one.name for one in linking.published(record, b"k" * 32)] == ["marta", None, None, "pump"]

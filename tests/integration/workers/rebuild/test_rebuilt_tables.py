@@ -16,7 +16,7 @@ from infra.embedded.postgres import Postgres
 from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.core.records import Lot, Quote, Summary, Weighed
+from memquorum.core.records import Link, Lot, Quote, Summary, Weighed
 from tests.builders import disclosures, erasures, protections, rollups
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
@@ -37,7 +37,8 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
     mine, flow.sentences = flow.namespace(SHARD), True
     with Worker(flow.bootstrap, codec, databases) as worker:
         flow.episodes(SHARD, ["a", "b"])
-        flow.episodes(SHARD, ["c"], subject="ada", contradicts=(memory_id(mine, "a"),))
+        linked = (Link("requires", memory_id(mine, "a")),)
+        flow.episodes(SHARD, ["c"], subject="ada", contradicts=(memory_id(mine, "a"),), links=linked)
         flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=memory_id(mine, "a"), at=950)
         said = {"cluster": GENESIS.cluster, "namespace": mine}
         flow.accepted(SHARD, protections.accepted(codec, "pin", memory_id(mine, "a"), 1, **said))

@@ -9,7 +9,8 @@ from db import copying
 from db.reads import Reads
 from memquorum.core.access import EVERYONE, READ, Sight
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Conflict, Protection, Provenance
+from memquorum.core.journal.rows import Conflict, LinkRow, Protection, Provenance
+from memquorum.core.records import Link
 from memquorum.core.retrieval.listing import KEPT, Listing
 from memquorum.core.retrieval.query import Filters
 from tests.support.kept import SIGHT, SPACE, Told, put
@@ -66,6 +67,10 @@ async def test_links_that_a_reader_may_see(reads: Reads, databases: tuple[str, s
         copying.copy(connection, "conflict_copy", (
             copying.raw(Conflict(0, 9, SPACE, last, older)) for older in (first, secret, gone)
         ))  # fmt: skip
+        copying.copy(connection, "link_copy", (
+            copying.raw(LinkRow(0, 9, SPACE, last, "requires", target)) for target in (first, secret, gone)
+        ))  # fmt: skip
+        connection.execute("UPDATE content SET named = ARRAY['isA pump 7'] WHERE memory_id = %s", [last])
         copying.copy(connection, "protection_copy", (
             copying.raw(Protection(last, kind, 0, 9, SPACE, order, "ann", "ann", None, 5))
             for kind in ("pin", "goal:water")
@@ -73,9 +78,16 @@ async def test_links_that_a_reader_may_see(reads: Reads, databases: tuple[str, s
     (_, _, ben, whole) = await reads.memories(SIGHT, listing())
     assert (whole["derives_from"], whole["contradicts"]) == ((*sorted([first, secret]),), (*sorted([first, secret]),))
     assert (whole["goals"], whole["follows"], ben["follows"]) == (("water",), secret, None)
+    said = Link("isA", name="pump 7")
+    assert whole["links"] == (*(Link("requires", one) for one in sorted([first, secret])), said)
+    one = await reads.memory(SIGHT, last, Filters())
+    assert one is not None and one["links"] == whole["links"]
     gated = await reads.memories(SIGHT, listing(filters=replace(EVERY, sensitivity_max=500_000)))
     assert [one["memory_id"] for one in gated] == [first, told[3], last]
     assert (gated[-1]["derives_from"], gated[-1]["contradicts"], gated[-1]["follows"]) == ((first,), (first,), first)
+    assert gated[-1]["links"] == (Link("requires", first), said)
+    one = await reads.memory(SIGHT, last, Filters(sensitivity_max=500_000))
+    assert one is not None and one["links"] == gated[-1]["links"]
 
 
 async def test_another_tenant_sees_nothing(reads: Reads, databases: tuple[str, str]) -> None:

@@ -31,7 +31,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.orders.patch import SIGNER
-from memquorum.core.records import ErasedEpisode
+from memquorum.core.records import ErasedEpisode, Link
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
@@ -58,7 +58,7 @@ OWN = {
         ("memory", "content", "embedding", "sentence", "event", "dropped", "journal"), "namespace = %(namespace)s"
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("provenance", "conflict", "erased", "erasure"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("provenance", "conflict", "link", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(
         ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure"), "namespace = %(namespace)s"
     ),
@@ -102,7 +102,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     for namespace in TENANTS:
         for name in NAMES:
             said = () if name == NAMES[0] else (memory(NAMES[0], namespace),)
-            shard.episode(event(name, namespace), at=900, namespace=namespace, contradicts=said)
+            links = tuple(Link("requires", one) for one in said)
+            shard.episode(event(name, namespace), at=900, namespace=namespace, contradicts=said, links=links)
             texts[memory(name, namespace)] = text(name, namespace)
         shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
         shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)

@@ -129,8 +129,8 @@ def sources(**changes: Any) -> tuple[Sealed, EpisodeAccepted, EpisodeScored]:
 
 
 def test_content_is_opened() -> None:
-    text, vector = open_content(KEY, *sources())
-    assert text == TEXT
+    text, vector, named = open_content(KEY, *sources())
+    assert (text, named) == (TEXT, ())
     assert vector.tolist() == VECTOR.astype(np.float16).tolist()
 
 

@@ -560,6 +560,21 @@ def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Se
     assert (last.action, last.memory_id, last.reference, last.ends) == ("spare", HERS, "sow", begun.order_id)
 
 
+def test_what_a_goal_needs_requires_is_needed_too(client: TestClient, service: Served) -> None:
+    store: Any = service.reads
+    tool, cable = order_id(71), order_id(72)
+    store.requires = {HERS: (tool, cable)}
+    asked = {"namespace": "greenhouse", "goal": "sow"}
+    told = client.post("/orders/begin_goal?wait_ms=0", json=asked | {"memory_ids": [HERS]}).json()
+    ordered = {PROTECTION.opened(service.codec, service.genesis, data)[1].memory_id for _, _, data in service.sent}
+    assert ordered == {HERS, tool, cable} and told["goal"] == "sow"
+    sent = len(service.sent)
+    store.requires = {HERS: tuple(order_id(1_000 + i) for i in range(1_000))}
+    refused = client.post("/orders/begin_goal", json=asked | {"memory_ids": [HERS]})
+    assert (refused.status_code, refused.json()["field"]) == (400, "memory_ids")
+    assert "more than 1000 memories" in refused.json()["detail"] and len(service.sent) == sent
+
+
 def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, service: Served) -> None:
     store: Any = service.reads
     store.protect(replace(wanted("pin", HERS), namespace="greenhouse"))

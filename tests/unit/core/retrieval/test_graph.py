@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memquorum.core.api.answers import Listed
+from memquorum.core.records import Link
 from memquorum.core.retrieval import graph
 
 ONE, TWO = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-000000000002"
@@ -39,7 +40,7 @@ def test_every_link_has_a_term_of_the_context() -> None:
     assert (one["derivesFrom"], one["contradicts"], one["follows"]) == ([other], [other], other)
     assert one["type"] == ["EpisodicMemory", "Summary"]
     assert one["attachesToGoal"] == ["urn:memquorum:goal:plant:start%20up"]
-    for term in ("derivesFrom", "contradicts", "follows", "attachesToGoal"):
+    for term in ("derivesFrom", "contradicts", "follows", "attachesToGoal", "requires", "isA", "partOf", "friendOf"):
         assert graph.CONTEXT[term]["@type"] == "@id"
     assert graph.CONTEXT["follows"]["@reverse"] == "urn:memquorum:temporalNext"
 
@@ -53,3 +54,18 @@ def test_a_goal_is_told_once() -> None:
 
 def test_names_of_two_goals_do_not_become_one() -> None:
     assert graph.goal_id("a", "b:c") != graph.goal_id("a:b", "c")
+
+
+def test_what_publishers_say_is_linked_to_memories_and_to_names() -> None:
+    links = (Link("requires", TWO), Link("isA", name="pump 7"), Link("friendOf", name="marta"), Link("isA", TWO))
+    one = graph.node("plant", listed(links=links))
+    pump, marta = "urn:memquorum:named:plant:pump%207", "urn:memquorum:named:plant:marta"
+    assert (one["requires"], one["isA"], one["friendOf"]) == ([f"urn:uuid:{TWO}"], [pump, f"urn:uuid:{TWO}"], [marta])
+    assert "partOf" not in one
+    told: set[str] = set()
+    both = [listed(links=links), listed(links=links)]
+    assert [(node["id"], node["name"]) for node in graph.named("plant", both, told)] == [
+        (pump, "pump 7"),
+        (marta, "marta"),
+    ]
+    assert list(graph.named("plant", both, told)) == []

@@ -42,7 +42,7 @@ def accepted(keys: Keys, event: str, namespace: str, *, sign: bool = True) -> Ep
     intent = intake.accept(CODEC, value, origin, NOW, False, genesis=GENESIS if sign else None, signature=mark)
     assert isinstance(intent, EpisodeIntent)
     key = keys.setdefault(intent.memory_id, os.urandom(32))
-    return intake.seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12)))
+    return intake.seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12), os.urandom(12)))
 
 
 def test_it_names_what_is_unproven_and_nothing_else() -> None:

@@ -1,0 +1,73 @@
+"""What a publisher says that a memory is linked with, beside what follows by itself (SPEC D, provenance graph).
+
+- `requires`: a memory that it is of no use without. As long as this one is alive, that one is not let go for a budget.
+- `isA`, `partOf`, `friendOf`: a memory, or the name of what is in no memory: a thing, a person.
+
+A name is personal data: behind the wall it lies sealed under the memory's key, in the clear only beside the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from itertools import islice
+
+from memquorum.core import ids, sealing
+from memquorum.core.records import EpisodeAccepted, Link
+
+REQUIRES = "requires"
+KINDS = (REQUIRES, "isA", "partOf", "friendOf")
+MOST = 16
+"""So many links an episode may name."""
+
+
+def fault(links: Sequence[Link]) -> str | None:
+    """What keeps links from being stored, or None: intake lets none of that in."""
+    if len(links) > MOST:
+        return f"{len(links)} links"
+    for link in links:
+        if link.kind not in KINDS or link.name is not None:
+            return f"a link of kind {link.kind[:40]!r}" if link.name is None else "a link that tells a name"
+        if link.to is not None and not ids.is_uuid(link.to):
+            return f"a link to {link.to[:40]!r}, which is no UUID"
+    return None
+
+
+def meant(namespace: str, to: str) -> tuple[str, str]:
+    """The memories that a link may be to: the one of this id, or else that of the episode whose event id this is."""
+    return to, ids.memory_id(namespace, to)
+
+
+def targets(namespace: str, links: Sequence[Link]) -> set[str]:
+    """All memories that links may be to."""
+    return {one for link in links if link.to is not None for one in meant(namespace, link.to)}
+
+
+def found(own: str, namespace: str, links: Sequence[Link], there: Container[str]) -> list[tuple[str, str]]:
+    """The kind and the memory of each link of a memory to one that is there, each once."""
+    told = dict[tuple[str, str], None]()
+    for link in links:
+        known = () if link.to is None else (one for one in meant(namespace, link.to) if one != own and one in there)
+        told |= {(link.kind, one): None for one in islice(known, 1)}
+    return list(told)
+
+
+def published(record: EpisodeAccepted, key: bytes) -> tuple[Link, ...]:
+    """The links as they were published, with their names. Raises SealError, and ValueError where a name is missing."""
+    if record.sealed_names is None and all(link.to is not None for link in record.links):
+        return record.links
+    names = iter(sealing.open_names(key, record.sealed_names or b"", record.memory_id))
+    found = tuple(link if link.to is not None else Link(link.kind, name=next(names, None)) for link in record.links)
+    if any(link.to is None and link.name is None for link in found):
+        raise ValueError("a link to a name that is not there")
+    return found
+
+
+def named(record: EpisodeAccepted, key: bytes) -> tuple[str, ...]:
+    """The links to names as the store keeps them: the kind, a blank, the name. Raises as `published`."""
+    return tuple(f"{link.kind} {link.name}" for link in published(record, key) if link.name is not None)
+
+
+def read(told: str) -> Link:
+    """The link that the store keeps so: to a name, as `named` writes it."""
+    kind, _, name = told.partition(" ")
+    return Link(kind, name=name)
