@@ -26,6 +26,7 @@ from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
 from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
 from memquorum.core.policy import UNCAPPED
+from memquorum.core.records import Link
 from memquorum.telemetry import metrics, reading
 from tests.support.clock import tick
 from tests.support.waiting import later, until
@@ -363,6 +364,7 @@ def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_i
         wait=True,
         subject="ada",
         derives_from=[last],
+        links=[{"kind": "requires", "to": told[0].event_id}, {"kind": "friendOf", "name": "jon"}],
         explicit=True,
         occurred_at=START + 9,
     )
@@ -372,6 +374,9 @@ def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_i
     (garden,) = memory.memories(subjects=["ada"], cursor=page.next).memories
     assert (garden.derives_from, page.memories[0].goals, page.memories[1].follows) == ((last,), ("visit",), hall)
     assert garden.accesses == 0, "a list is no use"
+    assert garden.links == (Link("requires", first), Link("friendOf", name="jon"))
+    assert memory.get(garden.memory_id).links == garden.links
+    assert f"Its publisher links it: requires {first}, friendOf jon." in str(memory.explain(garden.memory_id))
     with pytest.raises(Invalid, match="cursor"):
         memory.memories(cursor="1")
 
@@ -382,9 +387,12 @@ def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_i
     assert cli.main(["export", *asked, "-o", str(file)]) == OK
     whole = json.loads(file.read_text())
     assert [one.get("text", one.get("name")) for one in whole["@graph"]] == [
-        "visit", "Ada Weil lives at 4 Harbour Road.", "Ada Weil has 2 cats.", "Ada Weil has 2 cats and a garden.",
+        "visit", "jon", "Ada Weil lives at 4 Harbour Road.", "Ada Weil has 2 cats.",
+        "Ada Weil has 2 cats and a garden.",
     ]  # fmt: skip
-    assert whole["@graph"][3]["derivesFrom"] == [f"urn:uuid:{last}"]
+    node = whole["@graph"][4]
+    assert (node["derivesFrom"], node["requires"]) == ([f"urn:uuid:{last}"], [f"urn:uuid:{first}"])
+    assert node["friendOf"] == [whole["@graph"][1]["id"]]
     assert cli.main(["export", *asked, "-o", str(tmp_path / "nowhere" / "x")]) == USAGE
 
     memory.erase(memory_id=last, dry_run=False)

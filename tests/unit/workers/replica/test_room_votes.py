@@ -13,6 +13,7 @@ from memquorum.core.policy import BudgetPolicy, EpochPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
+    Link,
     ProtectionOrdered,
 )
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
@@ -85,6 +86,15 @@ def test_what_is_protected_or_promoted_stays_and_what_was_made_of_it_goes_first(
     with member.view.batch():
         member.view.weights.moved("space", {"m01": SHORT_TERM})
     assert member.yes("m01") == ["m01"]
+
+
+def test_what_is_required_stays_and_every_link_makes_central(member: Member) -> None:
+    member.episode("early", worth=50, links=(Link("requires", "later"),))
+    member.episode("later", worth=50, links=(Link("requires", "m02"), Link("partOf", "m03"), Link("isA")))
+    assert member.yes("m02") == [] and member.yes("m03") == ["m03"]
+    assert member.alive()["early"].needs == (), "nothing is required that was not there before"
+    assert [member.alive()[name].links for name in ("m02", "m03", "later", "early")] == [1, 1, 0, 0]
+    assert member.alive()["later"].needs == ("m02",)
 
 
 def test_what_was_let_go_counts_no_more_but_what_was_used_meanwhile_does(member: Member) -> None:
