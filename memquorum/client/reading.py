@@ -266,9 +266,6 @@ def show(console: Console, one: Shown) -> None:
     said = f"no text: {one.tier}" if one.text is None else " ".join(one.text.split())
     console.print(terminal.text(console, said), soft_wrap=True)
     _whence(console, one)
-    if one.links:
-        linked = ", ".join(f"{link.kind} {link.to or link.name}" for link in one.links)
-        console.print(terminal.text(console, f"        {linked}"), style="dim", soft_wrap=True)
 
 
 def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
