@@ -20,7 +20,7 @@ _AT_ONCE = 128
 _CELLS = 16_000_000
 # Of so many that lie nearest the first that are kept are mostly found without looking at the rest.
 _NEAR = 512
-_NEVER = np.iinfo(np.int64).min
+_NEVER = np.float32(-np.inf)
 
 Numbers = NDArray[np.int16]
 Flags = NDArray[np.bool_]
@@ -85,36 +85,37 @@ class Asking:
         if number is None or number not in self._queries:
             return None
         if number not in self._first:
-            self._first[number] = _highest(np.where(among, self._keys(number), _NEVER), _NEAR)
-        return Near(self._first[number], lambda: self._keys(number))
+            self._first[number] = _highest(np.where(among, self._products(number), _NEVER), _NEAR)
+        return Near(self._first[number], lambda: self._products(number))
 
-    def _keys(self, number: int) -> NDArray[np.int64]:
+    def _products(self, number: int) -> NDArray[np.float32]:
         at = self._place[number]
         if not self._begin <= at < self._begin + len(self._block):
             some = self._order[at : at + self._at_once]
             self._begin, self._block = at, self._vectors.products([self._queries[one] for one in some])
-        count = len(self._vectors)
-        # Unlike each other, so that the order of equals is no matter of how they are sorted.
-        found: NDArray[np.int64] = self._block[at - self._begin].astype(np.int64) * count - np.arange(count)
+        found: NDArray[np.float32] = self._block[at - self._begin]
         return found
 
 
 class Near:
     """How near each memory lies to one query."""
 
-    def __init__(self, first: Rows, keys: Callable[[], NDArray[np.int64]]) -> None:
-        """`first`: the rows that lie nearest, nearest first; `keys`: answers how near all lie."""
-        self._first, self._keys = first, keys
+    def __init__(self, first: Rows, products: Callable[[], NDArray[np.float32]]) -> None:
+        """`first`: the rows that lie nearest, nearest first; `products`: answers how near all lie."""
+        self._first, self._products = first, products
 
     def nearest(self, count: int, kept: Flags) -> list[int]:
         """The rows of the nearest that are kept, at most so many; none is kept that was not flagged."""
         found = self._first[kept[self._first]][:count]
         if len(found) < count and len(self._first) == _NEAR:
-            found = _highest(np.where(kept, self._keys(), _NEVER), count)
+            found = _highest(np.where(kept, self._products(), _NEVER), count)
         return [int(row) for row in found]
 
 
-def _highest(keys: NDArray[np.int64], count: int) -> Rows:
-    part = np.argpartition(keys, len(keys) - count)[-count:] if count < len(keys) else np.arange(len(keys))
-    part = part[keys[part] > _NEVER]
-    return part[np.argsort(keys[part])[::-1]].astype(np.int32)
+def _highest(products: NDArray[np.float32], count: int) -> Rows:
+    """The rows of the highest, the lower row first among equals: whoever sorts, the same."""
+    least = _NEVER
+    if count < len(products):
+        least = np.partition(products, len(products) - count)[len(products) - count]
+    some = np.flatnonzero((products >= least) & (products > _NEVER))
+    return some[np.lexsort((some, -products[some]))][:count].astype(np.int32)
