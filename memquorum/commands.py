@@ -4,6 +4,7 @@ parser is made of all that its modules declare."""
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -165,6 +166,17 @@ def _first_paragraph(text: str | None) -> str:
 
 
 # Options that several programs share ----------------------------------------------------------------------------------
+
+
+def seconds(text: str) -> float:
+    """So many seconds, 0 or more. Raises ArgumentTypeError."""
+    try:
+        said = float(text)
+    except ValueError:
+        said = -1.0
+    if not 0 <= said < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: say seconds, 0 or more")
+    return said
 
 
 def when(text: str) -> int:

@@ -53,6 +53,7 @@ R = TypeVar("R", SearchResult, Retrieved, Recalled, Context)
 
 _LOG = logging.getLogger("memquorum.client")
 _AGAIN_S = 0.5
+_SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
 class AsyncMemory(Ordering):
@@ -270,7 +271,7 @@ class AsyncMemory(Ordering):
     async def session(self, session: str, *, after: After = None) -> Session:
         """What comes of a session, by agents: its summaries, which of them wait for their vote and until when, and why
         others are not made. Raises NotFound where no memory of the namespace is of it."""
-        path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session)}"
+        path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session, 'session')}"
         return await self._get(Session, path, **_after(after))
 
     async def _use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
@@ -333,7 +334,7 @@ class AsyncMemory(Ordering):
     ) -> Rollup:  # fmt: skip
         """What is said of one thing across sessions, word for word, now or as of a time in milliseconds. `history`:
         also the patches that made it so. Raises NotFound where no roll-up is called so."""
-        path = f"/rollups/{wire.path_id(self.namespace)}/{wire.path_id(topic)}"
+        path = f"/rollups/{wire.path_id(self.namespace)}/{wire.path_id(topic, 'topic')}"
         more = {"history": "true"} if history else {}
         return await self._get(Rollup, path, **_rolled_up(as_of, persona), **more, **_gates(gates))
 
@@ -350,8 +351,8 @@ class AsyncMemory(Ordering):
         return Receipt(intent.namespace, intent.event_id, intent.memory_id), data
 
     async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
-        """Sends (namespace, event id, value) in order and waits until Kafka has confirmed all."""
-        producer = await self._kafka()
+        """Sends (namespace, event id, value) in order, each dated 1 ms later, and waits until Kafka has all."""
+        producer, now = await self._kafka(), int(time.time() * 1_000)
         hops = [self._hop(namespace, event_id) for namespace, event_id, _ in records]
         try:
             sent = [
@@ -363,8 +364,9 @@ class AsyncMemory(Ordering):
                         *wire.headers(kind, event_id, hop.send(topic, None, event_id)),
                         *self._signed(topic, value),
                     ],
+                    timestamp_ms=now + min(at, _SPREAD_MS),
                 )
-                for hop, (namespace, event_id, value) in zip(hops, records, strict=True)
+                for at, (hop, (namespace, event_id, value)) in enumerate(zip(hops, records, strict=True))
             ]
             await asyncio.gather(*sent)
         except KafkaError as error:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid
-from memquorum.commands import FAILED, NOT_FOUND, OK, REFERENCE, Option, flag, one_of, option
+from memquorum.commands import FAILED, NOT_FOUND, OK, REFERENCE, Option, flag, one_of, option, seconds
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.retrieval import ordered
@@ -20,7 +20,7 @@ from memquorum.core.text.plurals import many
 T = TypeVar("T", bound=Any)
 
 _IDS = option("memory_ids", nargs="+", metavar="ID")
-_TIMEOUT = option("--timeout", type=float, default=10.0, metavar="S", help="20 at most (default: 10)")
+_TIMEOUT = option("--timeout", type=seconds, default=10.0, metavar="S", help="20 at most (default: 10)")
 _UNDER_WAY = ("ordered", "asked", "not yet")
 
 

@@ -19,7 +19,7 @@ from memquorum.client.errors import Invalid
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
-from memquorum.commands import FAILED, OK, USAGE, option, when
+from memquorum.commands import FAILED, OK, USAGE, option, seconds, when
 from memquorum.core.records.episodes import RESERVED, SHARES, Carried
 
 _BATCH = 500
@@ -65,7 +65,7 @@ _LOST = {
     "publish",
     option("text", nargs="*", metavar="TEXT", help="what happened; without it, or -, JSON lines are read"),
     option("-w", "--wait", action="store_true", help="until it is searchable, and say what became of it"),
-    option("--timeout", type=float, default=30.0, metavar="S", help="with --wait (default: 30)"),
+    option("--timeout", type=seconds, default=30.0, metavar="S", help="with --wait (default: 30)"),
     *_OF_EACH,
     example='memquorum publish -n greenhouse -a planner --wait "Valve 3 opens at 4 bar."',
 )

@@ -16,7 +16,7 @@ from memquorum.client import settings
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
 from memquorum.client.values import Gates, Only
-from memquorum.commands import OK, flag, option, titled, when
+from memquorum.commands import OK, flag, option, seconds, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -103,7 +103,8 @@ def _search(parsed: argparse.Namespace) -> int:
         return OK
     console = terminal.console()
     if not hits:
-        console.print(f"nothing in {memory.namespace!r} yet")
+        passes = "of what passes the filters" if only(parsed) else "yet"
+        console.print(f"nothing in {memory.namespace!r} {passes}")
     for hit in hits:
         _show(console, f"{hit.score:6.3f}", hit)
     return OK
@@ -135,7 +136,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     option("--goal", help="in place of ID: begin at what this goal needs"),
     option("--steps", type=int, default=5, help="so many before and after in the session (default: 5)"),
     option("--links", type=int, default=2, help="so many to what it was made of, or was made of it (default: 2)"),
-    option("--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"),
+    option("--within", type=seconds, default=0, metavar="S", help="also what else occurred so near, in seconds"),
     _BUDGET,
     _PEEK,
     _AFTER,
@@ -247,14 +248,16 @@ def _context(parsed: argparse.Namespace, found: Retrieved | Recalled) -> int:
         return OK
     console = terminal.console()
     for item in found.items:
-        _show(console, f"{item.way:>7}" if isinstance(item, Around) else f"{item.score:6.3f}", item)
+        _show(console, f"{item.way:>7}" if isinstance(item, Around) else f"{item.score:6.3f}", item, whole=True)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     return OK
 
 
-def _show(console: Console, mark: str, one: Hit | Answering | Around) -> None:
-    console.print(terminal.text(console, f"{mark}  {_short(one.text)}"), soft_wrap=True)
+def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: bool = False) -> None:
+    """`whole`: what fits a budget is not cut."""
+    said = " ".join(one.text.split()) if whole else _short(one.text)
+    console.print(terminal.text(console, f"{mark}  {said}"), soft_wrap=True)
     _whence(console, one)
     if one.conflicts_with:
         told = f"        says otherwise than {', '.join(one.conflicts_with)}; both stand"
@@ -262,9 +265,11 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around) -> None:
 
 
 def show(console: Console, one: Shown) -> None:
-    """Prints a memory in two lines: its text, and where it is from."""
+    """Prints a memory: its text, a summary's line for line, and where it is from."""
     said = f"no text: {one.tier}" if one.text is None else " ".join(one.text.split())
-    console.print(terminal.text(console, said), soft_wrap=True)
+    lines = [said] if one.text is None or one.made_by is None else one.text.split("\n")
+    for line in lines:
+        console.print(terminal.text(console, line), soft_wrap=True)
     _whence(console, one)
 
 

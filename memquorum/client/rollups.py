@@ -51,7 +51,7 @@ def _told(parsed: argparse.Namespace, found: Rollup | Rollups, words: Iterator[s
         return OK
     console = terminal.console()
     for line in words:
-        console.print(Text(line))
+        console.print(Text(line), soft_wrap=not console.is_terminal)  # what reads a pipe looks for whole sentences
     return OK
 
 

@@ -15,7 +15,7 @@ from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreachable
 from memquorum.client.sync import Memory
-from memquorum.commands import FAILED, OK, option
+from memquorum.commands import FAILED, OK, option, seconds
 from memquorum.core.api.answers import Session, SessionPart
 from memquorum.core.retrieval.sessions import lines
 from memquorum.core.text.plurals import many
@@ -40,7 +40,7 @@ def _session(parsed: argparse.Namespace) -> int:
 @command(
     "end-session",
     _NAMED,
-    option("--wait", type=float, default=10.0, metavar="SECONDS",
+    option("--wait", type=seconds, default=10.0, metavar="SECONDS",
            help="how long to wait for what comes of it (default: 10)"),
     example="memquorum end-session -n greenhouse shift-1",
 )  # fmt: skip

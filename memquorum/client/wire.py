@@ -48,10 +48,11 @@ def waiting(seconds: float) -> dict[str, int]:
     return {"wait_ms": min(POLL_MS, max(0, int(seconds * 1000)))}
 
 
-def path_id(named: str) -> str:
-    """An id as part of a path. Raises Invalid for what is none: without one the path is another's."""
+def path_id(named: str, field: str | None = None) -> str:
+    """An id or a name as part of a path. Raises Invalid for what is none: without one the path is another's."""
     if not isinstance(named, str) or not named:
-        raise Invalid("bad_id", None, f"an id is text that is not empty, not {named!r:.80}")
+        what = "an id" if field is None else "a name"
+        raise Invalid("bad_id", field, f"{what} is text that is not empty, not {named!r:.80}")
     return quote(named, safe="")
 
 

@@ -33,17 +33,18 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
     topic = query.read_name("topic", request.path_params["topic"])
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
-    as_of = query.read_as_of(asked.get("as_of"))
+    as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))
     found = await asyncio.to_thread(
         found_in.shown, namespace, topic, log,
         as_of=as_of,
-        persona=query.read_persona(asked.get("persona")),
+        persona=persona,
         history=query.read_flag("history", asked.get("history")),
         most=most,
     )  # fmt: skip
     if found is None:
         when = "" if as_of is None else f" as of {moment(as_of)}"
-        return unknown("topic", f"no roll-up of that name in {namespace!r}{when}")
+        whose = "" if persona is None else f" with a sentence by or about {persona!r}"
+        return unknown("topic", f"no roll-up of that name in {namespace!r}{whose}{when}")
     mask = service.redaction.of(namespace, asked=query.read_flag("redact", asked.get("redact")))
     return Told(await asyncio.to_thread(mask.rollup, found))
 

@@ -101,6 +101,7 @@ def patches(
     for each in sorted(said, key=lambda one: (one.at, one.memory_id, one.start)):
         for name in reading.names(each.text):
             spoken[name.key].append((each, name))
+    _by_identifier(spoken)
     for called_so in sorted(spoken):
         of, topic = spoken[called_so], topics.get(called_so)
         if topic is None and len(of) < least:
@@ -109,6 +110,21 @@ def patches(
         there = [Uttered(*s, one.text, one.patch.at, one.agent, one.subject)
                  for s, one in now.get(topic, {}).items() if one.text is not None]  # fmt: skip
         yield from _revised(topic, [one for one in of if one[0].span not in seen[topic]], there, reading)
+
+
+def _by_identifier(spoken: defaultdict[str, list[tuple[Uttered, Name]]]) -> None:
+    """Counts what is said of "filter housing H3" among what is said of "H3", where nothing else is called so."""
+    heads: defaultdict[str, list[str]] = defaultdict(list)
+    for called_so in spoken:
+        head, _, last = called_so.rpartition(" ")
+        if head and any(map(str.isdigit, last)) and any(map(str.isalpha, last)):
+            heads[last].append(called_so)
+    for last, of in heads.items():
+        if last in spoken and len(of) == 1:
+            for each, name in spoken[of[0]]:
+                start = name.end - len(each.text[name.start : name.end].split()[-1])
+                spoken[last].append((each, Name(last, start, name.end)))
+            spoken[last].sort(key=lambda one: (one[0].at, one[0].memory_id, one[0].start))
 
 
 def _begun(namespace: str, first: Uttered, name: Name) -> str:

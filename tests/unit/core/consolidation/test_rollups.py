@@ -69,6 +69,17 @@ def test_of_what_three_sentences_speak_there_is_a_roll_up() -> None:
     assert patches("plant", of, log) == [], "asked again of the same"
 
 
+def test_what_is_said_of_a_thing_with_its_kind_is_said_of_its_identifier() -> None:
+    housing = "Filter housing H3 leaks at the lower seal."
+    some = said(housing, "H3 was opened by Lena.", "The screws of H3 need 12 newton metres.")
+    (topic,) = {one.topic for one in patches("plant", some, [])}
+    log = journalled([], patches("plant", some, []), some, 5)
+    assert called(log) == {topic: "H3"}
+    assert {one.text for one in standing(log)[topic].values()} >= {housing, "H3 was opened by Lena."}
+    two = [*some, *said("Room H3 was painted.", since=2_000)]
+    assert not patches("plant", two, []), "which of the two is H3 nobody can tell"
+
+
 def test_what_was_not_made_comes_with_the_next_question() -> None:
     of = said(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
     whole, log = patches("plant", of, []), list[Logged]()
