@@ -11,7 +11,7 @@ from memquorum.core import authorship, ids, linking, sealing
 from memquorum.core.intake import Origin
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
-from memquorum.core.records import EpisodeAccepted, EpisodeRecorded, IntakeRefused
+from memquorum.core.records import EpisodeAccepted, EpisodeRecorded, IntakeRefused, Link
 from memquorum.core.records.episodes import SHARES
 
 KEPT_MS = 7 * 24 * 3600 * 1000
@@ -44,7 +44,7 @@ def of_failed(
         opened = sealing.open_signed(key, accepted.sealed_signed, accepted.memory_id)
         signature, payload = opened[: authorship.SIGNATURE_BYTES], opened[authorship.SIGNATURE_BYTES :]
     elif key is not None:
-        payload = _said(replace(accepted, links=linking.published(accepted, key)), text)
+        payload = _said(replace(accepted, links=_links(accepted, key)), text)
     return IntakeRefused(
         origin_topic=accepted.origin_topic,
         origin_partition=accepted.origin_partition,
@@ -56,6 +56,14 @@ def of_failed(
         sealed_payload=seal_payload(accepted.memory_id, key, nonce, payload) if key is not None else b"",
         signature=signature,
     )
+
+
+def _links(accepted: EpisodeAccepted, key: bytes) -> tuple[Link, ...]:
+    """Its links as they were published; without those to names where the names cannot be opened."""
+    try:
+        return linking.published(accepted, key)
+    except ValueError:  # SealError too: what failed has its letter all the same
+        return tuple(link for link in accepted.links if link.to is not None)
 
 
 def _said(accepted: EpisodeAccepted, text: str) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
@@ -61,3 +63,10 @@ def test_the_letter_of_what_failed_has_the_names_under_seal() -> None:
     letter = letters.of_failed(episode, "said", KEY, NONCE, why="encoder", at=1)
     opened = letters.open_payload(memory_id("c"), KEY, letter.sealed_payload)
     assert b'{"kind": "friendOf", "name": "marta"}' in opened and b"marta" not in letter.sealed_payload
+
+
+def test_what_failed_has_its_letter_where_its_names_cannot_be_opened() -> None:
+    episode = replace(accepted("c", 1), links=BOTH, sealed_names=b"altered")
+    letter = letters.of_failed(episode, "said", KEY, NONCE, why="encoder", at=1)
+    opened = letters.open_payload(memory_id("c"), KEY, letter.sealed_payload)
+    assert json.loads(opened)["links"] == [{"kind": "requires", "to": A}]
