@@ -92,6 +92,8 @@ def _up(given: Settings, parsed: Namespace) -> int:
     print(f"memquorum runs. Its folder is {running.run_dir}")
     print(f"  Kafka      {running.bootstrap}")
     print(f"  retrieval  {running.retrieval_url}")
+    if running.summariser_url:  # text leaves the house, and what said so may be a run of weeks ago
+        print(f"  {summariser.told(running)}\n             (summariser_url in {running.file})")
     print("  make status | make psql | make down")
     return 0
 
