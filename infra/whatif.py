@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from infra.command import command
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON, flag, option, when
+from memquorum.core.budgets.rules import SCORES
 from memquorum.core.facets import TYPES
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy
@@ -75,7 +76,7 @@ def whatif(settings: Settings, parsed: Namespace) -> int:
     if parsed.json:
         print(json.dumps(report.plain(found)))
     else:
-        told = [*lines(found), *(suggested(found) if parsed.suggest else ())]
+        told = [*lines(found), *in_order(policies, judged), *(suggested(found) if parsed.suggest else ())]
         terminal.console(soft_wrap=True).print("\n".join(told), markup=False, highlight=False)
     return 0
 
@@ -113,6 +114,12 @@ def lines(found: Report) -> Iterator[str]:
             f"{date(regret.gone_at)}: {regret.why}; it was read on {date(regret.wanted_at)}"
         )
     yield f"hash {found.hash.hex()}"
+
+
+def in_order(policies: Iterable[str], judged: Iterable[Policy]) -> Iterator[str]:
+    """What a replay cannot do as it is done, in words: it has not the secret under which near-ties are drawn."""
+    if SCORES.intersection(policies) and any(one.budget.epsilon_ppm for one in judged):
+        yield "near-ties stand in their order here; an epoch draws among them by lot (budget.epsilon_ppm)"
 
 
 def suggested(found: Report) -> Iterator[str]:

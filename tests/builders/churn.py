@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from memquorum.core.budgets.items import CAPPED, HELD, LONG_TERM, NEEDED, PINNED, RESTING, SUPPORTS, Item
 from memquorum.core.budgets.ledger import REPLACED, Group, Ledger, Plan
+from memquorum.core.budgets.lots import Lots
 from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.facets import TYPES
 from memquorum.core.policy import PPM, BudgetPolicy
@@ -25,7 +26,9 @@ class Churn:
 
     def __init__(self, name: str, seed: int, policy: BudgetPolicy | None = None, *, budget: int = 4_000) -> None:
         self._random = Random(f"{name}/{seed}")
-        self.ledger = Ledger(name, policy or BudgetPolicy(), b"churn")
+        constants = policy or BudgetPolicy()
+        lots = Lots(constants, b"churn", {}, {}) if constants.epsilon_ppm else None
+        self.ledger = Ledger(name, constants, b"churn", lots)
         self.alive: dict[str, Item] = {}
         self._children: Counter[str] = Counter()
         # Ids in a list, so that one is drawn at once; what is gone is passed over and cleared away now and then.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from infra.policy import changed
-from infra.whatif import suggested
+from infra.whatif import in_order, suggested
 from memquorum.core.policy import BudgetPolicy, Policy, budgets
 from memquorum.core.whatif.replaying import Trial
 from memquorum.core.whatif.report import compare
@@ -33,3 +33,10 @@ def test_shares_are_told_with_what_they_are_worth_later() -> None:
     _, shares, _ = suggested(found)
     assert f"shares_ppm {list(one.shares_ppm)}" in shares
     assert shares.endswith(f"{one.shared} of the {one.later} of the second half, without them {one.unshared}")
+
+
+def test_it_says_where_an_epoch_would_draw_what_stands_in_order_here() -> None:
+    drawing = Policy(budget=BudgetPolicy(epsilon_ppm=1))
+    (told,) = in_order(["lru", "worth"], [Policy(), drawing])
+    assert told.startswith("near-ties stand in their order here; an epoch draws among them by lot")
+    assert [*in_order(["lru", "fifo", "random"], [drawing]), *in_order(["worth"], [Policy()])] == []

@@ -225,10 +225,12 @@ def test_what_was_named_has_to_gain_more_than_the_band_to_be_spared() -> None:
 
 
 @pytest.mark.parametrize("name", FORGETTING)
-@given(seed=st.integers(0, 10_000), shares=st.booleans())
-@settings(max_examples=6, deadline=None)
-def test_no_rule_is_broken_whatever_happens(name: str, seed: int, shares: bool) -> None:
+@given(seed=st.integers(0, 10_000), shares=st.booleans(), draws=st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_no_rule_is_broken_whatever_happens(name: str, seed: int, shares: bool, draws: bool) -> None:
     policy = BudgetPolicy(shares_ppm=(400_000, 300_000, 200_000, 100_000) if shares else ())
+    if draws:
+        policy = replace(policy, epsilon_ppm=PPM, subject_epsilon_ppm=5 * PPM, band_ppm=PPM)
     churn = Churn(name, seed, policy, budget=1_500)
     churn.run(1_000)
     assert not churn.broken
