@@ -12,11 +12,13 @@ from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.anew import fates
 from memquorum.core.journal.naming import Alike
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.withheld import Again, again
-from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders import aged
+from memquorum.core.orders.erase import AGE, AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasedEpisode
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
@@ -65,17 +67,21 @@ def found(
 ) -> list[Named]:
     """What would go: the episodes whose keys are there still, by id. One snapshot where the caller's transaction is
     REPEATABLE READ. With a `sight` nothing out of it is found."""
-    if sight is not None:
-        connection.execute(QUERIES["as_tenant"])
-        connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+    _seen_by(connection, sight)
     if selector == MEMORY:
         roots = [value]
     else:
-        said: dict[str, Any] = dict.fromkeys(_SAID.values())
-        if selector != NAMESPACE:
+        said: dict[str, Any] = dict.fromkeys((*_SAID.values(), "types", "before", "summaries"))
+        if selector == AGE:
+            named = aged.read(value)
+            said |= {"types": list(named.types), "before": named.before, "summaries": CONSOLIDATOR}
+        elif selector != NAMESPACE:
             said[_SAID[selector]] = value
         rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
         roots = [ids.memory_id(namespace, event_id) for (event_id,) in rows]
+        if selector == AGE:
+            spared = _spared(connection, namespace)
+            roots = [own for own in roots if own not in spared]
     taken = _taken(connection, namespace, roots, selector)
     remain = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)}).fetchall()
     summaries = _summaries(connection, namespace, taken)
@@ -110,15 +116,46 @@ def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[st
     return fates(taken, roots, memories, made_of, (), as_of=as_of)
 
 
-def staying(
-    connection: psycopg.Connection, namespace: str, selector: str, taken: Sequence[str], *, sight: Sight | None = None
-) -> list[Staying]:
-    """What says the same as what is taken and stays, by id, each with the reason."""
-    if selector == NAMESPACE or not taken:
-        return []
+def oldest(connection: psycopg.Connection, shard: int, before: int, *, sight: Sight) -> dict[tuple[str, str], int]:
+    """When the oldest memory of a shard occurred that no hold spares, by namespace and type, where that was before a
+    time."""
+    _seen_by(connection, sight)
+    rows = connection.execute(QUERIES["retention_oldest"], {"shard": shard, "before": before})
+    return {(namespace, type): created for namespace, type, created in rows}
+
+
+def _seen_by(connection: psycopg.Connection, sight: Sight | None) -> None:
+    """Lets the rest of the transaction see nothing out of a sight, where there is one."""
     if sight is not None:
         connection.execute(QUERIES["as_tenant"])
         connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+
+
+def _spared(connection: psycopg.Connection, namespace: str) -> set[str]:
+    """What an order by age leaves, however old: what is held, and all that this was made of."""
+    return {own for (own,) in connection.execute(QUERIES["erasure_spared"], {"namespace": namespace})}
+
+
+def staying(
+    connection: psycopg.Connection,
+    namespace: str,
+    selector: str,
+    value: str,
+    taken: Sequence[str],
+    *,
+    sight: Sight | None = None,
+) -> list[Staying]:
+    """What says the same as what is taken and stays, by id, each with the reason; by age, what is as old and stays."""
+    if selector == NAMESPACE or not (taken or selector == AGE):
+        return []
+    _seen_by(connection, sight)
+    if selector == AGE:
+        # What was said again later has an age of its own, and needs no reason.
+        named = aged.read(value)
+        wanted = {"ids": sorted(_spared(connection, namespace)), "types": list(named.types), "before": named.before}
+        return [
+            Staying(*row) for row in connection.execute(QUERIES["erasure_held_back"], wanted | {"namespace": namespace})
+        ]
     alike, memories, _ = _alike(connection, namespace, taken)
     reasons = alike.staying(set(taken), memories, selector)
     return [Staying(own, memories[own].agent, memories[own].created, why) for own, why in sorted(reasons.items())]
@@ -142,14 +179,14 @@ def _taken(
     connection: psycopg.Connection, namespace: str, roots: Sequence[str], selector: str
 ) -> dict[str, str | None]:
     """The roots and all that goes with them, each with that because of which it does; core/journal/naming says what
-    does. Of a whole namespace the roots are all that there is."""
+    does. Of a whole namespace the roots are all that there is, and by age nothing goes but their families."""
     taken: dict[str, str | None] = {}
     more: dict[str, str | None] = dict.fromkeys(roots)
     while more:
         rows = connection.execute(QUERIES["erasure_family"], {"namespace": namespace, "ids": list(more)})
         family = {memory_id: because or more[memory_id] for memory_id, because in rows}
         taken = family | taken
-        if selector == NAMESPACE:
+        if selector in (NAMESPACE, AGE):
             break
         alike, memories, erased = _alike(connection, namespace, taken)
         more = dict(alike.unsupported(taken, memories, erased, selector == SUBJECT))

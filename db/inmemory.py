@@ -25,7 +25,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consolidation.alike import cosine_ppm
 from memquorum.core.journal import anew, grounds, links
-from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
+from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, Names, matching
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
     Answered,
@@ -243,18 +243,18 @@ class InMemoryStore:
 
     def named(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
         """What an order names of what is there, by id."""
-        roots = [value] if selector == MEMORY else []
+        roots, named = [value] if selector == MEMORY else [], matching(selector, value)
         for (where, event_id), event in self.events.items():
             own = ids.memory_id(where, event_id)
-            agent, subject = event.agent or "", event.subject or ""
-            named = matches(selector, value, id=own, agent=agent, subject=subject, source=event.source)
-            if where == namespace and event.agent is not None and named:
+            said = Names(own, event.agent or "", event.subject or "", event.source, event.type, event.occurred)
+            if where == namespace and event.agent is not None and named(said):
                 roots.append(own)
         kin = Kin()
         for made in self.provenance.values():
             if made.namespace == namespace:
                 kin.add(made)
-        taken = kin.taken(selector, roots, self.memories, self.erased)
+        held = [own for own, kind in self.protected if kind == HOLD]
+        taken = kin.taken(selector, roots, self.memories, self.erased, held)
         found = ((one, self._was(namespace, one)) for one in sorted(taken))
         memories, made_of = self.memories, _made_of(self, taken)
         as_of = max((self.states[memories[one].shard].as_of for one in made_of), default=0)

@@ -260,7 +260,8 @@ WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name events
 -- First outcomes of (namespace, event id).
-SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq, e.agent, e.subject, e.source, e.session
+SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq, e.agent, e.subject, e.source, e.session,
+    e.type, e.occurred
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace, event_id) USING (namespace, event_id)
 
@@ -301,17 +302,17 @@ COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touch
 
 -- :name event_copy
 -- First outcomes.
-COPY event (namespace, event_id, shard, outcome, memory_id, seq, agent, subject, source, session)
+COPY event (namespace, event_id, shard, outcome, memory_id, seq, agent, subject, source, session, type, occurred)
     FROM STDIN (FORMAT BINARY)
 
 -- :name event_update
 -- The outcomes of events that had failed and were tried again.
 UPDATE event e
 SET outcome = n.outcome, memory_id = n.memory_id, seq = n.seq, agent = n.agent, subject = n.subject, source = n.source,
-    session = n.session
+    session = n.session, type = n.type, occurred = n.occurred
 FROM json_to_recordset(%(rows)s) AS n (
     namespace text, event_id text, shard integer, outcome text, memory_id uuid, seq bigint, agent text, subject text,
-    source text, session text)
+    source text, session text, type text, occurred bigint)
 WHERE e.namespace = n.namespace AND e.event_id = n.event_id
 
 -- :name journal_copy
@@ -656,13 +657,64 @@ SELECT shard, namespace, order_id::text, selector, value, accepted_at FROM erasu
 SELECT namespace, memory_id::text FROM erased WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name erasure_roots
--- The events of episodes that say a name; of all of the namespace where none is given. Those that were kept out have no
--- key, and accesses have no agent here.
+-- The events of episodes that say a name, or are of some types and occurred before a time; of all of the namespace where
+-- nothing is given. Those that were kept out have no key, and accesses have no agent here. A summary goes with what it was
+-- made of, and not by an age of its own.
 SELECT event_id
 FROM event
 WHERE namespace = %(namespace)s AND agent IS NOT NULL AND outcome <> 'erased'
   AND (%(agent)s::text IS NULL OR agent = %(agent)s) AND (%(subject)s::text IS NULL OR subject = %(subject)s)
   AND (%(source)s::text IS NULL OR source = %(source)s)
+  AND (%(before)s::bigint IS NULL OR (
+      occurred < %(before)s AND type = ANY(%(types)s::text[]) AND agent <> %(summaries)s::text))
+
+-- :name erasure_spared
+-- What is held in a namespace, and all that it was made of: an order by age leaves it.
+WITH RECURSIVE spared (id) AS (
+    SELECT memory_id FROM protection WHERE kind = 'hold' AND namespace = %(namespace)s
+    UNION
+    SELECT p.parent
+    FROM spared s JOIN provenance p ON p.child = s.id AND p.namespace = %(namespace)s AND p.follows
+)
+SELECT id::text FROM spared
+
+-- :name retention_times
+-- The times of shards.
+SELECT shard, as_of FROM shard WHERE shard = ANY(%(shards)s::integer[])
+
+-- :name retention_oldest
+-- Of each namespace of a shard and each type, when the oldest occurred that is there still, or that something was made of
+-- that is, where that was before a time; but for what is held, and what that was made of.
+WITH RECURSIVE spared (id, namespace) AS (
+    SELECT memory_id, namespace FROM protection WHERE kind = 'hold' AND shard = %(shard)s
+    UNION
+    SELECT p.parent, s.namespace
+    FROM spared s JOIN provenance p ON p.child = s.id AND p.namespace = s.namespace AND p.follows
+), there (id, namespace) AS (
+    SELECT m.id, m.namespace
+    FROM memory m
+    WHERE m.shard = %(shard)s AND m.tier <> 'gone'
+      AND (m.created < %(before)s OR EXISTS (SELECT FROM provenance p WHERE p.child = m.id AND p.follows))
+    UNION
+    SELECT p.parent, t.namespace
+    FROM there t JOIN provenance p ON p.child = t.id AND p.namespace = t.namespace AND p.follows
+)
+SELECT m.namespace, m.type, min(m.created)
+FROM there t
+JOIN memory m ON m.id = t.id
+WHERE m.created < %(before)s AND m.made_by IS NULL AND m.namespace = t.namespace
+  AND NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id) AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
+GROUP BY m.namespace, m.type
+
+-- :name erasure_held_back
+-- Of what is spared, the memories that an order by age would take else.
+SELECT m.id::text, m.agent, m.created,
+    CASE WHEN EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id AND p.kind = 'hold')
+         THEN 'it is held' ELSE 'what was made of it is held' END
+FROM memory m
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier <> 'gone'
+  AND m.created < %(before)s AND m.type = ANY(%(types)s::text[]) AND m.made_by IS NULL
+ORDER BY m.id
 
 -- :name erasure_family
 -- Those ids and all that goes where they go in the namespace: what was made of them, and their echoes. A path may be a
@@ -2293,7 +2345,7 @@ ORDER BY seq
 
 -- :name audit_event
 -- First outcomes of events, in the order of the journal.
-SELECT namespace, event_id, shard, outcome, memory_id::text, seq, agent, subject, source, session
+SELECT namespace, event_id, shard, outcome, memory_id::text, seq, agent, subject, source, session, type, occurred
 FROM event
 WHERE shard = %(shard)s
 ORDER BY seq, namespace, event_id

@@ -16,12 +16,12 @@ from msgspec.structs import asdict
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import erasure_rows, explain_rows, found_rows, order_rows, outcome_rows, receipt_rows, rollup_rows, session_rows
+from db import explain_rows, found_rows, order_rows, outcome_rows, receipt_rows, rollup_rows, session_rows
 from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
-from db.erasure_rows import Named, Staying
+from db.erasure_reads import ErasureReads
 from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
@@ -54,7 +54,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads:
+class Reads(ErasureReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
@@ -237,18 +237,6 @@ class Reads:
         wanted = {"shards": list(range(len(known))), "configs": list(known)}
         rows = await self._account(lambda connection: connection.execute(QUERIES["configurations"], wanted).fetchall())
         return [(shard, pre_prepare, tuple(commits)) for shard, pre_prepare, commits in rows]
-
-    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
-        """Everything that an erasure would take, by id."""
-        return await self._account(
-            lambda connection: erasure_rows.found(connection, namespace, selector, value, sight=sight)
-        )
-
-    async def staying(self, sight: Sight, namespace: str, selector: str, taken: list[str]) -> list[Staying]:
-        """What says the same as what an erasure takes, and stays."""
-        return await self._account(
-            lambda connection: erasure_rows.staying(connection, namespace, selector, taken, sight=sight)
-        )
 
     async def resting(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Resting]:
         """Those of the memories that the namespace has, and what keeps them from coming back."""

@@ -19,7 +19,7 @@ from memquorum.core.orders.erase import AGENT, ERASURE, MEMORY, SOURCE, SUBJECT
 from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval.ordered import counted, sent, summed_up
+from memquorum.core.retrieval.ordered import counted, sent, stays, summed_up
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
@@ -76,7 +76,7 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
     with link.use() as connection, connection.transaction():
         found = erasure_rows.found(connection, order.namespace, order.selector, order.value)
         ids = [one.episode.memory_id for one in found]
-        staying = erasure_rows.staying(connection, order.namespace, order.selector, ids)
+        staying = erasure_rows.staying(connection, order.namespace, order.selector, order.value, ids)
         standing = protections(connection, ids)
     memories = sum(one.episode.commitment is not None for one in found)
     if not found:
@@ -95,7 +95,7 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
     if len(found) > _LISTED:
         told.append(f"  and {len(found) - _LISTED:,} more")
     if staying:
-        told.append("what says the same and stays, unless an order names it too:")
+        told.append(stays(order.selector))
     told += [f"  {left.memory_id}  by {left.agent}, {moment(left.created)}: {left.why}" for left in staying[:_LISTED]]
     if len(staying) > _LISTED:
         told.append(f"  and {len(staying) - _LISTED:,} more")

@@ -39,17 +39,20 @@ class Ordering:
         subject: str | None = None,
         agent: str | None = None,
         source: str | None = None,
+        types: Sequence[str] = (),
+        before: int | None = None,
         everything: bool = False,
         dry_run: bool = True,
         reference: str | None = None,
         timeout: float = 10.0,
     ) -> Erasure:
-        """What an erasure of one memory, subject, agent, source, or of everything here takes, with all that was made of
-        it. With `dry_run=False` it is ordered, and there is no way back.
+        """What an erasure of one memory, subject, agent, source, of all that occurred `before` a time (milliseconds
+        since the epoch; of some `types` alone, where they are named), or of everything here takes, with all that was
+        made of it. With `dry_run=False` it is ordered, and there is no way back.
         """
         return await self._order(
             Erasure, "erase", timeout, memory_id=memory_id, subject=subject, agent=agent, source=source,
-            everything=everything, dry_run=dry_run, reference=reference,
+            types=tuple(types) or None, before=before, everything=everything, dry_run=dry_run, reference=reference,
         )  # fmt: skip
 
     async def erasure_receipt(self, order_id: str) -> dict[str, Any]:

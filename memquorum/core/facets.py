@@ -18,9 +18,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from memquorum.core import policy
 from memquorum.core.policy import PPM
 
-TYPES = ("episodic", "semantic", "social", "task")
+TYPES = policy.TYPES
 EPISODIC = TYPES[0]
 PURPOSES_MAX = 16
 

@@ -304,6 +304,65 @@ PAPER_SCALES_S = (10.0, 60.0, 3600.0)
 NO_CAPS = CapsPolicy(Fraction(1), Fraction(1))
 
 
+TYPES = ("episodic", "semantic", "social", "task")
+"""The types of memories (`core.facets`)."""
+AGE_LEAST_MS = 60 * 1000
+"""The youngest that a rule may erase: a shorter life than a minute is no memory."""
+_UNITS: Mapping[str, int] = MappingProxyType({"m": 60_000, "h": 3_600_000, "d": 86_400_000})
+_RULE = re.compile(r"(?P<pattern>[A-Za-z0-9][A-Za-z0-9._:@+-]*\*?|\*)=(?P<ages>[^=]+)")
+_AGE = re.compile(r"(?P<count>[0-9]{1,9})(?P<unit>[mhd])")
+
+
+class ErasePolicy(Struct, frozen=True):
+    """How old memories may become by law, whatever they are worth (`core.orders.aged`)."""
+
+    # Namespaces by blanks, each with types and the age at which those are erased: `team-*=episodic:90d,social:30d
+    # support=task:365d`. The first that fits counts; a type that is not named is kept, and so is all else.
+    after: str = ""
+    # By the stream's clock: it is erased at most so long after it came of age.
+    every_ms: int = 24 * 3600 * 1000
+
+
+class Retention(Struct, frozen=True):
+    """The rule of a namespace: by type, the age in milliseconds at which it is erased."""
+
+    pattern: str
+    ages: Mapping[str, int]
+
+
+def retention(policy: ErasePolicy) -> tuple[Retention, ...]:
+    """The rules of `erase.after` in their order. Raises PolicyError for what is none, and names it."""
+    return tuple(map(_rule, policy.after.split()))
+
+
+def age_ms(text: str) -> int:
+    """An age as people write it, in milliseconds: minutes, hours or days, as in 30m, 12h, 90d. Raises ValueError."""
+    read = _AGE.fullmatch(text)
+    if read is None:
+        raise ValueError(f"{text[:40]!r} is no age: say minutes, hours or days, as in 30m, 12h or 90d")
+    return int(read["count"]) * _UNITS[read["unit"]]
+
+
+def _rule(told: str) -> Retention:
+    read = _RULE.fullmatch(told)
+    if read is None:
+        raise _error(f"erase.after: {told!r} is not NAMESPACE=TYPE:AGE,TYPE:AGE; as in team-*=episodic:90d")
+    ages = dict[str, int]()
+    for each in read["ages"].split(","):
+        name, _, age = each.partition(":")
+        if name not in TYPES:
+            raise _error(f"erase.after: {told!r} names no type with {name!r}; known: {', '.join(TYPES)}")
+        if name in ages:
+            raise _error(f"erase.after: {told!r} names {name} twice")
+        try:
+            ages[name] = age_ms(age)
+        except ValueError as error:
+            raise _error(f"erase.after: {told!r}: {error}") from None
+        if not AGE_LEAST_MS <= ages[name] <= MAX_SPAN_MS:
+            raise _error(f"erase.after: {told!r}: an age lies between one minute and a thousand years")
+    return Retention(read["pattern"], ages)
+
+
 class Policy(Struct, frozen=True):
     """All of it."""
 
@@ -320,6 +379,7 @@ class Policy(Struct, frozen=True):
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
     budget: BudgetPolicy = field(default_factory=BudgetPolicy)
+    erase: ErasePolicy = field(default_factory=ErasePolicy)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -486,6 +546,8 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "budget.w_max": (1, 1_000_000),
         "budget.lipschitz_ppm": (1, 100 * PPM),
         "budget.subject_epsilon_ppm": (0, 10_000 * PPM),
+        # Each time is an order, and an epoch that attests it.
+        "erase.every_ms": (AGE_LEAST_MS, MAX_SPAN_MS),
     }
 )
 
@@ -527,6 +589,7 @@ def _check(policy: Policy) -> None:
     )
     hold(rules, _error)
     _check_budget(policy.budget)
+    retention(policy.erase)
     slowest = zip([scale * decay.long_term for scale in decay.scales_s], decay.weights, strict=True)
     left = sum(weight * math.exp(-MAX_SPAN_MS / 1000 / scale) for scale, weight in slowest)
     if left >= decay.delta:

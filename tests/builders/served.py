@@ -201,7 +201,7 @@ class Store:
         episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
         return [Named(episodes[0], "a", 1, None), Named(episodes[1], None, None, HERS)]
 
-    async def staying(self, sight: Sight, namespace: str, selector: str, taken: list[str]) -> list[Staying]:
+    async def staying(self, sight: Sight, namespace: str, selector: str, value: str, taken: list[str]) -> list[Staying]:
         """What says the same as what goes: somebody else's memory."""
         assert covers(sight.namespaces, namespace)
         return [Staying(ORDER, "bob", 2, "another agent said it: bob")] if HERS in taken else []

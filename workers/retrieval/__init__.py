@@ -28,7 +28,8 @@ Read in this order:
 3. `search`, `retrieving`, `context`, `memories`, `listing`, `publishing`, `receipts`, `rewards`, `rollups`,
    `health`: the endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
-   `protections`: what is looked at before, and what is answered;
+   `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders when it is
+   time;
 5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published; `configurations`: by which policy a shard judges now;

@@ -29,7 +29,7 @@ async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
     found = await reads.going(sight, order.namespace, order.selector, order.value)
     taken = [one.episode.memory_id for one in found]
     await _refuse_held(asking.service, sight, taken)
-    stays = await reads.staying(sight, order.namespace, order.selector, taken)
+    stays = await reads.staying(sight, order.namespace, order.selector, order.value, taken)
     if asked.dry_run:
         return _beside(_would(asked, found), stays, asked.listed)
     (order_id,) = await asking.give(ERASURE, [order])

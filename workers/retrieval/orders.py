@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,7 +24,9 @@ from workers.retrieval.ordering import Asking, giving, wait_s
 from workers.retrieval.service import Service
 
 GIVING: dict[str, Do] = {
-    e.ERASE.name: giving(e.ERASE, lambda data, on: read_erasure(data, on.bounds), erasures.erase),
+    e.ERASE.name: giving(
+        e.ERASE, lambda data, on: read_erasure(data, time.time_ns() // 1_000_000, on.bounds), erasures.erase
+    ),
     e.FORGET.name: giving(e.FORGET, lambda data, on: read_forget(data, on.genesis.policy), restores.forget),
     e.RESTORE.name: giving(e.RESTORE, lambda data, on: read_restore(data, on.genesis.policy), restores.restore),
     e.PIN.name: giving(e.PIN, lambda data, _: read_pin(data), protections.pin),

@@ -37,6 +37,7 @@ from workers.retrieval.caching import Caching
 from workers.retrieval.configurations import Configurations
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
+from workers.retrieval.retaining import Retaining
 from workers.retrieval.uses import SOURCE, Uses
 
 _LOOK_S = 2.0
@@ -77,6 +78,7 @@ class Service:
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.genesis, self.codec, self.bounds, self.redaction = genesis, codec, bounds, redaction
         self.configurations = Configurations(codec, genesis)
+        self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send)
         self.encoder, self.before = encoder, before
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
@@ -103,9 +105,11 @@ class Service:
                 self.outcomes.running(),
                 self.caching.running(),
             ):
-                watching = asyncio.create_task(self._watch())
+                # A look for what is too old may take long; that the loop turns is told meanwhile.
+                tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._retain())]
                 yield
-                watching.cancel()
+                for task in tasks:
+                    task.cancel()
         finally:
             await self._producer.stop()
             await self.reads.close()
@@ -217,6 +221,14 @@ class Service:
                 else:
                     health.go(part)
             health.turn()
+            await asyncio.sleep(_LOOK_S)
+
+    async def _retain(self) -> None:
+        """Orders what the rules of the policies say, for as long as the process lives."""
+        while True:
+            # Whatever is away is told as that by `_watch`; what is left to order is ordered once it is back.
+            with suppress(StoreUnavailable, KafkaUnavailable):
+                await self._retaining.look(self.reads)
             await asyncio.sleep(_LOOK_S)
 
 

@@ -39,6 +39,8 @@ CREATE TABLE event (
     subject   text,
     source    text,
     session   text,
+    type      text,
+    occurred  bigint,
     PRIMARY KEY (namespace, event_id)
 );
 -- What an agent said last, in one session or in all: its episodic buffer, which is a question and no table.
@@ -529,7 +531,7 @@ CREATE TABLE erasure (
     shard           integer NOT NULL,
     namespace       text    NOT NULL,
     order_id        uuid    NOT NULL,
-    selector        text    NOT NULL, -- memory, subject, agent, source, namespace
+    selector        text    NOT NULL, -- memory, subject, agent, source, namespace, age
     value           text    NOT NULL,
     signer          text    NOT NULL,
     ordered_by      text    NOT NULL,

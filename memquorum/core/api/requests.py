@@ -77,14 +77,17 @@ class ContextRequest(Gated, frozen=True, kw_only=True):
 
 
 class ErasureRequest(Struct, frozen=True, kw_only=True):
-    """The body of an erasure: one of memory_id, subject, agent, source, or everything. Nothing goes unless dry_run is
-    false. `listed`: how many of those that go are told one by one."""
+    """The body of an erasure: one of memory_id, subject, agent, source, before, or everything. Nothing goes unless
+    dry_run is false. `before`: what occurred earlier, in milliseconds since the epoch, of the `types` that are named or
+    of all; `listed`: how many of those that go are told one by one."""
 
     namespace: str | None = None
     memory_id: str | None = None
     subject: str | None = None
     agent: str | None = None
     source: str | None = None
+    types: tuple[str, ...] = ()
+    before: int | None = None
     everything: bool | None = None
     dry_run: bool | None = None
     reference: str | None = None

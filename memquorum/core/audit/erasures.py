@@ -16,7 +16,7 @@ from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal.anew import fates
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules
-from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
+from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, Names, matching
 from memquorum.core.journal.rows import (
     Change,
     DecisionRow,
@@ -32,6 +32,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.tombstones import Newcomer, Tombstone, Tombstones
+from memquorum.core.orders import aged
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import ERASURE, MEMORY
 from memquorum.core.orders.protect import HOLD
@@ -72,7 +73,7 @@ class Erasures:
         self.orders: dict[int, ErasureRow] = {}
         self._rules = rules
         self._ids: dict[str, list[str]] = {}
-        self._said: dict[str, tuple[str, str, str | None]] = {}
+        self._said: dict[str, Names] = {}
         self._kin: dict[str, Kin] = {}
         # What each summary was made of.
         self._made_of: dict[str, list[str]] = {}
@@ -84,7 +85,7 @@ class Erasures:
         namespace = entry.namespace or ""
         asked = Newcomer(
             namespace, ids.memory_id(namespace, entry.event_id), detail.agent, detail.subject, detail.source,
-            detail.occurred_at, detail.derives_from, detail.reinforces,
+            detail.type, detail.occurred_at, detail.derives_from, detail.reinforces,
         )  # fmt: skip
         expected = self.tombstones.keep_out(asked, memories, self.erased)
         if expected != (detail.outcome == ERASED):
@@ -146,7 +147,9 @@ class Erasures:
             if not erased:
                 self._ids.setdefault(event.namespace, []).append(own)
             if entry.effect != "stored" and not erased:
-                self._said[own] = detail.agent, detail.subject, detail.source
+                self._said[own] = Names(
+                    own, detail.agent, detail.subject, detail.source, detail.type, detail.occurred_at
+                )  # fmt: skip
         for made in change.of(Provenance):
             self._kin.setdefault(made.namespace, Kin()).add(made)
             if entry.effect == "drafted":
@@ -171,7 +174,17 @@ class Erasures:
         if (entry.event_id, entry.namespace, entry.shard) != (order.order_id, order.namespace, shard):
             expected = f"order {order.order_id} in {order.namespace!r} of shard {shard}"
             raise Impossible(Kind.ORDER_INVALID, expected, f"{entry.event_id} in {entry.namespace!r}")
+        if order.rule is not None:
+            self._judge_rule(order, detail.accepted_at)
         return order
+
+    def _judge_rule(self, order: ErasureOrdered, at: int) -> None:
+        """An order that names a rule says what that rule says: of a configuration that the shard has had. Raises
+        Impossible."""
+        named = self._rules.genesis.of(order.rule or 0)
+        if named is None or not aged.borne_out(named.policy, order.namespace, aged.read(order.value), at):
+            expected = f"what a rule of configuration {order.rule} says of {order.namespace!r}"
+            raise Impossible(Kind.ORDER_INVALID, expected, order.value)
 
     def _continues(self, entry: JournalEntry, detail: object) -> bool:
         way = self._under_way
@@ -187,21 +200,24 @@ class Erasures:
             roots = [order.value]
         else:
             mine = self._ids.get(order.namespace, ())
-            roots = [own for own in mine if self._matches(order, own, known)]
+            named = matching(order.selector, order.value)
+            marks = (self._marks(own, known) for own in mine)
+            roots = [one.id for one in marks if one is not None and named(one)]
         kin = self._kin.get(order.namespace, Kin())
         gone = {own for namespace, own in self.erased if namespace == order.namespace}
-        taken = kin.taken(order.selector, roots, known.memories, gone)
+        held = [own for own, kind in known.protected if kind == HOLD]
+        taken = kin.taken(order.selector, roots, known.memories, gone, held)
         summaries = fates(taken, set(roots), known.memories, self._made_of, gone, as_of=known.as_of)
         found = {own: self._was(order.namespace, own, known) for own in taken}
         sent = {own: tuple(sorted(self._sent.get(own, ()))) for own in taken}
         return {own: (*was, summaries.get(own), sent[own]) for own, was in found.items() if was is not None}
 
-    def _matches(self, order: ErasureOrdered, own: str, known: Known) -> bool:
-        memory = known.memories.get(own)
-        said = self._said.get(own) if memory is None else (memory.agent, memory.subject, memory.source)
-        if said is None:
-            return False
-        return matches(order.selector, order.value, id=own, agent=said[0], subject=said[1], source=said[2])
+    def _marks(self, own: str, known: Known) -> Names | None:
+        """What an order may name of an episode."""
+        one = known.memories.get(own)
+        if one is None:
+            return self._said.get(own)
+        return Names(own, one.agent, one.subject, one.source, one.type, one.created)
 
     def _was(self, namespace: str, own: str, known: Known) -> tuple[str, bytes | None] | None:
         memory = known.memories.get(own)

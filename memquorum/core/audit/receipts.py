@@ -28,6 +28,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_any
 from memquorum.core.journal.anew import ANEW
 from memquorum.core.journal.links import entry_hash
+from memquorum.core.orders import aged
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.records import (
@@ -116,6 +117,8 @@ def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
         raise BadReceipt(f"order: {error}") from None
     if (first.namespace, first.event_id) != (order.namespace, order.order_id):
         raise BadReceipt("entries: they are about another order than they hold")
+    if order.rule is not None:
+        _check_rule(codec, genesis, proof, order, detail.accepted_at)
     found = OrderFound(detail.order, detail.accepted_at, first.source_offset)
     return Proven(
         signed=signed,
@@ -155,6 +158,16 @@ def _chain(codec: Codec, links: Sequence[JournalAppended]) -> tuple[list[Journal
     if len({(d.order, d.accepted_at, d.residue_until) for d in details}) > 1:
         raise BadReceipt("entries: they are of several orders")
     return entries, details
+
+
+def _check_rule(codec: Codec, genesis: Genesis, proof: Proof, order: ErasureOrdered, at: int) -> None:
+    """Raises BadReceipt unless an order that names a rule says what that rule says, which members put in force."""
+    try:
+        named = follow(codec, genesis, proof.configurations).of(order.rule or 0)
+    except BadCertificate as error:
+        raise BadReceipt(f"configurations: {error}") from None
+    if named is None or not aged.borne_out(named.policy, order.namespace, aged.read(order.value), at):
+        raise BadReceipt(f"order: no rule of configuration {order.rule} says that")
 
 
 def _head(codec: Codec, genesis: Genesis, proof: Proof, last: JournalEntry) -> JournalHead:
@@ -199,6 +212,7 @@ def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
             "signed_by": found.signed.signer,
             "ordered_at": order.ordered_at,
             "reference": order.reference,
+            **({} if order.rule is None else {"rule": order.rule}),
         },
         "erased": {
             "at": found.accepted_at,

@@ -246,6 +246,7 @@ def newcomer(episode: EpisodeAccepted, scored: Scored) -> Newcomer:
         agent=episode.agent,
         subject=episode.subject,
         source=episode.source,
+        type=episode.type,
         at=episode.occurred_at,
         parents=episode.derives_from,
         repeats=scored.record.reinforces,

@@ -279,6 +279,10 @@ def check(genesis: Genesis) -> None:
             set(SERVICES) <= set(genesis.services) <= {*SERVICES, *OPTIONAL_SERVICES},
             f"services must be {', '.join(SERVICES)}, and may be {', '.join(OPTIONAL_SERVICES)}",
         ),
+        (
+            not genesis.policy.erase.after or "erasure" in genesis.services,
+            "erase.after: there is no service erasure, so nobody would give the orders of the rule",
+        ),
         (all(m.weight_milli > 0 for m in members), "a weight must be positive"),
         (all(0 < m.reliability_milli <= 1000 for m in members), "a reliability lies in (0, 1]"),
         # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.

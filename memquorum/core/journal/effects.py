@@ -230,7 +230,7 @@ def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Eve
     event = entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq
     if said is None:
         return Event(*event)
-    return Event(*event, said.agent, said.subject, said.source, said.session)
+    return Event(*event, said.agent, said.subject, said.source, said.session, said.type, said.occurred_at)
 
 
 def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped], str], ...]:

@@ -12,32 +12,55 @@ What supports a memory is one of those who said it, in its own episode or in an 
 that: an agent that the order takes no episode of that says the same, or only one that is about somebody else or from
 elsewhere. A memory that names no subject and no source is not about somebody else, nor from elsewhere. Where the order
 names a subject, sources play no part: whence a saying came does not change whom it is about.
+
+An order by age takes what is older than it says, with all that was made of it, and nothing else: what was said again
+later, as a memory of its own, has an age of its own. And it leaves what is held with all that this was made of, where
+any other order that names something held takes nothing: else one hold would keep everything that is as old.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from msgspec import Struct
 
 from memquorum.core.journal.rows import Memory, Provenance
-from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders import aged
+from memquorum.core.orders.erase import AGE, AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.tiers import GONE
 
 # Episodes that one journal entry names: some 100 bytes each.
 PART_MOST = 1_000
+
+_FIELDS = {MEMORY: "id", AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
 
 LATE = "late"
 """What an episode was that an order kept out: it came after it."""
 REINFORCED, DROPPED = "reinforced", "dropped"
 
 
-def matches(selector: str, value: str, *, id: str, agent: str, subject: str, source: str | None) -> bool:
-    """Whether an episode of the order's namespace is what the order says; not what was made of it."""
-    said = {MEMORY: id, AGENT: agent, SUBJECT: subject, SOURCE: source}
-    return selector == NAMESPACE or (value != "" and said.get(selector) == value)
+class Names(Struct, frozen=True):
+    """What an order may name of an episode. `type`, `at`: of which type it is, and when it occurred (milliseconds)."""
+
+    id: str
+    agent: str
+    subject: str
+    source: str | None
+    type: str | None
+    at: int | None
+
+
+def matching(selector: str, value: str) -> Callable[[Names], bool]:
+    """Tells whether an episode of the order's namespace is what the order says; not what was made of it."""
+    if selector == NAMESPACE:
+        return lambda _: True
+    if selector == AGE:
+        named = aged.read(value)
+        return lambda one: named.covers(one.agent, one.type, one.at)
+    field = _FIELDS[selector]
+    return lambda one: value != "" and getattr(one, field) == value
 
 
 class Marked(Protocol):
@@ -154,37 +177,48 @@ class Kin:
 
     def __init__(self) -> None:
         self._children: dict[str, list[str]] = {}
+        self._parents: dict[str, list[str]] = {}
         self._alike = Alike()
 
     def add(self, made: Provenance) -> None:
         """An episode was made of a memory, or says it again."""
         if made.follows:
             self._children.setdefault(made.parent, []).append(made.child)
+            self._parents.setdefault(made.child, []).append(made.parent)
         if made.echo:
             self._alike.add(made.child, made.parent, made.agent)
 
     def taken(
-        self, selector: str, roots: Iterable[str], memories: Mapping[str, Memory], erased: Collection[str]
+        self,
+        selector: str,
+        roots: Iterable[str],
+        memories: Mapping[str, Memory],
+        erased: Collection[str],
+        held: Iterable[str] = (),
     ) -> set[str]:
         """All that an order takes that names the roots, gone or not. `memories`: the rows that there are; `erased`: the
-        episodes that an order took before."""
+        episodes that an order took before; `held`: what is held, which an order by age leaves, with all that it was
+        made of."""
+        if selector == AGE:
+            return _reached(set(roots) - _reached(held, self._parents), self._children)
         found: set[str] = set()
         waiting = set(roots)
         while waiting:
-            found |= self._family(waiting)
+            found |= _reached(waiting, self._children)
             waiting = set(self._alike.unsupported(found, memories, erased, selector == SUBJECT))
         return found
 
-    def _family(self, roots: Iterable[str]) -> set[str]:
-        """The roots and everything that descends from them."""
-        found = set(roots)
-        waiting = deque(found)
-        while waiting:
-            for child in self._children.get(waiting.popleft(), ()):
-                if child not in found:
-                    found.add(child)
-                    waiting.append(child)
-        return found
+
+def _reached(roots: Iterable[str], steps: Mapping[str, Iterable[str]]) -> set[str]:
+    """The roots and all that steps lead to from them."""
+    found = set(roots)
+    waiting = deque(found)
+    while waiting:
+        for one in steps.get(waiting.popleft(), ()):
+            if one not in found:
+                found.add(one)
+                waiting.append(one)
+    return found
 
 
 def _reason(memory: Marked, said: Iterable[Saying], anywhere: bool) -> str:

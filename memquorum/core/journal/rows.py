@@ -129,8 +129,8 @@ class Strength(Struct, frozen=True):
 class Event(Struct, frozen=True):
     """The first outcome of an event id in its namespace that is no failure, or the last failure.
 
-    `agent`, `subject`, `source`: what an order to erase may name; `session`: with the agent, whose episodic buffer it
-    is in. Of an access none.
+    `agent`, `subject`, `source`, `type`, and when it `occurred` (milliseconds): what an order to erase may name;
+    `session`: with the agent, whose episodic buffer it is in. Of an access none.
     """
 
     namespace: str
@@ -143,6 +143,8 @@ class Event(Struct, frozen=True):
     subject: str | None = None
     source: str | None = None
     session: str | None = None
+    type: str | None = None
+    occurred: int | None = None
 
 
 class Provenance(Struct, frozen=True):

@@ -150,7 +150,7 @@ TABLES: dict[Kind, Table] = {
         # What failed and is tried again has one row, of its last outcome.
         Table(
             "event", Event, ("namespace", "event_id"), ("seq",), "seq", loaded=True,
-            changes=("outcome", "memory_id", "seq", "agent", "subject", "source", "session"),
+            changes=("outcome", "memory_id", "seq", "agent", "subject", "source", "session", "type", "occurred"),
         ),
         Table("dropped", Dropped, ("memory_id",), ends=True),
         Table("provenance", Provenance, ("namespace", "parent", "child"), ("seq", "parent"), "seq"),

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from memquorum.core.journal.rows import EventKey, Memory
-from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders import aged
+from memquorum.core.orders.erase import AGE, AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.tiers import GONE
 
 
@@ -34,6 +35,7 @@ class Newcomer(Struct, frozen=True):
     agent: str
     subject: str
     source: str | None
+    type: str
     at: int
     parents: tuple[str, ...] = ()
     repeats: str | None = None
@@ -45,18 +47,29 @@ class Tombstones:
     def __init__(self, known: Iterable[Tombstone] = ()) -> None:
         self._until: dict[tuple[str, str, str], int] = {}
         self._latest: dict[str, int] = {}
+        self._spaces: set[str] = set()
+        # By namespace and type, what is too old: as many as there are types, however many orders.
+        self._aged: dict[tuple[str, str], aged.Aged] = {}
         for tombstone in known:
             self.add(tombstone)
 
     def add(self, one: Tombstone) -> None:
         """An order was carried out."""
+        self._spaces.add(one.namespace)
+        if one.selector == AGE:
+            named = aged.read(one.value)
+            for type in named.types:
+                known = self._aged.get((one.namespace, type))
+                before = max(min(named.before, one.accepted_at + 1), known.before if known else 0)
+                self._aged[one.namespace, type] = aged.Aged((type,), before)
+            return
+        self._latest[one.namespace] = max(one.accepted_at, self._latest.get(one.namespace, 0))
         key = one.namespace, one.selector, one.value
         self._until[key] = max(one.accepted_at, self._until.get(key, 0))
-        self._latest[one.namespace] = max(one.accepted_at, self._latest.get(one.namespace, 0))
 
     def stand_in(self, namespace: str) -> bool:
         """Whether there is any in the namespace."""
-        return namespace in self._latest
+        return namespace in self._spaces
 
     def keep_out(self, episode: Newcomer, memories: Mapping[str, Memory], erased: Collection[EventKey]) -> bool:
         """Whether the episode may not come in. `memories`, `erased`: of its parents, and of what it repeats, the rows
@@ -66,11 +79,15 @@ class Tombstones:
         if self._covers(episode):
             return True
         repeated = (episode.namespace, episode.repeats) in erased
-        if repeated and episode.at <= self._latest[episode.namespace]:
+        # Of what went by its age alone, what is said again and is not as old has an age of its own.
+        if repeated and episode.at <= self._latest.get(episode.namespace, -1):
             return True
         return any(self._took(episode.namespace, parent, memories.get(parent), erased) for parent in episode.parents)
 
     def _covers(self, one: Newcomer) -> bool:
+        old = self._aged.get((one.namespace, one.type))
+        if old is not None and old.covers(one.agent, one.type, one.at):
+            return True
         named = ((MEMORY, one.id), (AGENT, one.agent), (SUBJECT, one.subject), (SOURCE, one.source), (NAMESPACE, ""))
         return any(
             one.at <= self._until.get((one.namespace, selector, value), -1)
@@ -86,4 +103,4 @@ class Tombstones:
             return (namespace, MEMORY, parent) in self._until
         if row.tier != GONE or row.namespace != namespace:
             return False
-        return self._covers(Newcomer(namespace, parent, row.agent, row.subject, row.source, row.created))
+        return self._covers(Newcomer(namespace, parent, row.agent, row.subject, row.source, row.type, row.created))

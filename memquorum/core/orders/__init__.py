@@ -2,6 +2,7 @@
 
 1. `envelope`: what they have in common, and what a kind of them says of itself (`OrderKind`);
 2. `erase`: what somebody has a right to have forgotten goes at once, and the proof of it stays (DESIGN 15, SPEC D);
+   `aged`: what is named by its types and its age, by an order or by the rule of a policy that stands for good;
 3. `protect`: what is not to be forgotten, whatever decays and whoever votes. A *pin* keeps a memory alive until it
    is unpinned; a *goal* keeps what it needs until it ends. A *hold* does too, for as long as a law asks for it: it
    also keeps the key of what is sealed already, and an order to erase that names what is held is not carried out;

@@ -14,11 +14,14 @@ from __future__ import annotations
 from memquorum import topics
 from memquorum.core import access, names
 from memquorum.core.identity.membership import OPERATOR, Genesis
+from memquorum.core.orders import aged
 from memquorum.core.orders.envelope import AGENT as PROVEN
 from memquorum.core.orders.envelope import SERVICE, BadOrder, OrderKind, check_id, check_name, check_proven, check_said
 from memquorum.core.records import Erased, ErasureOrdered, Proposal, Withheld
 
-MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE = SELECTORS = ("memory", "subject", "agent", "source", "namespace")
+MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE, AGE = SELECTORS = (
+    "memory", "subject", "agent", "source", "namespace", "age",
+)  # fmt: skip
 
 
 def check(order: ErasureOrdered) -> None:
@@ -29,16 +32,33 @@ def check(order: ErasureOrdered) -> None:
     if order.selector == NAMESPACE:
         if order.value:
             raise BadOrder("bad_order", "value", "must be empty: the namespace is named already")
+    elif order.selector == AGE:
+        _check_age(order)
     elif order.selector == MEMORY:
         check_id("value", order.value, "send a memory's id")
     else:
         check_name("value", names.name_fault(order.value))
+    if order.rule is not None and (order.selector != AGE or order.rule < 0):
+        raise BadOrder(
+            "bad_order", "rule", "a rule of retention names types and an age, and a configuration has a number"
+        )
+
+
+def _check_age(order: ErasureOrdered) -> None:
+    try:
+        named = aged.read(order.value)
+    except aged.BadAge as wrong:
+        raise BadOrder("bad_order", wrong.field, wrong.detail) from None
+    if named.before > order.ordered_at:
+        raise BadOrder("out_of_range", "before", "lies in the future: an order is about what has occurred")
 
 
 def _check_entitled(genesis: Genesis, signer: str, order: ErasureOrdered) -> None:
     if signer in (OPERATOR, SERVICE):
         if genesis.key_of(signer) is None:
             raise BadOrder("not_entitled", "signer", f"the genesis file names no {signer}: nobody can order as that")
+        if order.rule is not None and signer != SERVICE:
+            raise BadOrder("not_entitled", "rule", f"only {SERVICE} orders by the rule of a policy")
         return
     if not signer.startswith(PROVEN) or genesis.key_of(signer) is None:
         raise BadOrder("not_entitled", "signer", f"{signer[:40]!r} may not order; ask the operator or the service")

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 
 class ErasureOrdered(Struct, frozen=True):
-    """Outside, within a Signed. Everything in a namespace that a selector names is to be erased."""
+    """Outside, within a Signed. Everything in a namespace that a selector names is to be erased. `rule`: the number of
+    the configuration whose rule of retention asks for it, where one does."""
 
     cluster: bytes
     order_id: str
@@ -16,6 +17,7 @@ class ErasureOrdered(Struct, frozen=True):
     ordered_by: str
     ordered_at: int
     reference: str | None = None
+    rule: int | None = None
 
 
 class ErasedEpisode(Struct, frozen=True):

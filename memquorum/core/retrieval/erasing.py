@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from memquorum.core.api.requests import ErasureRequest
+from memquorum.core.orders import aged
 from memquorum.core.orders import erase as orders
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.erase import AGE, AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
@@ -37,24 +38,38 @@ class ErasureAsked(Struct, frozen=True):
         return self.order.namespace
 
 
-def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> ErasureAsked:
-    """The erasure that a JSON body asks for. Raises BadRequest."""
+def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> ErasureAsked:
+    """The erasure that a JSON body asks for. `now_ms`: milliseconds since the epoch; what is to come is not erased.
+    Raises BadRequest."""
     asked = read_body(body, ErasureRequest)
     said = {selector: getattr(asked, field) for selector, field in _FIELDS.items()}
     named = [(selector, value) for selector, value in said.items() if value is not None]
     if asked.everything:
         named.append((NAMESPACE, ""))
+    if asked.before is not None:
+        named.append((AGE, _age(asked, asked.before)))
+    elif asked.types:
+        raise BadRequest("missing_field", "before", "types go by age: say before when they occurred")
     if len(named) != 1:
-        told = "name exactly one of memory_id, subject, agent, source, or everything: true"
+        told = "name exactly one of memory_id, subject, agent, source, before, or everything: true"
         raise BadRequest("missing_field" if not named else "too_many", None, told)
     ((selector, value),) = named
     if selector == MEMORY:
         value = read_memory_id(value)
     listed = read_number("listed", asked.listed, 0, bounds.listed_most, LISTED_DEFAULT)
-    order = ErasureOrdered(b"", NOBODY, read_namespace(asked.namespace), selector, value, "x", 0, asked.reference)
+    order = ErasureOrdered(b"", NOBODY, read_namespace(asked.namespace), selector, value, "x", now_ms, asked.reference)
     try:
         orders.check(order)
     except BadOrder as wrong:
         field = _FIELDS.get(selector, wrong.field) if wrong.field == "value" else wrong.field
         raise BadRequest(wrong.code, field, wrong.detail) from None
     return ErasureAsked(order, asked.dry_run is not False, listed)
+
+
+def _age(asked: ErasureRequest, before: int) -> str:
+    try:
+        return aged.written(asked.types, before)
+    except aged.BadAge as wrong:
+        raise BadRequest(
+            "out_of_range" if wrong.field == "before" else "bad_order", wrong.field, wrong.detail
+        ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memquorum.core.api.answers import Ordered
+from memquorum.core.orders.erase import AGE
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
@@ -47,6 +48,13 @@ def sent(recipients: Sequence[str]) -> Iterator[str]:
     """Names to whom something of what an erasure takes had been sent; nothing where it was to nobody."""
     for recipient in recipients:
         yield f"something of it was sent to {recipient}, to be summed up there: tell them of the erasure"
+
+
+def stays(selector: str) -> str:
+    """What is said before what an erasure leaves, each with its reason."""
+    if selector == AGE:
+        return "what is as old and stays, until a hold ends:"
+    return "what says the same and stays, unless an order names it too:"
 
 
 def remains(until: int) -> str:

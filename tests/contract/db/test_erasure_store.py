@@ -270,3 +270,54 @@ def test_an_erased_subject_is_in_no_link_of_what_stays(world: World, codec: Code
     assert named(world) == {
         A: ("isA pump",), C: ("friendOf ada lee",), beside: ("friendOf ada",), after: ("friendOf ada",)
     }  # fmt: skip
+
+
+def test_by_age_goes_what_is_older_of_its_types_and_what_was_made_of_it(world: World, codec: Codec) -> None:
+    """Whatever it became: promoted, sealed, an echo, dropped, or gone with something made of it that is not."""
+    shard = world.shard(codec, GENESIS)
+    shard.tick(1_000)
+    for name in ("a", "b", "long", "gone"):
+        shard.episode(name)
+    shard.episode("echo", at=9_000, outcome="reinforced", reinforces=A)
+    again = {"agent": "reviewer", "subject": "planner", "outcome": "reinforced", "reinforces": memory_id("long")}
+    shard.episode("again", at=900, **again)
+    shard.episode("faint", outcome="below_threshold")
+    shard.episode("child", at=9_000, derives_from=(memory_id("gone"),))
+    shard.episode("task", type="task")
+    shard.episode("social", type="social")
+    shard.episode("young", at=1_500)
+    shard.episode("x", namespace=BESIDE)
+    shard.decide([votes.proposal(memory_id("gone"), "forget")])
+    shard.tick(2_000)
+    shard.destroy(memory_id("gone"))
+    shard.decide([votes.proposal(memory_id("long"), "promote"), votes.proposal(B, "forget")])
+    world.flush(shard)
+
+    def told(value: str) -> dict[str, str]:
+        names = ("a", "b", "long", "again", "echo", "faint", "child", "task", "social", "young")
+        known = {memory_id(name): name for name in names}
+        return {known.get(i, i): was for i, was in of("age", value, world).items()}
+
+    old = {"a": "short-term", "b": "sealed", "long": "long-term", "echo": "reinforced", "again": "reinforced"}
+    old |= {"faint": "dropped", "child": "short-term"}
+    assert told("episodic before 1970-01-01T00:00:01.001Z") == old
+    assert told("episodic before 1970-01-01T00:00:01.000Z") == {"again": "reinforced"}
+    assert told("episodic,task before 1970-01-01T00:00:01.001Z") == old | {"task": "short-term"}
+    assert told("social before 1970-01-01T00:00:01.500Z") == {"social": "short-term"}
+    assert told("episodic before 1970-01-01T00:00:01.501Z") == old | {"young": "short-term"}
+
+
+@pytest.mark.parametrize(
+    ("held", "left"), [("a", "bc d"), ("c", "b  d"), ("d", "abc "), ("b", "a c d")], ids=lambda one: one
+)
+def test_by_age_stays_what_is_held_and_what_it_was_made_of(world: World, codec: Codec, held: str, left: str) -> None:
+    """C was made of A, and nothing of B; D of nothing."""
+    shard = world.shard(codec, GENESIS)
+    shard.tick(1_000)
+    for name in "abd":
+        shard.episode(name)
+    shard.episode("c", derives_from=(A,))
+    shard.protect(protections.accepted(codec, "hold", memory_id(held), cluster=GENESIS.cluster))
+    world.flush(shard)
+    found = {one.memory_id for one in world.store.named(NAMESPACE, "age", "episodic before 1970-01-01T00:00:02.000Z")}
+    assert found == {memory_id(name) for name in left if name != " "}

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.orders.aged import CLOCKS_MS
+from memquorum.core.policy import ErasePolicy, ForgetPolicy
 from memquorum.core.records import Erased, OrderAccepted
-from tests.builders import genesis
+from tests.builders import genesis, protections
 from tests.builders.erased import ALL, AT, GENESIS, D, filled, order
-from tests.builders.erasures import NAMESPACE, among, ordered, signed
+from tests.builders.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
+from tests.builders.policies import by_the_paper
 from tests.builders.published import Published, kinds, publish
 from tests.builders.shard import Shard, memory_id
 
@@ -172,3 +177,68 @@ def test_altered_rows_of_summaries_are_found(codec: Codec, table: str, change: d
     public = publish(summed_up(codec))
     public.tables[table][0] |= change
     assert Kind.ROW_ALTERED in kinds(public.audit(store=True))
+
+
+OLD = "episodic before 1970-01-01T00:00:01.200Z"
+RULED = genesis.make(
+    policy=by_the_paper(
+        forget=ForgetPolicy(grace_ms=500), erase=ErasePolicy("green*=episodic:1h", every_ms=60_000)
+    ),
+    **entitled(signed=()),
+)  # fmt: skip
+HOUR = 3_600_000
+
+
+def aged(codec: Codec, found: dict[str, str], at: int = AT, made: Genesis = GENESIS, **said: Any) -> Shard:
+    """Of a, which is old, c was made, which is not, and it was repeated; b is held, and so is d, which e was made for;
+    f is of another type, and g was dropped."""
+    shard = Shard(codec, made)
+    shard.tick(1_000)
+    shard.episode("a")
+    shard.episode("echo", at=1_500, outcome="reinforced", reinforces=memory_id("a"))
+    shard.episode("b")
+    shard.episode("c", at=1_500, derives_from=(memory_id("a"),))
+    shard.episode("d")
+    shard.episode("e", at=1_500, derives_from=(memory_id("d"),))
+    shard.episode("f", type="task")
+    shard.episode("g", outcome="below_threshold")
+    shard.episode("young", at=1_200)
+    for number, name in enumerate("be", start=1):
+        shard.protect(protections.accepted(codec, "hold", memory_id(name), number, cluster=made.cluster))
+    signer = "service:erasure" if "rule" in said else "operator"
+    wanted = ordered(made, "age", said.pop("value", OLD), **said)
+    shard.erase(accepted(wanted, signed(codec, made, wanted, signer), at), among(NAMESPACE, found))
+    return shard
+
+
+OLDER = {"a": "short-term", "echo": "reinforced", "c": "short-term", "g": "dropped"}
+
+
+def test_an_order_by_age_takes_what_is_older_and_leaves_what_is_held(codec: Codec) -> None:
+    assert kinds(publish(aged(codec, OLDER)).audit(store=True, accepted=True)) == []
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_nothing_that_is_older_is_left_out(codec: Codec, name: str) -> None:
+    found = {one: was for one, was in OLDER.items() if one != name}
+    assert Kind.ERASURE_INCOMPLETE in kinds(publish(aged(codec, found)).audit())
+
+
+@pytest.mark.parametrize("name", ["d", "f", "young"])
+def test_nothing_else_goes_by_age(codec: Codec, name: str) -> None:
+    assert Kind.EFFECT_UNDECIDED in kinds(publish(aged(codec, {**OLDER, name: "short-term"})).audit())
+
+
+@pytest.mark.parametrize(
+    ("value", "at", "rule", "wrong"),
+    [
+        ("episodic before 1970-01-01T00:00:01.200Z", 1_200 + HOUR, 0, False),
+        ("episodic before 1970-01-01T00:00:01.200Z", 1_200 + HOUR - CLOCKS_MS - 1, 0, True),
+        ("episodic,task before 1970-01-01T00:00:01.200Z", 1_200 + HOUR, 0, True),
+        ("episodic before 1970-01-01T00:00:01.200Z", 1_200 + HOUR, 1, True),
+    ],
+)
+def test_an_order_of_a_rule_says_what_that_rule_says(codec: Codec, value: str, at: int, rule: int, wrong: bool) -> None:
+    found = OLDER | ({"f": "short-term"} if "task" in value else {})
+    public = publish(aged(codec, found, at, RULED, value=value, rule=rule, ordered_at=at))
+    assert kinds(public.audit()) == ([Kind.ORDER_INVALID] if wrong else [])

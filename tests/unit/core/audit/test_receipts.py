@@ -17,8 +17,10 @@ from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import ShardState
+from memquorum.core.policy import ErasePolicy, Policy
 from memquorum.core.records import Erased, ErasedEpisode, JournalAppended, JournalEntry, JournalHead, OrderFound
 from memquorum.schema_files import load_codec
+from tests.builders.erasures import entitled
 from tests.builders.genesis import make, public_key
 from tests.builders.votes import GREENHOUSE, attesting, configuring, erasure, everybody, nobody, order, signed
 
@@ -217,3 +219,28 @@ def test_who_is_not_entitled_is_attested_by_nobody() -> None:
     with pytest.raises(BadCertificate, match="not before the nomination's"):
         check_decision(CODEC, GENESIS, *late)
     assert everybody(0, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "wrong"),
+    [
+        ("task before 1970-01-01T00:06:40.000Z", 0, None),
+        ("task before 1970-01-01T00:30:00.000Z", 0, "no rule of configuration 0"),
+        ("episodic before 1970-01-01T00:06:40.000Z", 0, "no rule of configuration 0"),
+        ("task before 1970-01-01T00:06:40.000Z", 1, "no rule of configuration 1"),
+    ],
+)
+def test_an_order_of_a_rule_is_held_against_that_rule(value: str, rule: int, wrong: str | None) -> None:
+    ruled = make(policy=Policy(erase=ErasePolicy("*=task:20m")), **entitled(signed=()))
+    said = erasure(ruled, "age", value, ordered_at=2_000_000, rule=rule)
+    data = signed(CODEC, ruled, "service:erasure", said)
+    detail = CODEC.encode(Erased(data, 2_000_000, 0, 1, 9_000_000, EPISODES))
+    entry = JournalEntry(0, 7, BEFORE.as_of, "erased", said.order_id, topics.ACCEPTED, 0, 41, detail, GREENHOUSE)
+    link = links.append(CODEC, BEFORE, entry)
+    top = signed(CODEC, ruled, "service:journal", JournalHead(ruled.cluster, 0, 0, 7, link.hash, 1_999_000))
+    whole = Proof((link,), top, attesting(CODEC, ruled, OrderFound(data, 2_000_000, 41), said))
+    if wrong is None:
+        assert receipts.make(CODEC, ruled, whole)["order"]["rule"] == 0
+        return
+    with pytest.raises(BadReceipt, match=wrong):
+        receipts.check(CODEC, ruled, whole)

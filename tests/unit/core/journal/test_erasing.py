@@ -141,6 +141,58 @@ def test_every_selector_keeps_out(shard: Shard, codec: Codec, selector: str, val
     assert shard.episode("new", at=AT + 1, agent="reviewer").entry.effect == "stored"
 
 
+OLD = "episodic,social before 1970-01-01T00:00:02.000Z"
+
+
+@pytest.mark.parametrize(
+    ("said", "out"),
+    [
+        ({"at": 1_999}, True),
+        ({"at": 2_000}, False),
+        ({"at": 1_999, "type": "social"}, True),
+        ({"at": 1_999, "type": "task"}, False),
+        ({"at": 1_999, "namespace": "acme"}, False),
+        # Whose row is there and whose key was gone before: it would have been taken.
+        ({"at": AT + 1, "derives_from": (A,)}, True),
+        ({"at": AT + 1, "derives_from": (B,)}, False),
+    ],
+)
+def test_an_order_by_age_keeps_out_what_is_as_old(shard: Shard, codec: Codec, said: dict[str, Any], out: bool) -> None:
+    shard.tick(1_000)
+    for name, at in (("a", 1_000), ("b", 2_500)):
+        shard.episode(name, at=at)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")])
+    shard.tick(2_000)
+    shard.destroy(A)
+    shard.destroy(B)
+    shard.erase(order(codec, "age", OLD), [])
+    # One that says less takes nothing back, and one of before its time is about what has occurred.
+    shard.erase(order(codec, "age", "social before 1970-01-01T00:00:01.000Z", order_id=memory_id("another")), [])
+    found = codec.decode_as(Stored, shard.episode("late", **said).entry.detail).outcome
+    assert (found == "erased") is out
+
+
+def test_what_is_said_again_later_than_what_went_by_its_age_comes_in(shard: Shard, codec: Codec) -> None:
+    """It was judged while that was there: it was to make it stronger, and is a memory of its own."""
+    shard.tick(1_000)
+    shard.episode("a")
+    shard.erase(order(codec, "age", OLD), among(NAMESPACE, {"a": "short-term"}))
+    again = {"outcome": "reinforced", "reinforces": A}
+    assert codec.decode_as(Stored, shard.episode("old", at=1_999, **again).entry.detail).outcome == "erased"
+    assert shard.episode("new", at=2_000, **again).entry.effect == "stored"
+
+
+def test_an_order_by_age_keeps_out_no_summary_of_others(shard: Shard, codec: Codec) -> None:
+    """What it was made of is of another type: it is made anew, however old its sentences are."""
+    shard.tick(1_000)
+    said = [memory_id(f"said {k}") for k in range(3)]
+    for at in range(3):
+        shard.episode(f"said {at}", type="task")
+    shard.erase(order(codec, "age", OLD), [])
+    change = shard.summary("sum", said)
+    assert change.entry.effect == "drafted"
+
+
 def test_what_is_made_of_one_that_was_gone_before_stays_out(shard: Shard, codec: Codec) -> None:
     shard.tick(1_000)
     shard.episode("a", subject="ada")

@@ -135,6 +135,14 @@ def test_who_ordered_what_was_withheld_is_told_at_once_and_what_to_do(client: Te
         ({"subject": "ada", "agent": "bob"}, None),
         ({"subject": "ada", "everything": True}, None),
         ({"everything": False}, None),
+        ({"types": ["episodic"]}, "before"),
+        ({"subject": "ada", "types": ["episodic"]}, "before"),
+        ({"subject": "ada", "before": 5}, None),
+        ({"before": 5, "types": ["dreams"]}, "types"),
+        ({"before": -1}, "before"),
+        ({"before": 2**60}, "before"),
+        ({"before": 4_000_000_000_000}, "before"),
+        ({"before": "yesterday"}, "before"),
         ({"subject": ""}, "subject"),
         ({"memory_id": "7"}, "memory_id"),
         ({"source": "\0"}, "source"),
@@ -214,3 +222,22 @@ def test_an_order_is_told_to_who_may_give_such_a_one_or_audits(
 def test_the_wait_is_bounded(client: TestClient) -> None:
     assert client.post("/orders/erase?wait_ms=60001", json=ADA).json()["field"] == "wait_ms"
     assert WAIT_MS <= 60_000
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [
+        ({"types": ["task", "episodic"]}, "episodic,task before 2023-11-14T22:13:20.000Z"),
+        ({}, "episodic,semantic,social,task before 2023-11-14T22:13:20.000Z"),
+    ],
+)
+def test_an_age_names_types_and_a_moment(
+    client: TestClient, service: Served, codec: Codec, asked: dict[str, Any], value: str
+) -> None:
+    aged = {"namespace": "greenhouse", "before": 1_700_000_000_000} | asked
+    told = client.post("/orders/erase", json=aged).json()
+    assert (told["status"], told["selector"], told["value"]) == ("nothing ordered", "age", value)
+    assert service.sent == []
+    client.post("/orders/erase", json=aged | {"dry_run": False})
+    _, order = ERASURE.opened(codec, GENESIS, service.sent[0][2])
+    assert (order.selector, order.value, order.rule) == ("age", value, None)

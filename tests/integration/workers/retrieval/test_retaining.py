@@ -1,0 +1,46 @@
+"""What of a store is too old for a rule, asked of Postgres: by namespace and type, but for what is held."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from db import copying
+from db.reads import Reads
+from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Protection, Provenance
+from tests.support.kept import NOW, SIGHT, SPACE, Told, put
+
+
+async def test_the_oldest_of_each_type_is_told(reads: Reads, databases: tuple[str, str]) -> None:
+    put(
+        databases[0],
+        [
+            Told("a", tier="gone"), Told("b"), Told("c", tier="sealed", type="task"), Told("d", namespace="mill"),
+            Told("e", tier="long-term"), Told("f", type="social"),
+        ],
+    )  # fmt: skip
+    assert await reads.times([0, 7]) == {0: NOW}
+    found = {(SPACE, "episodic"): 1_000, (SPACE, "task"): 2_000, ("mill", "episodic"): 3_000}
+    assert await reads.oldest(SIGHT, 0, 5_000) == found
+    assert await reads.oldest(SIGHT, 0, 1_000) == {} == await reads.oldest(SIGHT, 1, 5_000)
+
+
+@pytest.mark.parametrize("held", [0, 1, 2])
+async def test_what_something_was_made_of_counts_as_long_as_that_is_there(
+    reads: Reads, databases: tuple[str, str], held: int
+) -> None:
+    """The first is gone; a summary was made of it, of that another one, and nothing of the last."""
+    told = put(databases[0], [Told("a", tier="gone"), Told("b", tier="gone"), Told("c"), Told("d", tier="gone")])
+    order = memory_id(SPACE, "order")
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE memory SET made_by = 'extractive/1' WHERE id = ANY(%s)", [told[1:3]])
+        copying.copy(connection, "provenance_copy", (
+            copying.raw(Provenance(0, 9, SPACE, told[at + 1], told[at], False, True, "ann")) for at in (0, 1)
+        ))  # fmt: skip
+    assert await reads.oldest(SIGHT, 0, 10_000) == {(SPACE, "episodic"): 0}
+    with psycopg.connect(databases[0]) as connection:
+        copying.copy(connection, "protection_copy", (
+            [copying.raw(Protection(told[held], "hold", 0, 9, SPACE, order, "ann", "ann", None, 5))]
+        ))  # fmt: skip
+    assert await reads.oldest(SIGHT, 0, 10_000) == {}

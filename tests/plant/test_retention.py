@@ -1,0 +1,80 @@
+"""What is older than the law lets it be is erased on a running installation: by an order, and by a rule that stands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from infra import commands, genesis, hold
+from memquorum.client import Invalid
+from memquorum.core.audit import receipts
+from memquorum.schema_files import load_codec
+from tests.support.sessions import DAY, HOUR, NOTES, Plant
+
+ORDERS = (
+    "SELECT order_id::text, signer, ordered_by, value, memories FROM erasure WHERE namespace = %(n)s ORDER BY first_seq"
+)
+THERE = "SELECT id::text FROM memory WHERE namespace = %(n)s AND tier <> 'gone'"
+
+
+def verified(fleet: Plant, receipt: dict[str, object]) -> None:
+    found = receipts.verify(load_codec(), genesis.read(fleet.line), json.dumps(receipt).encode())
+    assert found.checked is not None
+
+
+def test_an_order_by_type_and_age_takes_the_old_and_leaves_the_young_and_the_held(fleet: Plant) -> None:
+    with fleet.client("aged") as memory:
+        old, held, pinned = fleet.live(memory, notes=NOTES[:3])
+        (task,) = fleet.live(memory, notes=NOTES[3:4], type="task")
+        before = fleet.now + 500
+        (young,) = fleet.live(memory, notes=NOTES[4:5])
+        fleet.turn(1_000)
+        assert memory.pin(pinned).status == "pinned"
+        asked = commands.parser().parse_args(["hold", held, "-n", "aged", "--reference", "case 9"])
+        assert hold.run(fleet.line, asked) == 0
+        would = memory.erase(types=["episodic"], before=before)
+        assert {one.memory_id for one in would.going} == {old, pinned}
+        assert [(one.memory_id, one.why) for one in would.staying] == [(held, "it is held")]
+        with pytest.raises(Invalid, match="before"):
+            memory.erase(types=["episodic"])
+        done = memory.erase(types=["episodic"], before=before, dry_run=False, reference="law-7")
+        assert (done.status, done.memories) == ("erased", 2)
+        assert {one for (one,) in fleet.rows(THERE, n="aged")} == {held, task, young}
+        assert "of age 'episodic before 2025-06-" in str(memory.explain(pinned))
+        late = memory.add("Said late: the pump had been tested.", occurred_at=before - 1, wait=True)
+        assert late.outcome == "erased"
+        assert done.order_id is not None
+        verified(fleet, fleet.later(lambda: r if (r := memory.erasure_receipt(done.order_id))["attested"] else None))
+
+
+def test_a_rule_that_stands_erases_what_comes_of_age_without_anybodys_word(fleet: Plant) -> None:
+    """Pinned, summed up, its sources' keys long gone: a law is no habit. What was said later stays until it is as old,
+    and what is held stays."""
+    with fleet.client("retained-a") as memory, fleet.client("kept-a") as beside:
+        fleet.live(memory)
+        memory.end_session("shift-1")
+        (kept,) = fleet.live(beside, notes=NOTES[:1])
+        (summary,) = fleet.later(lambda: fleet.summaries("retained-a"))
+        memory.pin(summary)
+        fleet.turn(10 * DAY)
+        fleet.until(lambda: fleet.rows(THERE, n="retained-a") == [(summary,)], "the keys of what it was made of")
+        (young,) = fleet.live(memory, "shift-2", notes=("The crane 4 was inspected by Jo Ferrant on 3 May.",))
+        memory.pin(young)
+        assert fleet.rows(ORDERS, n="retained-a") == []
+        fleet.turn(20 * DAY)
+        fleet.turn(HOUR)
+        (told,) = fleet.until(lambda: fleet.rows(ORDERS, n="retained-a"))
+        order_id, signer, by, value, memories = told
+        assert (signer, by, memories) == ("service:erasure", "rule of retention", 1)
+        assert value.startswith("episodic before 2025-06-15T")
+        assert fleet.rows(THERE, n="retained-a") == [(young,)]
+        assert "Erased by" not in str(beside.explain(kept)), "the rule is not of this namespace"
+        said = str(memory.explain(summary))
+        assert f"Erased by order {order_id}" in said and "rule of retention" in said
+        receipt = fleet.later(lambda: r if (r := memory.erasure_receipt(order_id))["attested"] else None)
+        assert receipt["order"]["reference"] == "configuration 0"
+        verified(fleet, receipt)
+        fleet.turn(11 * DAY)
+        fleet.until(lambda: len(fleet.rows(ORDERS, n="retained-a")) == 2)
+        assert fleet.rows(THERE, n="retained-a") == []
