@@ -38,6 +38,12 @@ def _how(name: str, kind: object) -> dict[str, Any]:
     return told | {"action": "store_true", "default": None} if kind is bool else told
 
 
+def _link(said: str) -> dict[str, str]:
+    """A link as the command line says it: KIND=ID is to a memory, KIND:NAME to a name."""
+    kind, to, other = next((said.partition(one) for one in said if one in "=:"), (said, "", ""))
+    return {"kind": kind, **({"to": other} if to == "=" else {"name": other} if to else {})}
+
+
 _OF_EACH = (
     *(option(f"--{name}", help="of every episode that does not say its own") for name in ("subject", "event-id")),
     *(option(f"--{name}", **_how(name, kind)) for name, kind in _CARRIED.items()),
@@ -47,6 +53,8 @@ _OF_EACH = (
     option("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU"),
     option("--derives-from", action="append", metavar="ID", help="a memory that it was made of; repeatable"),
     option("--supersedes", action="append", metavar="ID", help="with --explicit: a memory to replace; repeatable"),
+    option("--link", dest="links", action="append", type=_link, metavar="KIND=ID",
+           help="requires, isA, partOf or friendOf=ID; to a name KIND:NAME, as in isA:pump; repeatable"),
     option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
 )  # fmt: skip
 _FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)

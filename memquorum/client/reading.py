@@ -271,6 +271,9 @@ def show(console: Console, one: Shown) -> None:
     for line in lines:
         console.print(terminal.text(console, line), soft_wrap=True)
     _whence(console, one)
+    if one.links:
+        linked = ", ".join(f"{link.kind} {link.to or link.name}" for link in one.links)
+        console.print(terminal.text(console, f"        {linked}"), style="dim", soft_wrap=True)
 
 
 def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:

@@ -202,6 +202,15 @@ def test_memories_named_by_an_option_leave_the_text_its_place(client: Recorded) 
     assert (episode["supersedes"], episode["derives_from"]) == (["m1", "m2"], ["m3"])
 
 
+def test_links_are_to_an_id_or_to_a_name(client: Recorded) -> None:
+    said = ["--link", "requires=m1", "--link", "isA:pump", "--link", "friendOf:marta=7", "--link", "partOf=a:b"]
+    assert cli.main(["publish", *said, "Pump 7 runs."]) == OK
+    assert client.episodes[0]["links"] == [
+        {"kind": "requires", "to": "m1"}, {"kind": "isA", "name": "pump"}, {"kind": "friendOf", "name": "marta=7"},
+        {"kind": "partOf", "to": "a:b"},
+    ]  # fmt: skip
+
+
 def test_where_nothing_of_it_could_be_sent_the_input_was_wrong(client: Recorded) -> None:
     assert cli.main(["publish", ""]) == USAGE
     assert client.episodes == []
