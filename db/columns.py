@@ -81,6 +81,11 @@ _WHOLE = {
     "edges": _EDGES,
     "remembered": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in REMEMBERED),
     "shown": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in SHOWN),
+    # Of a summary, who said all that it was made of, if one did.
+    "speaker": "CASE WHEN m.made_by IS NOT NULL THEN ("
+    "SELECT min(x.agent) FROM provenance p JOIN memory x ON x.id = p.parent"
+    " WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo AND NOT p.merged"
+    " HAVING min(x.agent) = max(x.agent)) END",
     "gates": " AND ".join(_GATES.values()),
     "filters": " AND ".join(_FILTERS.values()),
     "subject": _whose("subject"),

@@ -18,7 +18,7 @@ from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
-from memquorum.core.retrieval.conflicts import Contradiction
+from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import (
     Anew,
     DecisionFacts,
@@ -110,7 +110,7 @@ def load(
         protected=tuple(standing.values()),
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
-        conflicts=tuple(Contradiction(*row) for row in conflicts),
+        conflicts=tuple(Pair(*row[:-2]) for row in conflicts),  # an account tells no content
         filled=filled,
         **told,
     )

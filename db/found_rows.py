@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from db.arrays import vector
 from db.columns import REMEMBERED, SHARES, SHOWN
@@ -16,6 +16,7 @@ from memquorum.core.facets import names as joined
 from memquorum.core.policy import PPM
 from memquorum.core.records import Link
 from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.conflicts import Contradiction, denied
 from memquorum.core.retrieval.listing import KEPT
 from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
@@ -89,6 +90,15 @@ def neighbour(row: tuple[Any, ...]) -> Neighbour:
     """Makes a neighbour of a row of `around`."""
     hit, (encoder, sent, anchor, way, apart) = hit_of(row), row[OWN:]
     return Neighbour(Candidate(hit, encoder, vector(sent), False, None, ()), anchor, way, apart)
+
+
+def contradictions(rows: Sequence[tuple[Any, ...]]) -> list[Contradiction]:
+    """Makes contradictions of rows of `conflicts`."""
+    found: list[Contradiction] = []
+    for *told, says, summary in rows:
+        one = Contradiction(*told)
+        found.append(replace(one, denied=denied(summary, says, own=one.own)) if says and summary else one)
+    return found
 
 
 def trace(row: tuple[Any, ...]) -> Trace:

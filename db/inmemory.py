@@ -865,4 +865,7 @@ class InMemoryNeighbourhoods:
         vector = clear.vector.astype(np.float16).astype(np.float32)
         m = memory
         marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
-        return Neighbour(memory.id, memory.agent, vector, clear.text, memory.encoder, marks)
+        made = (p for p in self._store.provenance.values() if p.child == m.id and not (p.echo or p.merged))
+        speakers = {self._store.memories[p.parent].agent for p in made if p.parent in self._store.memories}
+        said_by = speakers.pop() if m.made_by is not None and len(speakers) == 1 else ""
+        return Neighbour(memory.id, memory.agent, vector, clear.text, memory.encoder, marks, said_by)

@@ -58,5 +58,7 @@ def _change(seq: int, rows: Iterable[tuple[Any, ...]], left: tuple[str, ...]) ->
 
 
 def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    memory_id, agent, vector, text, encoder, _, *marked = row
-    return Neighbour(memory_id, agent, vector.to_numpy().astype(np.float32), text, encoder, Marks(*marked))
+    memory_id, agent, vector, text, encoder, _, *marked, said_by = row
+    return Neighbour(
+        memory_id, agent, vector.to_numpy().astype(np.float32), text, encoder, Marks(*marked), said_by or ""
+    )

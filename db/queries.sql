@@ -443,9 +443,15 @@ SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[
 
 -- :name conflicts
 -- Of memories, those that say otherwise and are alive, with the newer one first; and whether one agent or source said
--- both.
-SELECT c.newer::text, c.older::text, n.agent = o.agent OR coalesce(n.source = o.source, false), n.created, o.created,
-    n.tier, o.tier
+-- both: of a summary, one that said what it was made of. Where the older one is a summary, what both say: the newer one
+-- contradicts a sentence of it.
+SELECT c.newer::text, c.older::text,
+    n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
+        SELECT FROM provenance p JOIN memory x ON x.id = p.parent
+        WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent)),
+    n.created, o.created, n.tier, o.tier,
+    CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.newer) END,
+    CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.older) END
 FROM conflict c
 JOIN memory n ON n.id = c.newer AND n.tier IN ('short-term', 'long-term')
 JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
@@ -1426,8 +1432,8 @@ LIMIT %(limit)s
 -- :name rehearsal_seen
 -- What a rehearsal looks at: whether a memory was used, a memory that is alive, says otherwise and is served before it,
 -- and what is left of those of its namespace that it was made of: what is alive, or what a summary says that is. Of two that contradict each other the newer one is served first, unless
--- the older one is in long-term memory and another agent and source said it. What contradicts a summary contradicts a
--- sentence, and not the whole.
+-- the older one is in long-term memory and another agent and source said it, which no summary ever is. Who
+-- contradicts a sentence of a summary says otherwise than the summary.
 SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
     s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed,
     (
@@ -1435,7 +1441,7 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
         FROM conflict c
         JOIN strength o ON o.memory_id = CASE c.newer WHEN s.memory_id THEN c.older ELSE c.newer END
         JOIN memory w ON w.id = o.memory_id
-        WHERE (c.newer = s.memory_id OR c.older = s.memory_id) AND m.made_by IS NULL
+        WHERE (c.newer = s.memory_id OR c.older = s.memory_id)
           AND (c.newer = s.memory_id) = (
               CASE WHEN c.newer = s.memory_id THEN o.tier ELSE s.tier END = 'long-term'
               AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
@@ -1517,7 +1523,7 @@ SELECT seq FROM shard WHERE shard = %(shard)s
 -- :name neighbourhood_all
 -- Everything that is alive.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
-    m.jurisdictions, m.key
+    m.jurisdictions, m.key, $speaker
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -1536,7 +1542,7 @@ ORDER BY m.seq
 -- :name neighbourhood_some
 -- Those of the memories that are alive.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
-    m.jurisdictions, m.key
+    m.jurisdictions, m.key, $speaker
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -2195,8 +2201,9 @@ JOIN embedding e ON e.memory_id = m.id
 
 -- :name traces
 -- The episodic buffer of an agent: what became of its newest episodes, of one session or of all, in the order of
--- acceptance, 1 for the newest. A place whose memory is not alive any more, or may not be read, is empty: it is in no row.
-WITH trace AS MATERIALIZED (
+-- acceptance, 1 for the newest. In the place of what is not alive stands the summary that was made of it, or what that
+-- was merged into. A place whose memory nothing stands for any more, or may not be read, is empty: it is in no row.
+WITH RECURSIVE trace AS MATERIALIZED (
     SELECT t.memory_id, t.event_id, row_number() OVER (ORDER BY t.seq DESC) AS place
     FROM (
         SELECT e.memory_id, e.event_id, e.seq
@@ -2206,11 +2213,27 @@ WITH trace AS MATERIALIZED (
         ORDER BY e.seq DESC
         LIMIT %(places)s
     ) t
+), stands (source, id) AS (
+    SELECT DISTINCT x.id, x.id
+    FROM trace t
+    JOIN memory x ON x.id = t.memory_id AND x.namespace = %(namespace)s
+    UNION
+    SELECT y.source, d.id
+    FROM stands y
+    CROSS JOIN LATERAL (
+        SELECT z.id
+        FROM memory x
+        JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = x.id AND NOT p.echo
+        JOIN memory z ON z.id = p.child AND z.made_by IS NOT NULL AND z.tier <> 'draft'
+        WHERE x.id = y.id AND x.tier NOT IN ('short-term', 'long-term')
+        OFFSET 0 -- each by its index: how many the recursion finds nobody knows
+    ) d
 )
 SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector), t.event_id,
     t.place
 FROM trace t
-JOIN memory m ON m.id = t.memory_id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+JOIN stands y ON y.source = t.memory_id
+JOIN memory m ON m.id = y.id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
       AND $gates
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id

@@ -142,9 +142,9 @@ class Reads(ErasureReads):
         return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
 
     async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:
-        """Finds what contradicts memories, where both are alive."""
+        """Finds what contradicts memories, where both are alive. Off the loop: of a summary each sentence is read."""
         rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
-        return [Contradiction(*row) for row in rows]
+        return await asyncio.to_thread(found_rows.contradictions, rows) if rows else []
 
     async def supports(self, sight: Sight, memory_ids: Sequence[str]) -> list[Support]:
         """Finds which of the memories are summaries of which others of them."""

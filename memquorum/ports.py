@@ -148,7 +148,8 @@ class Follows(Vault, Protocol):
 
 class Neighbour(Struct, frozen=True):
     """A memory as salience sees it. `text` only where the duplicate check asks for it. `encoder`: who made the vector;
-    those of two encoders say nothing about each other. `marks`: what a repetition of it has to agree on."""
+    those of two encoders say nothing about each other. `marks`: what a repetition of it has to agree on. `said_by`: of
+    a summary, who said all that it was made of, if one did."""
 
     memory_id: str
     agent: str
@@ -156,6 +157,7 @@ class Neighbour(Struct, frozen=True):
     text: str
     encoder: str
     marks: Marks
+    said_by: str = ""
 
 
 class JournalChange(Struct, frozen=True):

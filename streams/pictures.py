@@ -52,7 +52,7 @@ class Pictures:
             try:
                 take_in(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
                 if memory.agent == CONSOLIDATOR:
-                    surroundings.summed(memory.memory_id, memory.text)
+                    surroundings.summed(memory.memory_id, memory.text, memory.said_by)
             except ValueError as error:
                 log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
         surroundings.seq = change.seq

@@ -10,8 +10,10 @@ explicit reward stores it. All in memory, without I/O: the stage fills a `Neighb
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from heapq import nsmallest
 from itertools import islice
 
 import numpy as np
@@ -295,21 +297,44 @@ class Look(Struct, frozen=True):
         return rows
 
 
+class Line:
+    """A line of a summary, a sentence or more. `agent`: who said all of the summary; empty where several did."""
+
+    def __init__(self, memory_id: str, agent: str, text: str) -> None:
+        self.memory_id, self.agent, self.text = memory_id, agent, gist(text)
+        self.words = _words(text)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """What it claims, read once."""
+        return read(self.text)
+
+
 class Summed:
     """What summaries say, sentence by sentence. Their vectors are of all that they say, and near to none of it: a
-    sentence that is said again is known by its content words, and then by what it says (`text.agreement`)."""
+    sentence that is said again, or denied, is known by its content words, and then by what it says (`text.agreement`,
+    `text.conflict`)."""
 
     def __init__(self) -> None:
         self._by_words: dict[frozenset[str], list[tuple[str, Said]]] = {}
         self._words: dict[str, list[frozenset[str]]] = {}
+        self._lines: dict[str, list[Line]] = {}
+        self._by_word: dict[str, dict[Line, None]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._words.values()))
 
-    def add(self, memory_id: str, text: str) -> None:
-        """Takes the sentences of a summary in, unless it is there."""
+    def __contains__(self, memory_id: object) -> bool:
+        return memory_id in self._words
+
+    def add(self, memory_id: str, text: str, agent: str = "") -> None:
+        """Takes the sentences of a summary in, unless it is there. `agent`: who said all of them, if one did."""
         if memory_id in self._words:
             return
+        self._lines[memory_id] = [Line(memory_id, agent, line) for line in text.split("\n")]
+        for each in self._lines[memory_id]:
+            for word in each.words:
+                self._by_word.setdefault(word, {})[each] = None
         held = self._words[memory_id] = []
         for line in text.split("\n"):
             for one in Said(line).sentences:
@@ -319,6 +344,11 @@ class Summed:
 
     def remove(self, memory_id: str) -> None:
         """Lets a summary go; nothing happens if it is not there."""
+        for each in self._lines.pop(memory_id, ()):
+            for word in each.words:
+                del self._by_word[word][each]
+                if not self._by_word[word]:
+                    del self._by_word[word]
         for words in self._words.pop(memory_id, ()):
             left = [one for one in self._by_words.get(words, ()) if one[0] != memory_id]
             if left:
@@ -334,6 +364,18 @@ class Summed:
         asked = [(words, Said(one)) for one in said.sentences if (words := _words(one))]
         having = [{i for i, other in self._by_words.get(words, ()) if one.agrees(other)} for words, one in asked]
         return sorted(set.intersection(*having)) if having else []
+
+    def near(self, said: Said) -> list[tuple[float, Line]]:
+        """The lines that share the most content words with a sentence of a text, best first: of all words that either
+        has, which share both have."""
+        found: dict[Line, float] = {}
+        for words in filter(None, map(_words, said.sentences)):
+            both = Counter(line for word in words for line in self._by_word.get(word, ()))
+            for line, count in both.items():
+                share = count / (len(words) + len(line.words) - count)
+                found[line] = max(share, found.get(line, 0.0))
+        best = nsmallest(_HEARD_MAX, found.items(), key=lambda one: (-one[1], one[0].memory_id, one[0].text))
+        return [(share, line) for line, share in best]
 
 
 def _words(sentence: str) -> frozenset[str]:
@@ -364,6 +406,28 @@ def _choose(known: list[tuple[float, str, Seen]], marks: Marks) -> Repeated | No
         if merges(marks, other.marks):
             return Repeated(memory_id)
     return Repeated(known[0][1], merges=False) if known else None
+
+
+class _Heard(Struct, frozen=True):
+    """What an episode is held to: a memory, or a line of a summary. `near`: a cosine, or a share of words. `own`:
+    whether the agent of the episode said it."""
+
+    near: float
+    memory_id: str
+    text: str
+    claims: Claims
+    own: bool
+
+
+def _doubted(episode: EncodedEpisode, said: Claims, heard: list[_Heard], doubts: Doubts) -> tuple[str, ...]:
+    """The nearest that the episode contradicts by a model, of those that the rules leave open."""
+    left = [
+        (-one.near, one.memory_id, one.text)
+        for one in heard
+        if one.near > _RELATED and comparable(one.claims, said, same_agent=one.own)
+    ]
+    asked = sorted(left)[:_DOUBTED_MAX]
+    return tuple(dict.fromkeys(memory_id for _, memory_id, text in asked if doubts(text, episode.text)))
 
 
 class Surroundings:
@@ -413,9 +477,10 @@ class Surroundings:
         self.settled.remove(memory_id)
         self._add(self.memories, memory_id, vector, text, Seen(agent, gist(text), marks))
 
-    def summed(self, memory_id: str, text: str) -> None:
-        """A memory that arrived is a summary, so each of its sentences is known by itself."""
-        self._summed.add(memory_id, text)
+    def summed(self, memory_id: str, text: str, agent: str = "") -> None:
+        """A memory that arrived is a summary, so each of its sentences is known by itself. `agent`: who said all of
+        them, if one did."""
+        self._summed.add(memory_id, text, agent)
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
@@ -503,20 +568,32 @@ class Surroundings:
         corrected = self._corrected(episode)
         if corrected is not None:
             return (corrected,)
-        related = [one for look in looks for one in islice(look.alike(_RELATED), _HEARD_MAX)]
+        related = [one for look in looks for one in islice(self._whole(look), _HEARD_MAX)]
+        lines = self._summed.near(Said(episode.text))
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
-        said = self._claimed(episode.memory_id, gist(episode.text)) if related else None
+        said = self._claimed(episode.memory_id, gist(episode.text)) if related or lines else None
+        if said is None:
+            return ()
+        heard = [
+            _Heard(cosine, memory_id, other.gist, self._claimed(memory_id, other.gist), other.agent == episode.agent)
+            for cosine, memory_id, other in related
+        ]
+        heard += [
+            _Heard(share, line.memory_id, line.text, line.claims, line.agent == episode.agent) for share, line in lines
+        ]
         found: dict[str, Finding] = {}
-        if said is not None and said.statements:
-            for _, memory_id, other in related:
-                claims = self._claimed(memory_id, other.gist)
-                finding = between(claims, said, same_agent=other.agent == episode.agent)
-                if finding is not None:
-                    found[memory_id] = finding
-        if said is not None and not found and self._doubts is not None:
-            return self._doubted(episode, said, related, self._doubts)
+        for one in heard if said.statements or said.allows or said.outlines else ():
+            finding = between(one.claims, said, same_agent=one.own)
+            if finding is not None and (finding.exact or one.memory_id not in found):
+                found[one.memory_id] = finding
+        if not found and self._doubts is not None:
+            return _doubted(episode, said, heard, self._doubts)
         # Of what is not about just the same, the nearest alone.
         return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
+
+    def _whole(self, look: Look) -> Iterator[tuple[float, str, Seen]]:
+        """What is near, but for summaries: they are held to by the line."""
+        return (one for one in look.alike(_RELATED) if one[1] not in self._summed)
 
     def _corrected(self, episode: EncodedEpisode) -> str | None:
         """The memory of what the agent said last, stored or not, in which "I meant KX-89" has a value to replace."""
@@ -531,17 +608,6 @@ class Surroundings:
         around = (one for tier in (self.memories, self.settled) for one in tier.latest())
         again = (i for i, seen in around if (seen.gist, seen.agent) == (found[1].gist, episode.agent))
         return next(again, None)
-
-    def _doubted(
-        self, episode: EncodedEpisode, said: Claims, related: list[tuple[float, str, Seen]], doubts: Doubts
-    ) -> tuple[str, ...]:
-        """The nearest that the episode contradicts by a model, of those that the rules leave open."""
-        left = [
-            (-cosine, memory_id, other.gist)
-            for cosine, memory_id, other in related
-            if comparable(self._claimed(memory_id, other.gist), said, same_agent=other.agent == episode.agent)
-        ]
-        return tuple(memory_id for _, memory_id, text in sorted(left)[:_DOUBTED_MAX] if doubts(text, episode.text))
 
     def _claimed(self, memory_id: str, text: str) -> Claims:
         """What a memory claims, read once while it is here."""

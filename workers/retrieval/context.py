@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memquorum.core.access import READ, Caller
+from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Context, Placed
-from memquorum.core.retrieval import buffer, conflicts, working
+from memquorum.core.retrieval import buffer, supports, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
@@ -33,9 +33,9 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     traces, (ranked, counts) = await asyncio.gather(
         service.reads.traces(sight, namespace, asked.agent, asked.session, asked.filters), found()
     )
-    ring = buffer.ring(traces)
+    ring = await _once(service, sight, buffer.ring(traces))
     contradict = await service.reads.conflicts(sight, [trace.candidate.hit.memory_id for trace in ring])
-    ring = buffer.marked(ring, conflicts.marks(contradict))
+    ring = buffer.marked(ring, contradict)
     ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
     mask = service.redaction.of(namespace, asked=asked.reader.redact)
 
@@ -57,6 +57,14 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
             warning=warning,
         )
     )
+
+
+async def _once(service: Service, sight: Sight, ring: list[Trace]) -> list[Trace]:
+    """The ring without what a summary in it says: that says the other things, too."""
+    first = sorted(ring, key=lambda trace: trace.candidate.hit.made_by is None)
+    ids = [trace.candidate.hit.memory_id for trace in first]
+    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids))
+    return [trace for trace in ring if trace.candidate.hit.memory_id not in left]
 
 
 def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[Scored]) -> dict[str, int]:

@@ -195,15 +195,19 @@ async def _beside(
     service: Service, sight: Sight, namespace: str, filters: Filters, ranked: list[Scored]
 ) -> list[Scored]:
     """The ranking, with those that contradict each other together. What comes in answers as well as the other."""
-    found = await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ranked])
-    if not found:
-        return ranked
     scored = {one.candidate.hit.memory_id: one for one in ranked}
+    every = await service.reads.conflicts(sight, list(scored))
+    if not every:
+        return ranked
+    scored = {i: replace(one, candidate=conflicts.doubtful(one.candidate, every)) for i, one in scored.items()}
+    found = conflicts.concerning(every, {i: one.candidate.hit.text for i, one in scored.items()})
     came = await brought(service, sight, namespace, conflicts.missing(scored, found), filters)
     order = conflicts.inserted(list(scored), came, found)
-    for memory_id, candidate in came.items():
+    for memory_id, one in came.items():
         follower = next(scored[other] for other in order[order.index(memory_id) + 1 :] if other in scored)
-        scored[memory_id] = replace(follower, candidate=candidate)
+        hit = conflicts.disputed(one.hit, found)
+        part = replace(one, hit=hit, whole=one.text if hit.excerpt else None)
+        scored[memory_id] = replace(follower, candidate=conflicts.doubtful(part, found))
     marked = conflicts.marks(found)
     return [_marked(scored[memory_id], marked.get(memory_id, ())) for memory_id in conflicts.ordered(order, found)]
 

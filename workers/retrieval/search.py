@@ -66,14 +66,15 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
 async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
     """The hits, with those that contradict each other together. What is to be believed first comes in, if need be in
     the last one's place."""
-    found = await service.reads.conflicts(sight, [hit.memory_id for hit in hits])
+    near = {hit.memory_id: hit for hit in hits}
+    found = conflicts.concerning(await service.reads.conflicts(sight, list(near)), {i: near[i].text for i in near})
     if not found:
         return hits
-    near = {hit.memory_id: hit for hit in hits}
     came = await brought(service, sight, wanted.namespace, conflicts.missing(near, found), wanted.filters)
     if came:
         vector = await service.vector_of(wanted.namespace, wanted.query)
-        near |= {i: replace(one.hit, score=_cosine(vector, one.vector)) for i, one in came.items()}
+        told = {i: replace(one.hit, score=_cosine(vector, one.vector)) for i, one in came.items()}
+        near |= {i: conflicts.disputed(one, found) for i, one in told.items()}
     marked = conflicts.marks(found)
     order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, found), found)
     return [replace(near[i], conflicts_with=marked.get(i, ())) for i in order[: wanted.k]]

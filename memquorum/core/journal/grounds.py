@@ -2,7 +2,8 @@
 
 A memory that was made of others (`derives_from`) has ground as long as one of them is alive, or a summary of one is:
 what a summary says is not gone. What was made of memories of other namespaces, or of none that ever was, is not judged
-by that. Of two memories that contradict each other the one that is served later is contested.
+by that. Of two memories that contradict each other the one that is served later is contested. What contradicts a
+summary says otherwise than one of its sentences, and so it is contested, too.
 """
 
 from __future__ import annotations
@@ -53,17 +54,14 @@ def wanted(keys: Keys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]) 
 
 def served_first(newer: Memory, older: Memory) -> Memory:
     """Gives the one that is served first of two memories that contradict each other: the newer one, unless the older
-    one is in long-term memory and another agent and source said it."""
+    one is in long-term memory, as no summary ever is, and another agent and source said it."""
     own = newer.agent == older.agent or (newer.source is not None and newer.source == older.source)
     return older if older.tier == LONG_TERM and not own else newer
 
 
 def against(rows: Rows, memory: Memory) -> list[str]:
-    """What is alive, says otherwise than a memory and is served before it, in the order of the ids. What contradicts a
-    summary contradicts a sentence, and not the whole."""
+    """What is alive, says otherwise than a memory and is served before it, in the order of the ids."""
     known = rows.grounds.get(memory.id, NOTHING)
-    if memory.made_by is not None:
-        return []
     pairs = [(memory.id, other) for other in known.older] + [(other, memory.id) for other in known.newer]
     alive = (
         (rows.memories[newer], rows.memories[older]) for newer, older in pairs

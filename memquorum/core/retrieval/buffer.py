@@ -1,17 +1,18 @@
 """The episodic buffer: what an agent said last (SPEC B, tier 1). It is a ring of the `PLACES` newest traces.
 
 A trace is an episode that became a memory or repeated one; an episode below the threshold leaves none. The ring is read
-from the store and kept nowhere else. A memory that is forgotten or erased leaves its place in the ring empty; no older
-trace moves into it.
+from the store and kept nowhere else. What rests because a summary says what is to be kept of it has that summary in its
+place; a memory that is forgotten or erased leaves its place in the ring empty; no older trace moves into it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.retrieval.conflicts import Contradiction, doubtful, marks
 from memquorum.core.retrieval.ranking import Candidate
 
 PLACES = 64
@@ -33,10 +34,11 @@ def ring(traces: Iterable[Trace]) -> list[Trace]:
     return list(held.values())
 
 
-def marked(traces: Iterable[Trace], marks: Mapping[str, tuple[str, ...]]) -> list[Trace]:
-    """The traces, each naming the memories that contradict it. `marks`: see `conflicts.marks`."""
+def marked(traces: Iterable[Trace], found: Sequence[Contradiction]) -> list[Trace]:
+    """The traces, each naming the memories that contradict it; a summary with the lines of it that they contradict."""
+    beside = marks(found)
     return [
-        replace(trace, candidate=trace.candidate.beside(marks.get(trace.candidate.hit.memory_id, ())))
+        replace(trace, candidate=doubtful(trace.candidate, found).beside(beside.get(trace.candidate.hit.memory_id, ())))
         for trace in traces
     ]
 

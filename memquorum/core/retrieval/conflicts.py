@@ -3,6 +3,9 @@
 The newer one comes first where one agent or source said both, or where the older one is in short-term memory. What was
 promoted, and somebody else contradicts, stays first, with what contradicts it directly below it. They all stand where
 the best of them stood.
+
+Of a summary one sentence is contradicted, and not all the others: it stands in contradiction where that sentence is
+served. Which one that is follows from both texts, by the rules by which the contradiction was found (`denied`).
 """
 
 from __future__ import annotations
@@ -10,13 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.consolidation.rendering import sentences
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.ranking import Candidate
+from memquorum.core.text.agreement import gist
+from memquorum.core.text.conflict import between, read
+from memquorum.core.text.meant import meant, replaces
 from memquorum.core.tiers import LONG_TERM
 
 
-class Contradiction(Struct, frozen=True):
+class Pair(Struct, frozen=True):
     """Two memories that are alive and contradict each other. `own`: one agent, or one source, said both."""
 
     newer: str
@@ -31,6 +40,53 @@ class Contradiction(Struct, frozen=True):
     def first(self) -> str:
         """Which of them is served first."""
         return self.older if self.older_tier == LONG_TERM and not self.own else self.newer
+
+
+class Contradiction(Pair, frozen=True):
+    """The same, read to be served. `denied`: where the older one is a summary, the sentences of it that the newer one
+    says otherwise."""
+
+    denied: frozenset[str] = frozenset()
+
+
+def denied(summary: str, text: str, *, own: bool) -> frozenset[str]:
+    """The sentences of a summary that a later text says otherwise; all of them where no rule tells: it was named to be
+    superseded, or found by a model. `own`: whether one agent said both."""
+    said, later, values = sentences(summary), read(gist(text)), meant(text)
+    found = {one: between(read(gist(one)), later, same_agent=own) for one in said}
+    return (
+        frozenset(one for one, finding in found.items() if finding is not None and finding.exact)
+        or frozenset(one for one, finding in found.items() if finding is not None)
+        or frozenset(one for one in said if values and replaces(values, gist(one)))
+        or frozenset(said)
+    )
+
+
+def concerning(found: Iterable[Contradiction], served: Mapping[str, str]) -> list[Contradiction]:
+    """Those that concern what is served: a summary of which other sentences are served stands in no contradiction.
+    `served`: by memory, the text that is served of it."""
+    return [
+        one
+        for one in found
+        if not one.denied or one.older not in served or not one.denied.isdisjoint(served[one.older].split("\n"))
+    ]
+
+
+def doubtful(one: Candidate, found: Iterable[Contradiction]) -> Candidate:
+    """The candidate; of a summary with the lines that others contradict."""
+    own = [(by.newer, by.denied) for by in found if by.older == one.hit.memory_id and by.denied]
+    if not own:
+        return one
+    lines = one.text.split("\n")
+    gone = {newer: frozenset(at for at, line in enumerate(lines) if line in said) for newer, said in own}
+    return replace(one, denied=gone)
+
+
+def disputed(one: Hit, found: Iterable[Contradiction]) -> Hit:
+    """What comes in because it has to stand first: of a summary, the sentences that are contradicted."""
+    gone = frozenset[str]().union(*(by.denied for by in found if by.older == one.memory_id))
+    text = "\n".join(line for line in one.text.split("\n") if line in gone)
+    return replace(one, text=text, excerpt=text != one.text) if text else one
 
 
 def marks(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:

@@ -36,7 +36,7 @@ from memquorum.core.records import (
     Weighed,
 )
 from memquorum.core.records.episodes import Carried, Link, taken
-from memquorum.core.retrieval.conflicts import Contradiction
+from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.holding import Holds, holds
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote import asking, nomination
@@ -160,7 +160,7 @@ class Facts(Struct, frozen=True):
     protected: tuple[Protection, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     quota: Quota = NOTHING
-    conflicts: tuple[Contradiction, ...] = ()
+    conflicts: tuple[Pair, ...] = ()
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()
     filled: tuple[Filled, ...] = ()
@@ -369,7 +369,7 @@ class Account(Struct, frozen=True):
     waiting: tuple[Waiting, ...] = ()
     stopped_until: int | None = None
     holds: Holds | None = None
-    conflicts: tuple[Contradiction, ...] = ()
+    conflicts: tuple[Pair, ...] = ()
     links: tuple[Link, ...] = ()
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()

@@ -104,6 +104,9 @@ def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit
     spans = tuple(sorted((*(before.spans if before else ()), piece.span)))
     text = "\n".join(candidate.text[start:end] for start, end in spans)
     hit = replace(candidate.hit, text=text, excerpt=text != candidate.text)
+    given = {candidate.text.count("\n", 0, start) for start, _ in spans}
+    against = (i for i in hit.conflicts_with if i not in candidate.denied or not given.isdisjoint(candidate.denied[i]))
+    hit = replace(hit, conflicts_with=tuple(against))
     part = replace(scored, candidate=replace(candidate, hit=hit))
     return Item(part, cost(hit), before.folded if before else (), spans)
 

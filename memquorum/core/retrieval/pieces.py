@@ -73,10 +73,12 @@ def _cut(place: int, one: Candidate) -> list[tuple[Piece, str]]:
     lines = one.text.split("\n")
     starts = accumulate((len(line) + 1 for line in lines), initial=0)
     said = frozenset(sentences(one.text))
+    # What is contradicted, and by the question was not found, what contradicts it does not stand before.
+    gone = frozenset[int]().union(*one.denied.values()) if one.hit.excerpt else frozenset[int]()
     cut = [
         (Piece(place, (at, at + len(line)), line in near), line)
-        for at, line in zip(starts, lines, strict=False)
-        if line in said
+        for number, (at, line) in enumerate(zip(starts, lines, strict=False))
+        if line in said and (number not in gone or line in near)
     ]
     return cut or [(Piece(place), one.hit.text)]
 

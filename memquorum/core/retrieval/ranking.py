@@ -64,6 +64,8 @@ class Candidate(Struct, frozen=True):
     """The memories that follow it in its session, nearest first."""
     whole: str | None = None
     """All of a summary, where the hit has some sentences of it."""
+    denied: Mapping[str, frozenset[int]] = MappingProxyType({})
+    """Of a summary, the lines of all of it that another memory contradicts, by that."""
 
     @property
     def text(self) -> str:

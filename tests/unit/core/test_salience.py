@@ -1,6 +1,7 @@
 """Salience: the formula, the gates, what counts as near, what repeats, and what a neighbourhood keeps."""
 
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -517,6 +518,68 @@ def test_what_is_alive_beside_its_summary_is_what_is_said_again() -> None:
     around.judge(episode("pump", 0, "Tomas measured 3.8 bar at the inlet of pump 7."))
     summed_up(around)
     assert around.judge(episode("again", 0, "Tomas measured 3.8 bar at the inlet of pump 7.")).reinforces == "pump"
+
+
+CALIBRATION = (
+    "Key facts:\nTomas measured 3.8 bar at the inlet of pump 7.\nRosa ordered a new gasket for pump 7.\n"
+    "The pump house key is in drawer 14.\nI prefer tea.\nDecisions:\nWe decided to test pump 7 on Thursday at 14:00."
+)
+
+
+def calibrated(said_by: str = "ann", degrees: float = 180, text: str = CALIBRATION, **given: Any) -> Surroundings:
+    """A summary, which lies near nothing."""
+    around = Surroundings(POLICY, 8, **given)
+    around.arrived("summary", "consolidator", at(degrees), text, ANN)
+    around.summed("summary", text, said_by)
+    return around
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided to test pump 7 on Friday at 14:00.",
+        "No, Rosa ordered no gasket for pump 7.",
+        "The pump house key is in drawer 9 now.",
+        "Correction: Tomas measured 4.4 bar at the inlet of pump 7.",
+    ],
+)
+def test_what_denies_a_sentence_of_a_summary_contradicts_it_however_far_its_vector_is(text: str) -> None:
+    around = calibrated()
+    for name in ("first", "again"):
+        found = around.judge(episode(name, 0, text, reward_ppm=PPM))
+        assert found.contradicts == ("summary",), "nor does what denied it before take its place"
+        around.left(name)
+    around.left("summary")
+    assert around.judge(episode("late", 0, text, reward_ppm=PPM)).contradicts == ()
+
+
+def test_each_sentence_is_asked_by_itself_whatever_else_was_denied() -> None:
+    around = calibrated()
+    texts = ("We decided to test pump 7 on Friday at 14:00.", "No, Rosa ordered no gasket for pump 7.",
+             "The pump house key is in drawer 9 now.")  # fmt: skip
+    for degrees, text in enumerate(texts):
+        assert around.judge(episode(text, 60 * degrees, text, reward_ppm=PPM)).contradicts == ("summary",)
+    for text in ("Rosa ordered a new valve.", "The boat house key is in drawer 9 now."):
+        assert around.judge(episode(text, 0, text, reward_ppm=PPM)).contradicts == ()
+
+
+@pytest.mark.parametrize(("said_by", "contradicts"), [("ann", ("summary",)), ("bob", ()), ("", ())])
+def test_what_a_summary_says_of_i_is_denied_by_who_said_it(said_by: str, contradicts: tuple[str, ...]) -> None:
+    found = calibrated(said_by).judge(episode("mine", 0, "I no longer prefer tea.", reward_ppm=PPM))
+    assert found.contradicts == contradicts
+
+
+def test_a_model_is_asked_of_a_sentence_of_a_summary_and_not_of_all_of_it() -> None:
+    asked: list[str] = []
+
+    def doubts(earlier: str, later: str) -> bool:
+        asked.append(earlier)
+        return True
+
+    found = calibrated(degrees=10, text="\n".join(CALIBRATION.split("\n")[1:4]), doubts=doubts).judge(
+        episode("open", 0, "Nobody finds the pump house key in drawer 14.", reward_ppm=PPM)
+    )
+    assert (found.contradicts, asked) == (("summary",), ["The pump house key is in drawer 14."])
 
 
 # Said word for word ---------------------------------------------------------------------------------------------------

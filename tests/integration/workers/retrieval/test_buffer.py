@@ -115,6 +115,30 @@ async def test_what_is_forgotten_leaves_its_place_empty(reads: Reads, world: Wor
     assert await told(reads) == {place: held for place, held in whole.items() if held != memory_id("e9")}
 
 
+async def test_what_a_summary_says_has_that_in_its_place(reads: Reads, world: World, shard: Shard) -> None:
+    for name in ("a", "b", "c", "d", "e"):
+        shard.episode(name)
+    shard.episode("hers", agent="reviewer")
+    for name, sources in (("one", ("a", "b")), ("two", ("d", "e"))):
+        shard.summary(name, [memory_id(source) for source in sources])
+    world.flush(shard)
+    before = by_name("a", "b", "c", "d", "e")
+    assert await told(reads, "s1") == before, "a draft says nothing yet"
+    shard.consolidate(memory_id("one"), [memory_id("a"), memory_id("b")])
+    shard.consolidate(memory_id("two"), [memory_id("d"), memory_id("e")])
+    world.flush(shard)
+    assert await told(reads, "s1") == {1: memory_id("two"), 3: memory_id("c"), 4: memory_id("one")}
+    assert await told(reads) == await told(reads, "s1")
+    assert await told(reads, agent="reviewer") == by_name("hers")
+    assert await told(reads, sight=Sight((BESIDE,))) == {}
+    shard.merge(memory_id("one"), memory_id("two"))
+    world.flush(shard)
+    assert await told(reads, "s1") == {1: memory_id("one"), 3: memory_id("c")}
+    shard.decide([votes.proposal(memory_id("one"), "forget")])
+    world.flush(shard)
+    assert await told(reads, "s1") == {3: memory_id("c")}
+
+
 async def test_what_is_erased_is_gone_from_it_and_so_is_what_only_repeated(
     reads: Reads, world: World, shard: Shard, codec: Codec
 ) -> None:
@@ -151,6 +175,9 @@ def test_it_is_found_by_its_index_however_much_there_is(
                FROM memory;
                INSERT INTO event (namespace, event_id, shard, outcome, memory_id, seq, agent, session)
                SELECT namespace, event_id, 0, 'stored', id, seq, agent, session FROM memory;
+               INSERT INTO provenance (shard, seq, namespace, child, parent, echo, follows, agent, merged)
+               SELECT 0, seq, namespace, md5(seq / 8 || 'sum')::uuid, id, false, false, 'consolidator', false
+               FROM memory;
                ANALYZE"""
         )
     with psycopg.connect(databases[0], options="-c role=memquorum_tenant") as connection:

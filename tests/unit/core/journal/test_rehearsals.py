@@ -115,10 +115,14 @@ def test_who_denies_has_to_be_served_before(shard: Shard) -> None:
     assert rehearse(shard, denial, "contested", witness=A) is not None
 
 
-def test_a_summary_is_not_in_doubt_for_one_sentence(shard: Shard) -> None:
+def test_a_summary_is_in_doubt_for_one_sentence(shard: Shard) -> None:
     shard.summary("sum", [A, B], NOW)
     shard.consolidate(memory_id("sum"), [A, B])
-    assert rehearse(shard, memory_id("sum"), "contested", witness=denied(shard, memory_id("sum"))) is None
+    shard.access(memory_id("sum"), NOW)
+    denial = denied(shard, memory_id("sum"))
+    assert rehearse(shard, memory_id("sum")) is None, "it is not raised by its uses"
+    assert rehearse(shard, memory_id("sum"), "contested", witness=denial) is not None
+    assert rehearse(shard, denial, "contested", witness=memory_id("sum")) is None
 
 
 def test_what_does_not_hold_was_not_found_to_hold(shard: Shard) -> None:

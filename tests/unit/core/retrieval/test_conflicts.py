@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from msgspec.structs import replace
 
-from memquorum.core.retrieval.conflicts import Contradiction, inserted, marks, missing, ordered
+from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.conflicts import (
+    Contradiction,
+    concerning,
+    denied,
+    disputed,
+    doubtful,
+    inserted,
+    marks,
+    missing,
+    ordered,
+)
+from memquorum.core.retrieval.packing import pack
+from memquorum.core.retrieval.ranking import Candidate, Scored
 
 SYNC = Contradiction("four", "three", False, 2, 1, "short-term", "short-term")
 
@@ -41,3 +56,63 @@ def test_what_has_to_stand_first_and_was_not_found_comes_in_before_the_other() -
 
 def test_both_are_marked_with_each_other() -> None:
     assert marks([SYNC]) == {"four": ("three",), "three": ("four",)}
+
+
+# A sentence of a summary --------------------------------------------------------------------------------------------
+
+TOMAS, ROSA, TEST = (
+    "Tomas measured 3.8 bar at the inlet of pump 7.",
+    "Rosa ordered a new gasket for pump 7.",
+    "We decided to test pump 7 on Thursday at 14:00.",
+)
+SUMMARY = f"Key facts:\n{TOMAS}\n{ROSA}\nDecisions:\n{TEST}"
+FRIDAY = Contradiction("friday", "sum", True, 2, 1, "short-term", "short-term", frozenset({TEST}))
+GASKET = replace(FRIDAY, newer="gasket", newer_at=3, denied=frozenset({ROSA}))
+
+
+def summary(text: str = SUMMARY) -> Candidate:
+    hit = Hit(
+        "sum", text, "short-term", "consolidator", 0, 0, 0, 0.5, 0.7, excerpt=text != SUMMARY, made_by="extractive/1"
+    )
+    return Candidate(hit, "hashing-512", np.ones(1, np.float32), True, 1.0, (), SUMMARY if text != SUMMARY else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("We decided to test pump 7 on Friday at 14:00.", {TEST}),
+        ("No, Rosa ordered no gasket for pump 7.", {ROSA}),
+        ("Correction: Tomas measured 4.4 bar at the inlet of pump 7.", {TOMAS}),
+        ("No, I meant 15:30", {TEST}),
+        ("Somebody else orders all of it.", {TOMAS, ROSA, TEST}),
+    ],
+)
+def test_which_sentence_of_a_summary_is_denied_follows_from_both_texts(text: str, found: set[str]) -> None:
+    assert denied(SUMMARY, text, own=True) == found
+
+
+def test_a_summary_stands_in_contradiction_where_the_sentence_is_served_and_nowhere_else() -> None:
+    both = [FRIDAY, GASKET]
+    assert concerning(both, {"sum": TOMAS}) == []
+    assert concerning(both, {"sum": ROSA}) == [GASKET]
+    assert concerning(both, {"sum": f"{ROSA}\n{TEST}"}) == both == concerning(both, {"sum": SUMMARY})
+    assert concerning(both, {"gasket": "no gasket"}) == both, "it says otherwise than a summary that is not served"
+    assert concerning([SYNC], {"three": "at 3"}) == [SYNC]
+
+
+def test_of_a_summary_that_comes_in_first_the_sentence_in_question_is_served() -> None:
+    assert (disputed(summary().hit, [GASKET]).text, disputed(summary().hit, [GASKET]).excerpt) == (ROSA, True)
+    assert disputed(summary().hit, [replace(GASKET, older="other")]) == summary().hit
+
+
+@pytest.mark.parametrize("near", [f"{TOMAS}\n{ROSA}", SUMMARY])
+def test_what_is_packed_of_a_summary_is_marked_by_what_denies_just_that(near: str) -> None:
+    found = doubtful(summary(near), [FRIDAY, GASKET]).beside(("friday", "gasket"))
+    (item,) = pack([Scored(found, 1.0, 1.0, 1.0)], 500, 5, question="Who ordered the gasket for pump 7?").items
+    hit = item.scored.candidate.hit
+    if near == SUMMARY:
+        assert (hit.text, hit.conflicts_with) == (f"{TOMAS}\n{ROSA}\n{TEST}", ("friday", "gasket"))
+    else:
+        assert (hit.text, hit.conflicts_with) == (near, ("gasket",)), "what is denied and was not asked for is left out"
+    (first,) = pack([Scored(found, 1.0, 1.0, 1.0)], 15, 5, question="Who measured 3.8 bar at the inlet?").items
+    assert (first.scored.candidate.hit.text, first.scored.candidate.hit.conflicts_with) == (TOMAS, ())

@@ -8,6 +8,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from memquorum.core.retrieval.buffer import Trace, marked
+from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.retrieval.working import BUFFER, LATELY, RELEVANT, REMEMBERED, SESSION, Frame, Working, cost, line
@@ -146,7 +147,8 @@ def test_no_bound_is_broken_and_nothing_is_lost(
 def test_what_others_contradict_is_marked_in_the_text_and_names_them() -> None:
     ring = [Trace(apart(2), 1), Trace(apart(1), 2)]
     disputed = apart(9).beside((name(2),))
-    found = assembled(marked(ring, {name(2): (name(9),)}), [scored(disputed, 1.0)], FRAME)
+    against = Contradiction(name(9), name(2), False, 2, 1, "short-term", "short-term")
+    found = assembled(marked(ring, [against]), [scored(disputed, 1.0)], FRAME)
     assert found.text == (
         "This session:\n- [1970-01-01 00:00] ann: Reading 001.\n"
         "- [1970-01-01 00:00, contradicted by another memory] ann: Reading 002.\n"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
@@ -88,3 +89,17 @@ def test_what_surrounds_a_source_is_not_its_summary(client: Any) -> None:
 def test_what_an_agent_said_lately_stands_for_its_summary(client: Any) -> None:
     assert served(client, "context", query="q") >= {SOURCE}
     assert SUMMARY not in served(client, "context", query="q")
+
+
+def test_of_what_an_agent_said_lately_a_summary_stands_for_what_it_says(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = candidate(SUMMARY, 0.5)
+    made = replace(made, hit=replace(made.hit, made_by="extractive/1"))
+    ring = [Trace(candidate(SOURCE, 0.5), 1), Trace(made, 2), Trace(candidate(OTHER, 0.5), 3)]
+
+    async def traces(*_: Any) -> list[Trace]:
+        return ring
+
+    monkeypatch.setattr(Strict, "traces", traces)
+    assert served(client, "context") == served(client, "context", query="q") == {SUMMARY, OTHER}
