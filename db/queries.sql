@@ -1284,7 +1284,11 @@ SELECT m.agent, m.id::text, m.tier, m.created, m.explicit, m.told_by::text,
         JOIN strength o ON o.memory_id = k.older
         JOIN strength n ON n.memory_id = k.newer
         WHERE k.older = m.id OR k.newer = m.id),
-    d.id::text, d.tier, (SELECT max(o.epoch) FROM outcome o WHERE o.memory_id = d.id AND o.outcome = 'kept')
+    d.id::text, d.tier, (SELECT max(o.epoch) FROM outcome o WHERE o.memory_id = d.id AND o.outcome = 'kept'),
+    m.sealed_until, m.seq, (
+        SELECT max(p.seq) FROM provenance p JOIN memory s ON s.id = p.child AND s.made_by IS NOT NULL
+        WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.merged),
+    m.sensitivity_ppm, m.purposes, m.jurisdictions
 FROM memory m
 LEFT JOIN LATERAL (
     SELECT s.id, s.tier
@@ -1296,6 +1300,28 @@ LEFT JOIN LATERAL (
 ) d ON true
 WHERE m.namespace = %(namespace)s AND m.session = %(session)s AND m.made_by IS NULL
 ORDER BY m.created, m.id
+LIMIT %(limit)s
+
+-- :name session_summaries
+-- The summaries that were made of what was said in a session, each with whose, with the one that says now what it said,
+-- where they became one, and whether an order has erased it.
+WITH RECURSIVE made (id, agent) AS (
+    SELECT p.child, min(m.agent)
+    FROM memory m
+    JOIN provenance p ON p.namespace = m.namespace AND p.parent = m.id AND NOT p.merged
+    WHERE m.namespace = %(namespace)s AND m.session = %(session)s AND m.made_by IS NULL
+    GROUP BY p.child
+), tells (id, agent, by) AS (
+    SELECT id, agent, id FROM made
+    UNION
+    SELECT t.id, t.agent, p.child FROM tells t JOIN provenance p ON p.parent = t.by AND p.merged
+)
+SELECT DISTINCT ON (s.seq, s.id) s.id::text, t.agent, s.tier, s.renews::text, b.id::text, b.tier IN ('short-term', 'long-term'),
+    EXISTS (SELECT FROM erased x WHERE x.memory_id IN (s.id, b.id))
+FROM tells t
+JOIN memory s ON s.id = t.id AND s.made_by IS NOT NULL
+JOIN memory b ON b.id = t.by
+ORDER BY s.seq, s.id, b.tier IN ('short-term', 'long-term') DESC, b.seq DESC
 LIMIT %(limit)s
 
 -- :name schedule_idle_sessions

@@ -8,14 +8,14 @@ from typing import Any
 from db.sessions import session_memory
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.sessions import Member, SessionShard
+from memquorum.core.retrieval.sessions import Made, Member, SessionShard
 from memquorum.ports import SessionMemory
 
 Ask = Callable[[str, dict[str, Any], Sight], Awaitable[list[tuple[Any, ...]]]]
 Place = tuple[int, str, str]
 """Shard, namespace, session."""
-Found = tuple[list[Member], list[SessionMemory], SessionShard]
-"""Its memories, those of them of which a summary may be made, and the shard."""
+Found = tuple[list[Member], list[Made], list[SessionMemory], SessionShard]
+"""Its memories, the summaries that were made of them, those of them of which one may be made, and the shard."""
 
 _MOST = 10_000
 """So many memories of a session are looked at."""
@@ -26,11 +26,14 @@ async def load(ask: Ask, sight: Sight, codec: Codec, place: Place) -> Found:
     StoreUnavailable."""
     shard, namespace, session = place
     wanted = {"shard": shard, "namespace": namespace, "session": session, "agent": None, "limit": _MOST}
+    # Before its memories are: what is drafted meanwhile is told to come, rather than not at all.
+    free = await ask("session_memories", wanted, sight)
     members = await ask("session_members", wanted, sight)
-    free = await ask("session_memories", wanted, sight) if members else []
+    made = await ask("session_summaries", wanted, sight) if members else []
     standing = await ask("explain_shard", wanted, sight)
     return (
         [Member(*row) for row in members],
+        [Made(*row) for row in made],
         [session_memory(codec, row) for row in free],
         SessionShard(*standing[0]) if standing else SessionShard(0, 0, 0),
     )

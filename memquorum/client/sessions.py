@@ -77,9 +77,9 @@ def _say(*told: str) -> None:
 
 
 def _tell(found: Session, whose: str | None) -> None:
-    _say(*lines(found, whose))
+    _say(*lines(found, whose, ended=True))
     if any(one.coming for one in _parts(found, whose)):
-        _say("What is not made yet is made later: `python -m infra status` tells what the consolidator waits for.")
+        _say("Where that takes longer, `python -m infra status` tells whether the consolidator waits for a model.")
     others = (one for one in found.parts if one.coming and one.agent != whose)
     still = ", ".join(f"{one.agent} ({many(one.memories, 'memory')})" for one in others)
     if whose is not None and still:

@@ -356,14 +356,13 @@ class Summed:
             else:
                 self._by_words.pop(words, None)
 
-    def saying(self, said: Said) -> list[str]:
-        """The summaries that have each sentence of a text, by id; of what "I" or "you" say, none: nothing tells here
-        who said it."""
-        if said.personal:
-            return []
+    def saying(self, said: Said, agent: str) -> list[str]:
+        """The summaries that have each sentence of what an agent says, by id; where that says "I" or "you", of what it
+        said itself."""
         asked = [(words, Said(one)) for one in said.sentences if (words := _words(one))]
         having = [{i for i, other in self._by_words.get(words, ()) if one.agrees(other)} for words, one in asked]
-        return sorted(set.intersection(*having)) if having else []
+        found = set.intersection(*having) if having else set()
+        return sorted(one for one in found if not said.personal or self._lines[one][0].agent == agent)
 
     def near(self, said: Said) -> list[tuple[float, Line]]:
         """The lines that share the most content words with a sentence of a text, best first: of all words that either
@@ -519,7 +518,7 @@ class Surroundings:
         )
         if not known:
             # Beside one that it may not become one with it would be stored, and bound to all that this says by that.
-            told = ((i, self._seen(i)) for i in self._summed.saying(said))
+            told = ((i, self._seen(i)) for i in self._summed.saying(said, episode.agent))
             known = [(1.0, i, seen) for i, seen in told if seen is not None and merges(episode.marks, seen.marks)]
         nearest = 1.0 if says_nothing(episode.text) else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)

@@ -34,7 +34,7 @@ from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, decided
-from memquorum.core.retrieval.sessions import Member, SessionShard
+from memquorum.core.retrieval.sessions import Made, Member, SessionShard
 from memquorum.core.retrieval.supports import Support
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Logged, SessionMemory
@@ -167,13 +167,13 @@ class Store:
 
     async def session(
         self, sight: Sight, _: Codec, place: tuple[int, str, str]
-    ) -> tuple[list[Member], list[SessionMemory], SessionShard]:
+    ) -> tuple[list[Member], list[Made], list[SessionMemory], SessionShard]:
         """Of `shift` two memories of ann's: one that was wanted, and one that a summary waits to stand for."""
         assert covers(sight.namespaces, place[1])
         drafted = Member("ann", THEIRS, "short-term", SINCE, False, None, False, False, ORDER, "draft", None)
         wanted = Member("ann", HERS, "short-term", SINCE, True, None, False, False, None, None, None)
         shard = SessionShard(SINCE, 3, SINCE - 1_000)
-        return ([wanted, drafted] if place[2] != "unknown" else []), [], shard
+        return ([wanted, drafted] if place[2] != "unknown" else []), [], [], shard
 
     async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:
         """Of the greenhouse three sentences of valve 3, the last in place of the first, which is sensitive."""

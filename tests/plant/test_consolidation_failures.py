@@ -73,7 +73,7 @@ def drafted(fleet: Plant, namespace: str, session: str = "shift-1", agent: str =
     with closing(PostgresSessions(fleet.line.memory_dsn, CODEC)) as sessions:
         memories = sessions.memories(shard, namespace, agent, session)
     closed = SessionClosed("e", shard, namespace, agent, session, fleet.now, "ended", 2**62)
-    (part,) = making.parts(closed, memories, genesis.read(fleet.line).policy.consolidate)
+    (part,) = making.divided(closed, memories, genesis.read(fleet.line).policy.consolidate).parts
     summariser = Extractive()
     said = summariser.summarise(part.sources, SHARE_PPM)
     assert said is not None

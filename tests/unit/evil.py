@@ -50,8 +50,9 @@ _SENTENCE = {"text": EVIL, "memory_id": EVIL, "start": 0, "end": 1, "section": E
              "subject": EVIL, "since": 0, "read_from": ID}  # fmt: skip
 _PATCH = {"journal_seq": 1, "as_of": 0, "op": EVIL, "memory_id": ID, "start": 0, "end": 1, "text": EVIL,
           "replaces": EVIL}  # fmt: skip
-_PART = {"agent": EVIL, "memories": 1, "sealed": 0, "summaries": [EVIL], "coming": [], "staying": {EVIL: 1},
-         "said_at": 0, "waiting": [{"memory_id": EVIL, "memories": 1}]}  # fmt: skip
+_PART = {"agent": EVIL, "memories": 1, "sealed": 0, "coming": [], "staying": {EVIL: 1}, "said_at": 0,
+         "summaries": [{"memory_id": EVIL, "status": EVIL, "memories": 1, "into": EVIL, "renews": EVIL}],
+         "waiting": [{"memory_id": EVIL, "memories": 1, "renews": EVIL}]}  # fmt: skip
 _ANSWERS: dict[str, Any] = {
     "search": _LEFT | {"hits": [_FOUND | {"score": 0.5}], "served_from": EVIL, "compared": EVIL, "cached": 0},
     "retrieve": _CONTEXT,

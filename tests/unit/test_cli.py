@@ -410,7 +410,7 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
     monkeypatch.delenv("MEMQUORUM_AGENT", raising=False)
     comes = (
         "anna: 5 memories\n  summary sum of 4 of them waits for its vote\n  1 wanted on purpose\n",
-        "bert: 3 memories\n  a summary of 3 of them is not made yet\n",
+        "bert: 3 memories\n  a summary of 3 of them is about to be made\n",
         "Members vote in epoch 4, at 1970-01-01 00:00:02 UTC at the latest, or 100 interactions after the last one "
         "(episodes and uses in the shard).\n",
     )
@@ -420,7 +420,7 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
     assert out == f"session hers of default is over for every agent\n{comes[0]}{comes[2]}"
     assert cli.main(["end-session", "both", "--wait", "0"]) == OK
     out = capsys.readouterr().out
-    assert comes[1] in out and "What is not made yet is made later" in out
+    assert comes[1] in out and "tells whether the consolidator waits for a model" in out
 
     assert cli.main(["end-session", "-a", "anna", "both"]) == OK
     assert client.named["everyone"] is False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memquorum.core import ids
 from memquorum.core.consolidation import parting
-from memquorum.core.consolidation.parting import Part
+from memquorum.core.consolidation.parting import Divided, Part
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import ConsolidatePolicy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Summary
@@ -21,13 +21,14 @@ EXTRACTIVE = "extractive/1"
 _SUMMARIES = uuid.UUID("3c0b1a52-7d1f-5a6e-9a55-73756d6d6172")
 
 
-def parts(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> list[Part]:
-    """A session that is over in the parts of which summaries are made (`core.consolidation.parting`).
+def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> Divided:
+    """A session that is over in the parts of which summaries are made, and what is in none
+    (`core.consolidation.parting`).
 
     `memories`: the session's, the oldest first; what was accepted after its end is another one's.
     """
     mine = [one for one in memories if one.accepted < closed.accepted_offset]
-    return parting.parts(mine, policy, as_of=closed.closed_at)
+    return parting.divide(mine, policy)
 
 
 def resting(memories: Sequence[SessionMemory]) -> list[SessionMemory]:

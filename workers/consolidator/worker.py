@@ -22,7 +22,6 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consolidation import parting
 from memquorum.core.consolidation.parting import Part
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
@@ -178,8 +177,9 @@ class Consolidator:
                 self._there(closed)
                 memories = self._memories(closed)
                 policy = self._policy(closed.shard)
-                parts = making.parts(closed, memories, policy)
-                made = [len(part.memories) for part in parts if self._publish_part(session, part, policy.share_ppm)]
+                found = making.divided(closed, memories, policy)
+                parts = (part for part in found.parts if self._publish_part(session, part, policy.share_ppm))
+                made = [len(part.memories) for part in parts]
             except (StoreUnavailable, *UNREADABLE) as error:
                 _LOG.warning("session %s of %s waits %g s: %s", closed.session, closed.namespace, pause, error)
                 self._shown.health.wait("what is summed up", str(error))
@@ -187,7 +187,7 @@ class Consolidator:
                 pause = min(2 * pause, most)
                 continue
             self._shown.health.go("what is summed up")
-            stay = ", ".join(f"{count} {why}" for why, count in parting.staying(memories, parts).items())
+            stay = ", ".join(f"{count} {why}" for why, count in found.reasons().items())
             _LOG.info("session %s of %s, %s: of %d memories %d are in %d summaries to be voted on%s", closed.session,
                       closed.namespace, closed.why, len(memories), sum(made), len(made),
                       f"; others stay: {stay}" if stay else "")  # fmt: skip

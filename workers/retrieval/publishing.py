@@ -49,11 +49,11 @@ async def session(service: Service, request: Request, caller: Caller) -> Respons
     namespace = query.read_namespace(request.path_params["namespace"])
     name = query.read_name("session", request.path_params["session"])
     place = shard_of(namespace, service.genesis.shards), namespace, name
-    members, free, shard = await service.reads.session(caller.at(namespace, READ, PUBLISH), service.codec, place)
+    members, made, free, shard = await service.reads.session(caller.at(namespace, READ, PUBLISH), service.codec, place)
     if not members:
         return unknown("session", f"no memory of {namespace!r} is of session {name!r}")
     policy = service.configurations.policy(namespace)
-    return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, free, shard, policy))
+    return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, made, free, shard, policy=policy))
 
 
 def _check_right(service: Service, caller: Caller, namespace: str) -> None:

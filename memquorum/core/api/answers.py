@@ -551,32 +551,54 @@ class Ended(Struct, frozen=True):
 
 
 class SessionDraft(Struct, frozen=True):
-    """A summary that waits for its vote: of how many of an agent's memories it was made, and in which epoch members
-    voted last and did not take it, if they have voted."""
+    """A summary that waits for its vote: of how many of an agent's memories it was made, in which epoch members voted
+    last and did not take it, if they have voted, and in whose place it was made, which an order erased."""
 
     memory_id: str
     memories: int
     kept_in: int | None = None
+    renews: str | None = None
+
+
+class SessionSummary(Struct, frozen=True):
+    """A summary on which members have voted, and how it stands.
+
+    `status`: "served"; "merged" into another, `into`, which says it now; "erased" by an order; or "forgotten" by a
+    vote. `memories`: how many rest sealed because of it. Where it is erased or forgotten nothing says them now, and
+    they can be restored `until` then by the shard's time, in milliseconds. `renews`: in whose place it was made, which
+    an order erased.
+    """
+
+    memory_id: str
+    status: str
+    memories: int
+    into: str | None = None
+    renews: str | None = None
+    until: int | None = None
 
 
 class SessionPart(Struct, frozen=True):
     """What an agent said in a session, and what comes of it.
 
-    `memories`: how many are alive; `sealed`: how many rest, since a summary says what is to be kept of them;
-    `summaries`: those that are served; `waiting`: those that wait for their vote; `coming`: of how many memories each
-    would be made that are not made yet; `staying`: how many of `memories` are in none, by the reason: `wanted` on
-    purpose, `protected`, `promoted`, `contradicted`, too `few` of them, `worth` more than a summary would say of it.
-    `said_at`: when the last of it was said, in milliseconds.
+    `memories`: how many are alive; `sealed`: how many rest, since a summary says what is to be kept of them; `unsaid`:
+    how many rest of which no summary says it any more; `summaries`: those on which members have voted; `waiting`: those
+    that wait for their vote; `coming`: of how many memories each would be made that are not made yet; `staying`: how
+    many of `memories` are in none, by the reason: `wanted` on purpose, `protected`, `promoted`, `contradicted`, too
+    `few` of them, `talk`, `worth` more than a summary would say of it, or of so much that one `saves` nothing.
+    `said_at`: when the last of it was said; `ends_at`: by which time of the shard what may be summed up is over, if
+    nobody ends it before and nothing of it comes; both in milliseconds.
     """
 
     agent: str
     memories: int
     sealed: int
-    summaries: tuple[str, ...]
+    summaries: tuple[SessionSummary, ...]
     waiting: tuple[SessionDraft, ...]
     coming: tuple[int, ...]
     staying: dict[str, int]
     said_at: int
+    unsaid: int = 0
+    ends_at: int | None = None
 
 
 class Session(Struct, frozen=True):

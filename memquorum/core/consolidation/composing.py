@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.covering import Covering, Sentence, repeats
+from memquorum.core.consolidation.covering import Covering, Sentence
 from memquorum.core.consolidation.extractive import candidates, lacking, preferred
 from memquorum.core.consolidation.faithful import place
 from memquorum.core.consolidation.paraphrase import RENDERED, nearest, refused
@@ -50,12 +50,11 @@ class _Composing:
         self.taken: list[tuple[Quote, ...]] = []
         self.written: list[str] = []
         self.refused: Counter[str] = Counter()
-        self._said: list[Sentence] = []
         self._of = dict.fromkeys(self.sources, frozenset[str]())
         self._covering = Covering(sources)
         self._left = budget
         for one in self.own:
-            if one.source.whole:
+            if one.source.whole and not self._covering.quotes(one.text):
                 self._have(one.sentence, one.tokens, (one.quote,))
 
     def write(self, said: Written) -> None:
@@ -99,7 +98,7 @@ class _Composing:
                 self._take(one.sentence, one.tokens, (one.quote,))
 
     def _take(self, said: Sentence, cost: int, quotes: tuple[Quote, ...]) -> bool:
-        if cost > self._left or any(repeats(said, other) for other in self._said):
+        if cost > self._left or self._covering.says(said):
             return False
         self._have(said, cost, quotes)
         return True
@@ -107,7 +106,6 @@ class _Composing:
     def _have(self, said: Sentence, cost: int, quotes: tuple[Quote, ...]) -> None:
         self._covering.take(said, {one.memory_id for one in quotes})
         self.taken.append(quotes)
-        self._said.append(said)
         self._left -= cost
 
 

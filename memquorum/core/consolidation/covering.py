@@ -70,6 +70,14 @@ class Covering:
             self._own[one] |= sentence.said
             self._facts[one] |= stated(sentence.text).facts
 
+    def says(self, sentence: Sentence) -> bool:
+        """Whether the summary says nearly that already."""
+        return any(repeats(sentence, one) for one in self._taken)
+
+    def quotes(self, text: str) -> bool:
+        """Whether the summary says that word for word already."""
+        return any(one.text == text for one in self._taken)
+
     def share(self, source: Source) -> tuple[int, int]:
         """What those of a source's words are worth that the summary has, and what all of them are; nothing of one that
         is not worth keeping and corrects nothing.

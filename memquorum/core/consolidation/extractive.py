@@ -13,7 +13,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.covering import Covering, Sentence, repeats
+from memquorum.core.consolidation.covering import Covering, Sentence, corrects
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import Weights, read
@@ -63,10 +63,12 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
     """
     given = candidates(sources)
     budget = sum(tokens(source.text) for source in sources) * share_ppm // PPM
-    taken = required(given, Covering(sources))
+    covering = Covering(sources)
+    taken = required(given, covering)
     spent = sum(one.tokens for one in taken)
     for one in preferred(given):
-        if spent + one.tokens <= budget and not any(repeats(one.sentence, other.sentence) for other in taken):
+        if spent + one.tokens <= budget and not covering.says(one.sentence):
+            covering.take(one.sentence, (one.source.memory_id,))
             taken.append(one)
             spent += one.tokens
     order = list(HEADINGS)
@@ -79,9 +81,11 @@ def required(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
 
     `given`: the sentences of all sources; `covering`: what the summary says, to which these are added.
     """
-    taken = [one for one in given if one.source.whole]
-    for one in taken:
-        covering.take(one.sentence, (one.source.memory_id,))
+    taken: list[Candidate] = []
+    for one in given:
+        if one.source.whole and not covering.quotes(one.text):
+            covering.take(one.sentence, (one.source.memory_id,))
+            taken.append(one)
     return [*taken, *lacking(given, covering)]
 
 
@@ -95,6 +99,8 @@ def lacking(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
         while rest and source.needed and not covering.suffices(source):
             one = next((one for one in rest if covering.fresh(source, one.text)), rest[0])
             rest.remove(one)
+            if covering.says(one.sentence) and not corrects(source.text):
+                continue  # of what corrects something its own sentences count alone
             covering.take(one.sentence, (source.memory_id,))
             taken.append(one)
     return taken

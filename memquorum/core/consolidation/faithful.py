@@ -61,6 +61,7 @@ def _kept(texts: Mapping[str, str]) -> int:
 
 
 def _whole(quotes: Sequence[Quote], texts: Mapping[str, str]) -> int:
-    """How many sources stand there word for word, from beginning to end."""
-    quoted = {(one.memory_id, one.start, one.end) for one in quotes}
-    return sum(all((one, *span) in quoted for span in spans(text)) for one, text in texts.items())
+    """How many sources stand there word for word, from beginning to end: no sentence is said twice, so one of them may
+    be quoted from another."""
+    quoted = {texts[one.memory_id][one.start : one.end] for one in quotes}
+    return sum(all(text[start:end] in quoted for start, end in spans(text)) for text in texts.values())

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memquorum.core.consolidation.covering import Covering, Sentence, corrects
 from memquorum.core.consolidation.extractive import candidates, choose, required
-from memquorum.core.consolidation.weighing import read
+from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text.tokens import tokens
@@ -68,6 +68,19 @@ def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int
 def may_be_lost(one: Source, lost_rank_ppm: int) -> bool:
     """What nobody can rank is kept, and so is what corrects something: what it corrects may be said."""
     return one.rank_ppm is not None and one.rank_ppm < lost_rank_ppm and not corrects(one.text)
+
+
+def says_all(sources: Sequence[Source], *, lost_rank_ppm: int) -> bool:
+    """Whether a summary of all of these would have to say so much that it saved nothing."""
+    given = tuple(replace(one, needed=not may_be_lost(one, lost_rank_ppm)) for one in sources)
+    spent = sum(one.tokens for one in required(candidates(given), Covering(given)))
+    return spent > MOST_KEPT * sum(tokens(one.text) for one in sources)
+
+
+def worthless(sources: Sequence[Source]) -> frozenset[str]:
+    """Those of the sources that are not worth keeping, and correct nothing."""
+    weights = Weights([one.text for one in sources])
+    return frozenset(one.memory_id for one in sources if not (weights.keeps(one.text) or corrects(one.text)))
 
 
 def _saves(sources: Sequence[Source], share_ppm: int) -> bool:

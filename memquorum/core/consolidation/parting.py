@@ -1,21 +1,24 @@
 """Divides what is left of a session into the parts of which summaries are made (SPEC C).
 
 A part is of one agent and bound alike, has at most `MOST` memories, and holds what a summary of it may take the place
-of (`core.consolidation.losing`). Of fewer than `LEAST` none is made, nor of small talk alone.
+of (`core.consolidation.losing`). Of fewer than `LEAST` none is made, nor of small talk alone. What the parts leave over
+is divided again until nothing more comes of it, and what is bound alike by itself alone: so whoever looks at what is
+left, at whatever time, finds that there is no summary to be made of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.consolidation.importance import importance_ppm
-from memquorum.core.consolidation.losing import replaceable
+from memquorum.core.consolidation.losing import replaceable, says_all, worthless
 from memquorum.core.consolidation.weighing import important
+from memquorum.core.facets import Kept
 from memquorum.core.policy import PPM, ConsolidatePolicy
 from memquorum.ports import SessionMemory, Source
 
@@ -23,17 +26,22 @@ MOST = 16
 """So many memories are summed up in one summary at most: of a long session each part has one of its own."""
 FEW = "few"
 """Why a memory is in no summary: fewer than `LEAST` are of its agent and bound as it is."""
+TALK = "talk"
+"""Why a memory is in no summary: it says too little, and so does what it would be summed up with."""
 WORTH = "worth"
-"""Why a memory is in no summary: one would leave it out though it is worth keeping, would save nothing, or would say
-nothing."""
+"""Why a memory is in no summary: one would leave it out though it is worth keeping."""
+SAVES = "saves"
+"""Why a memory is in no summary: one would have to say all of it and of what is beside it, and would save nothing."""
 _EDGE_PPM = 50_000
 _TENTH_PPM = PPM // 10
+
+Memories = tuple[SessionMemory, ...]
 
 
 class Part(Struct, frozen=True):
     """A part of a session: its memories, and the same as a summariser is given them."""
 
-    memories: tuple[SessionMemory, ...]
+    memories: Memories
     sources: tuple[Source, ...]
 
     @property
@@ -48,51 +56,87 @@ class Part(Struct, frozen=True):
         return replace(self, sources=tuple(replace(one, whole=one.memory_id in most) for one in self.sources))
 
 
-def parts(memories: Sequence[SessionMemory], policy: ConsolidatePolicy, *, as_of: int) -> list[Part]:
-    """The parts of a session, each agent's for itself and in the order in which it was lived.
+class Divided(Struct, frozen=True):
+    """A session in parts, and why each of the other memories is in none."""
 
-    `memories`: the session's, the oldest first. `as_of`: when it was over, in milliseconds.
+    parts: tuple[Part, ...]
+    staying: Mapping[str, str]
+
+    def reasons(self) -> dict[str, int]:
+        """How many memories are in no part, by the reason."""
+        return dict(Counter(self.staying.values()))
+
+
+def divide(memories: Sequence[SessionMemory], policy: ConsolidatePolicy, beside: Collection[str] = ()) -> Divided:
+    """Divides a session, each agent's for itself and in the order in which it was lived.
+
+    `memories`: the session's, the oldest first. `beside`: those that were left over when a summary was made of what is
+    bound as they are, so that there were not too few of them.
     """
-    found: list[Part] = []
+    parts: list[Part] = []
+    staying: dict[str, str] = {}
+    for alike in _bound_alike(memories):
+        made, left = _divided(alike, policy)
+        parts += made
+        few = len(alike) < LEAST and not any(one.memory_id in beside for one in alike)
+        staying |= dict.fromkeys((one.memory_id for one in left), FEW) if few else _why(left, policy)
+    return Divided(tuple(parts), staying)
+
+
+def bound(memory: Kept) -> tuple[object, ...]:
+    """What has to be equal of memories that are summed up together: the tenth in which their sensitivity lies, for
+    which purposes and under which laws they are.
+
+    A summary is bound by what binds any of its sources: otherwise who may read some of these would find less than
+    before.
+    """
+    return -(-memory.sensitivity_ppm // _TENTH_PPM), memory.purposes, memory.jurisdictions
+
+
+def _bound_alike(memories: Sequence[SessionMemory]) -> list[Memories]:
+    """What each agent said, by what it is bound by. What rests sealed stays together, since what is in no summary of it
+    is nowhere."""
+    found: dict[tuple[object, ...], list[SessionMemory]] = {}
+    resting = {one.agent for one in memories if one.lies is not None}
     for agent in dict.fromkeys(one.agent for one in memories):
-        given = (part for alike in bound_alike(_whole(memories, agent, as_of)) for part in _cut(alike))
-        made = (one if one.rests else _replaceable(one, policy) for one in given)
-        found += [one for one in made if len(one.memories) >= LEAST]
+        for one in memories:
+            if one.agent == agent:
+                found.setdefault((agent, *(() if agent in resting else bound(one))), []).append(one)
+    return [tuple(some) for some in found.values()]
+
+
+def _divided(alike: Memories, policy: ConsolidatePolicy) -> tuple[list[Part], Memories]:
+    """The parts of what is bound alike, and what is left over, of which there are none."""
+    found: list[Part] = []
+    left = alike
+    while len(left) >= LEAST:
+        given = (one if one.rests else _replaceable(one, policy) for one in _cut(_weighed(left)))
+        made = [one for one in given if len(one.memories) >= LEAST]
+        if not made:
+            break
+        found += made
+        gone = {one.memory_id for part in made for one in part.memories}
+        left = tuple(one for one in left if one.memory_id not in gone)
+    return found, left
+
+
+def _why(left: Memories, policy: ConsolidatePolicy) -> dict[str, str]:
+    """Why memories are left over that are bound alike, and of which, with what was beside them, there are enough."""
+    found: dict[str, str] = {}
+    for part in _cut(_weighed(left)):
+        talk = worthless(part.sources)
+        everything = len(left) >= LEAST and says_all(part.sources, lost_rank_ppm=_lost(policy))
+        why = SAVES if everything else WORTH
+        found |= {one.memory_id: TALK if one.memory_id in talk else why for one in part.sources}
     return found
 
 
-def bound_alike(whole: Part) -> list[Part]:
-    """Those that are for the same purposes, under the same laws and in the same tenth of sensitivity together.
-
-    A summary is bound by what binds any of its sources: otherwise who may read some of these would find less than
-    before. What rests sealed stays together, since what is in no summary of it is nowhere.
-    """
-    if whole.rests:
-        return [whole]
-    found: dict[tuple[object, ...], list[int]] = {}
-    for at, one in enumerate(whole.memories):
-        tenth = -(-one.sensitivity_ppm // _TENTH_PPM)
-        found.setdefault((tenth, one.purposes, one.jurisdictions), []).append(at)
-    return [Part(tuple(whole.memories[i] for i in at), tuple(whole.sources[i] for i in at)) for at in found.values()]
-
-
-def staying(memories: Sequence[SessionMemory], made: Sequence[Part]) -> dict[str, int]:
-    """How many of a session's memories no summary takes the place of, by the reason. `made`: its parts."""
-    gone = {one.memory_id for part in made for one in part.memories}
-    found = Counter[str]()
-    for agent in dict.fromkeys(one.agent for one in memories):
-        for alike in bound_alike(_whole(memories, agent, 0)):
-            left = sum(one.memory_id not in gone for one in alike.memories)
-            found[FEW if len(alike.memories) < LEAST else WORTH] += left
-    return {why: count for why, count in found.items() if count}
-
-
-def _whole(memories: Sequence[SessionMemory], agent: str, as_of: int) -> Part:
-    """What an agent said of the session, the most important of it to be kept word for word."""
-    mine = tuple(one for one in memories if one.agent == agent)
-    sources = [_source(one, as_of) for one in mine]
+def _weighed(memories: Memories) -> Part:
+    """Memories that are bound alike, as when the last of them was said, the most important to be kept word for word."""
+    as_of = max((one.created for one in memories), default=0)
+    sources = [_source(one, as_of) for one in memories]
     whole = important(sources)
-    return Part(mine, tuple(replace(one, whole=one.memory_id in whole) for one in sources))
+    return Part(memories, tuple(replace(one, whole=one.memory_id in whole) for one in sources))
 
 
 def _cut(part: Part) -> list[Part]:
@@ -104,11 +148,14 @@ def _cut(part: Part) -> list[Part]:
 
 def _replaceable(part: Part, policy: ConsolidatePolicy) -> Part:
     """The part without what a summary of it would have to leave a memory of its own."""
-    # Members rank a memory's worth among what they have heard by then: at the edge they may see it otherwise.
-    lost_rank_ppm = policy.lost_rank_ppm - (_EDGE_PPM if policy.lost_rank_ppm <= PPM else 0)
-    kept = replaceable(part.sources, share_ppm=policy.share_ppm, lost_rank_ppm=lost_rank_ppm)
+    kept = replaceable(part.sources, share_ppm=policy.share_ppm, lost_rank_ppm=_lost(policy))
     ids = {one.memory_id for one in kept}
     return Part(tuple(one for one in part.memories if one.memory_id in ids), kept)
+
+
+def _lost(policy: ConsolidatePolicy) -> int:
+    """Members rank a memory's worth among what they have heard by then: at the edge they may see it otherwise."""
+    return policy.lost_rank_ppm - (_EDGE_PPM if policy.lost_rank_ppm <= PPM else 0)
 
 
 def _source(one: SessionMemory, as_of: int) -> Source:

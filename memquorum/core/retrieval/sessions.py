@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.api.answers import Session, SessionDraft, SessionPart
+from memquorum.core.api.answers import Session, SessionDraft, SessionPart, SessionSummary
 from memquorum.core.consolidation import parting
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval.telling import Opens, opening
+from memquorum.core.retrieval.telling import Opens, moment, opening
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import DRAFT, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.ports import SessionMemory
@@ -23,15 +23,24 @@ _STAYS = {
     PROMOTED: "in long-term memory",
     CONTRADICTED: "in contradiction to what is alive",
     parting.FEW: f"too few to be summed up, as fewer than {LEAST} are bound alike",
-    parting.WORTH: "worth more than a summary would say of them, or too little to be summed up",
+    parting.TALK: "saying too little to be summed up",
+    parting.WORTH: "worth more than a summary would say of them",
+    parting.SAVES: "of which a summary would have to say so much that it saved nothing",
 }
 """Why memories are in no summary, after their number."""
+
+
+SERVED, MERGED, ERASED, FORGOTTEN = "served", "merged", "erased", "forgotten"
+_SAYS = SERVED, MERGED
+"""How summaries stand of which what they say is found."""
 
 
 class Member(Struct, frozen=True):
     """A memory of a session, as its row has it. `told_by`: the summary that says what is to be kept of it, where it
     rests sealed because of one. `summary`: one that was made of it and is not gone, with its tier, and in which epoch
-    members voted last and did not take it."""
+    members voted last and did not take it. `sealed_until`: of what rests, when its key goes. `seq`, `summed_seq`: at
+    which entry of the journal it came into its tier, and the last summary of it came. What it is bound by is as
+    `core.facets.Kept` has it."""
 
     agent: str
     memory_id: str
@@ -44,6 +53,25 @@ class Member(Struct, frozen=True):
     summary: str | None
     summary_tier: str | None
     kept_in: int | None
+    sealed_until: int | None = None
+    seq: int = 0
+    summed_seq: int | None = None
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
+
+
+class Made(Struct, frozen=True):
+    """A summary of what an agent said in a session, as its row has it. `says`: which one says now what it said, itself
+    or the one that it was merged into, and `alive` whether that is; `erased`: whether an order has erased either."""
+
+    memory_id: str
+    agent: str
+    tier: str
+    renews: str | None
+    says: str
+    alive: bool
+    erased: bool
 
 
 class SessionShard(Struct, frozen=True):
@@ -57,17 +85,25 @@ class SessionShard(Struct, frozen=True):
 def told(
     place: tuple[str, str],
     members: Sequence[Member],
+    made: Sequence[Made],
     free: Sequence[SessionMemory],
     standing: SessionShard,
+    *,
     policy: Policy,
 ) -> Session:
-    """What comes of a session. `place`: its namespace and its name. `free`: those of its memories of which a summary
-    may be made."""
+    """What comes of a session. `place`: its namespace and its name. `made`: the summaries of it, in the order in
+    which they came; `free`: those of its memories of which one may be made."""
     by_agent: dict[str, list[Member]] = {}
     for one in members:
         by_agent.setdefault(one.agent, []).append(one)
     parts = (
-        _part(agent, mine, [one for one in free if one.agent == agent], standing.as_of, policy)
+        _part(
+            agent,
+            mine,
+            [one for one in made if one.agent == agent],
+            [one for one in free if one.agent == agent],
+            policy,
+        )
         for agent, mine in sorted(by_agent.items())
     )
     return Session(
@@ -80,25 +116,62 @@ def told(
     )
 
 
-def _part(agent: str, mine: Sequence[Member], free: Sequence[SessionMemory], as_of: int, policy: Policy) -> SessionPart:
+def _part(
+    agent: str, mine: Sequence[Member], made: Sequence[Made], free: Sequence[SessionMemory], policy: Policy
+) -> SessionPart:
     alive = [one for one in mine if one.tier in (SHORT_TERM, LONG_TERM)]
-    sealed = [one for one in mine if one.tier == SEALED and one.told_by is not None]
     drafts = Counter(one.summary for one in mine if one.summary_tier == DRAFT and one.summary is not None)
     kept = {one.summary: one.kept_in for one in mine}
-    served = [one.told_by for one in sealed] + [one.summary for one in alive if one.summary_tier == SHORT_TERM]
-    made = parting.parts(free, policy.consolidate, as_of=as_of)
+    renews = {one.memory_id: one.renews for one in made}
+    summaries = _summaries(mine, made)
+    divided = parting.divide(free, policy.consolidate, _beside(mine))
     staying = Counter(why for one in alive if one.summary is None and (why := _stays(one)))
-    staying.update(parting.staying(free, made))
+    staying.update(divided.reasons())
+    latest = max((one.created for one in free), default=None)
     return SessionPart(
         agent,
         len(alive),
-        len(sealed),
-        tuple(dict.fromkeys(one for one in served if one is not None)),
-        tuple(SessionDraft(one, count, kept[one]) for one, count in sorted(drafts.items())),
-        tuple(len(part.memories) for part in made),
+        sum(one.memories for one in summaries if one.status in _SAYS),
+        summaries,
+        tuple(SessionDraft(one, count, kept[one], renews.get(one)) for one, count in sorted(drafts.items())),
+        tuple(len(part.memories) for part in divided.parts),
         dict(staying),
         max(one.created for one in mine),
+        sum(one.memories for one in summaries if one.status not in _SAYS),
+        None if latest is None else latest + policy.consolidate.idle_ms,
     )
+
+
+def _summaries(mine: Sequence[Member], made: Sequence[Made]) -> tuple[SessionSummary, ...]:
+    """The summaries on which members have voted, as they stand. Of one that is gone and in whose place there is
+    another, only as long as something rests because of it."""
+    resting = [one for one in mine if one.tier == SEALED and one.told_by is not None]
+    renewed = {one.renews for one in made}
+    found: list[SessionSummary] = []
+    for one in made:
+        of_it = [two.sealed_until or 0 for two in resting if two.told_by == one.memory_id]
+        status = _status(one)
+        gone = status not in _SAYS
+        if one.tier == DRAFT or (gone and not of_it and (status != ERASED or one.memory_id in renewed)):
+            continue
+        into = one.says if status == MERGED else None
+        until = min(of_it) if gone and of_it else None
+        found.append(SessionSummary(one.memory_id, status, len(of_it), into, one.renews, until))
+    return tuple(found)
+
+
+def _status(one: Made) -> str:
+    if one.alive:
+        return SERVED if one.says == one.memory_id else MERGED
+    return ERASED if one.erased else FORGOTTEN
+
+
+def _beside(mine: Sequence[Member]) -> frozenset[str]:
+    """What was there when the last summary was made of what is bound as it is."""
+    summed = Counter[object]()
+    for one in mine:
+        summed[parting.bound(one)] = max(summed[parting.bound(one)], one.summed_seq or 0)
+    return frozenset(one.memory_id for one in mine if one.seq < summed[parting.bound(one)])
 
 
 def _stays(one: Member) -> str | None:
@@ -112,28 +185,49 @@ def _stays(one: Member) -> str | None:
     return CONTRADICTED if one.contradicted else None
 
 
-def lines(found: Session, agent: str | None = None) -> Iterator[str]:
-    """A session in words. `agent`: of this one's part alone."""
+def lines(found: Session, agent: str | None = None, *, ended: bool = False) -> Iterator[str]:
+    """A session in words. `agent`: of this one's part alone. `ended`: it is known to be over."""
     parts = [one for one in found.parts if agent in (None, one.agent)]
     for one in parts:
-        yield from _of_one(one)
+        yield from _of_one(one, over=ended or (one.ends_at or 0) <= found.as_of)
     if any(one.waiting for one in parts):
         opens = Opens(found.as_of, found.opens_at, found.interactions)
         yield f"Members vote in epoch {opening(found.epoch, opens)}."
 
 
-def _of_one(part: SessionPart) -> Iterator[str]:
-    if not part.memories and not part.sealed:
-        yield f"{part.agent}: nothing is left of it"
-        return
-    alive = many(part.memories, "memory") if part.memories else ""
-    sealed = f"{part.sealed:,} sealed, since a summary says what is to be kept of them" if part.sealed else ""
-    yield f"{part.agent}: {', '.join(filter(None, (alive, sealed)))}"
-    yield from (f"  summary {one} is served" for one in part.summaries)
+def _of_one(part: SessionPart, *, over: bool) -> Iterator[str]:
+    held = (
+        many(part.memories, "memory") if part.memories else "",
+        f"{part.sealed:,} sealed, since a summary says what is to be kept of them" if part.sealed else "",
+        f"{part.unsaid:,} sealed that no summary says" if part.unsaid else "",
+    )
+    yield f"{part.agent}: {', '.join(filter(None, held)) or 'nothing is left of it'}"
+    yield from (f"  summary {one.memory_id} {_stands(one)}" for one in part.summaries)
     for draft in part.waiting:
         before = "" if draft.kept_in is None else f"; in epoch {draft.kept_in} members did not take it"
-        yield f"  summary {draft.memory_id} of {draft.memories:,} of them waits for its vote{before}"
-    yield from (f"  a summary of {count:,} of them is not made yet" for count in part.coming)
-    if not (part.summaries or part.waiting or part.coming):
-        yield "  no summary is made of it"
+        told = f"waits for its vote{_in_place(draft.renews)}{before}"
+        yield f"  summary {draft.memory_id} of {draft.memories:,} of them {told}"
+    end = "" if part.ends_at is None else f"at {moment(part.ends_at)} at the latest, or by `memquorum end-session`"
+    comes = "is about to be made" if over else "is made once this part is over"
+    yield from (f"  a summary of {count:,} of them {comes}" for count in part.coming)
+    if part.memories and not (part.summaries or part.waiting or part.coming):
+        yield "  no summary is made of it" + ("" if over else " as it stands")
     yield from (f"  {count:,} {_STAYS.get(why, why)}" for why, count in part.staying.items())
+    if not over:
+        yield f"  It is over {end}."
+
+
+def _stands(one: SessionSummary) -> str:
+    """How a summary stands, after its id."""
+    place = _in_place(one.renews)
+    if one.status == MERGED:
+        return f"was merged into {one.into}, which is served"
+    rest = ""
+    if one.memories and one.status not in _SAYS:
+        until = "" if one.until is None else f": `memquorum restore` brings each back until {moment(one.until)}"
+        rest = f"; {one.memories:,} sealed that it said{until}"
+    return f"is {one.status}{place}{rest}"
+
+
+def _in_place(renews: str | None) -> str:
+    return "" if renews is None else f", in the place of {renews}, which was erased"

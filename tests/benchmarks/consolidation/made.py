@@ -101,7 +101,7 @@ def consolidate(stored: Stored, summariser: Summariser, policy: Policy) -> Conso
         at = memories[-1].created + policy.consolidate.idle_ms
         closed = SessionClosed("", 0, stored.talk.name, memories[0].agent, name, at, "idle", len(stored.talk.texts))
         began = time.perf_counter()
-        parts = making.parts(closed, memories, policy.consolidate)
+        parts = making.divided(closed, memories, policy.consolidate).parts
         said = ((part, summariser.summarise(part.sources, policy.consolidate.share_ppm)) for part in parts)
         made = [making.summary(closed, part, summariser.name, *one) for part, one in said if one is not None]
         took.append(time.perf_counter() - began)

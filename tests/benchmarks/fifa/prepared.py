@@ -106,7 +106,7 @@ class Prepared:
         closed = SessionClosed("", 0, "n", self.stream.agent, str(session), end, "idle", len(turns))
         summariser, found = Extractive(), list[Drafted]()
         by_id = {one.memory_id: one for one in memories}
-        for part in making.parts(closed, memories, policy.consolidate):
+        for part in making.divided(closed, memories, policy.consolidate).parts:
             said = summariser.summarise(part.sources, policy.consolidate.share_ppm)
             if said is None:
                 continue

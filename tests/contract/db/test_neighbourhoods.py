@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.ids import shard_of
 from memquorum.ports import JournalChange
 from tests.builders import genesis, votes
@@ -47,6 +48,18 @@ def test_the_start_is_everything_in_short_term_memory(world: World, shard: Shard
     np.testing.assert_array_equal(found.vector, clear(C).vector)
     assert arrived(world.neighbourhoods.changes(0, OTHER, None)) == [memory_id("a", OTHER)]
     assert arrived(world.neighbourhoods.changes(1, NAMESPACE, None)) == []
+
+
+def test_of_a_summary_it_is_told_who_said_what_it_says(world: World, shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event)
+    shard.summary("sum", [A, B, C], at=1_000)
+    shard.consolidate(memory_id("sum"), [A, B, C])
+    world.flush(shard)
+    change = world.neighbourhoods.changes(0, NAMESPACE, None)
+    assert [(one.agent, one.said_by) for one in change.arrived] == [(CONSOLIDATOR, "planner")]
+    again = world.neighbourhoods.changes(0, NAMESPACE, 3)
+    assert [one.said_by for one in again.arrived] == ["planner"]
 
 
 def test_a_refresh_is_what_arrived_and_left_since(world: World, shard: Shard) -> None:

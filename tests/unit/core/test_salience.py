@@ -474,7 +474,7 @@ def summed_up(around: Surroundings, *gone: str) -> None:
         around.left(memory_id)
     text = "Key facts:\nTomas measured 3.8 bar at the inlet of pump 7.\nRosa ordered a new gasket.\nI like tea."
     around.arrived("summary", "consolidator", at(90), text, ANN)
-    around.summed("summary", text)
+    around.summed("summary", text, "ann")
 
 
 def test_what_is_said_again_after_it_was_summed_up_strengthens_the_summary() -> None:
@@ -502,6 +502,22 @@ def test_what_a_summary_does_not_say_is_new() -> None:
     around.left("bound")
     late = around.judge(episode("late", 120, "Rosa ordered a new gasket."))
     assert (late.outcome, late.reinforces) == (STORED, None), "nobody is reminded of what is gone"
+
+
+def test_who_says_all_of_a_summary_again_strengthens_it_with_what_it_decided_too() -> None:
+    facts = "Tomas measured 3.8 bar at the inlet of pump 7.", "Rosa ordered a new gasket for pump 7."
+    decided = "We decided to test pump 7 on Thursday at 14:00."
+    around = Surroundings(POLICY, 8)
+    text = "\n".join(("Key facts:", *facts, "Decisions:", decided))
+    around.arrived("summary", "consolidator", at(0), text, ANN)
+    around.summed("summary", text, "ann")
+    orders = " ".join((*facts, decided)), f"{decided} {facts[1]} {facts[0]}", text, decided
+    for number, said in enumerate(orders):
+        again = around.judge(episode(f"again{number}", 40 + number, said, agent="ann"))
+        assert (again.outcome, again.reinforces) == (REINFORCED, "summary"), said
+    for number, said in enumerate(orders):
+        theirs = around.judge(episode(f"theirs{number}", 90 + 40 * number, said, agent="bob"))
+        assert (theirs.outcome, theirs.reinforces) == (STORED, None), "others decided that"
 
 
 def test_of_what_was_said_twice_and_is_gone_the_second_saying_reminds_nobody() -> None:

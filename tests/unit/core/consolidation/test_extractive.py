@@ -46,6 +46,19 @@ def test_it_keeps_to_its_share_and_says_nothing_twice() -> None:
     assert choose(list(reversed(SOURCES)), share_ppm=600_000) == quotes, "the order of the sources must not matter"
 
 
+CYCLE = "Tomas measured 3.8 bar at pump 7.", "Rosa ordered a gasket from Corwin.", "The lift carries 900 kg."
+
+
+def test_no_sentence_is_said_twice_however_whole_its_sources_are() -> None:
+    pairs = [f"{CYCLE[at]} {CYCLE[(at + 1) % 3]}" for at in range(3)]
+    for whole in (True, False):
+        some = [Source(f"p{at}", text, 1_000 + at, whole=whole, needed=not whole) for at, text in enumerate(pairs)]
+        texts = {one.memory_id: one.text for one in some}
+        quotes = choose(some, share_ppm=1)
+        assert sorted(texts[q.memory_id][q.start : q.end] for q in quotes) == sorted(CYCLE)
+        assert coverage_ppm(quotes, some, lost_rank_ppm=0) == (1_000_000, 1_000_000)
+
+
 def test_what_is_to_be_whole_is_whatever_the_share() -> None:
     whole = [replace(one, whole=one.memory_id == "m1") for one in SOURCES]
     assert said(choose(whole, share_ppm=1)) == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.retrieval.sessions import Member, SessionShard, lines, told
+from memquorum.core.retrieval.sessions import Made, Member, SessionShard, lines, told
 from memquorum.ports import SessionMemory
 from tests.builders.notes import NOTES
 
@@ -30,7 +30,7 @@ def rows(some: list[SessionMemory]) -> list[Member]:
 def test_a_summary_that_waits_is_told_with_its_epoch() -> None:
     drafted = [replace(PLAIN, memory_id=f"m{at}", summary="sum", summary_tier="draft") for at in range(4)]
     wanted = replace(PLAIN, memory_id="w", explicit=True)
-    found = told(("plant", "shift-1"), [*drafted, wanted], [], SHARD, LOSES)
+    found = told(("plant", "shift-1"), [*drafted, wanted], [], [], SHARD, policy=LOSES)
     assert list(lines(found)) == [
         "anna: 5 memories",
         "  summary sum of 4 of them waits for its vote",
@@ -38,25 +38,84 @@ def test_a_summary_that_waits_is_told_with_its_epoch() -> None:
         "Members vote in epoch 4, at 2025-06-15 15:36:40 UTC at the latest, or 100 interactions after the last one "
         "(episodes and uses in the shard).",
     ]
-    due = told(("plant", "shift-1"), drafted, [], replace(SHARD, as_of=NOW + 1_800_000), LOSES)
+    due = told(("plant", "shift-1"), drafted, [], [], replace(SHARD, as_of=NOW + 1_800_000), policy=LOSES)
     assert list(lines(due))[-1] == "Members vote in epoch 4, as soon as the shard's clock moves on."
-    (kept,) = told(("plant", "s"), [replace(one, kept_in=2) for one in drafted], [], SHARD, LOSES).parts
+    (kept,) = told(("plant", "s"), [replace(one, kept_in=2) for one in drafted], [], [], SHARD, policy=LOSES).parts
     assert kept.waiting[0].kept_in == 2
 
 
 def test_what_is_not_made_yet_is_no_nought() -> None:
     some = free(5)
-    found = told(("plant", "s"), rows(some), some, SHARD, LOSES)
-    assert list(lines(found)) == ["anna: 5 memories", "  a summary of 5 of them is not made yet"]
+    found = told(("plant", "s"), rows(some), [], some, SHARD, policy=LOSES)
+    over = "  It is over at 2025-06-15 15:20:40 UTC at the latest, or by `memquorum end-session`."
+    assert list(lines(found)) == ["anna: 5 memories", "  a summary of 5 of them is made once this part is over", over]
+    made = ["anna: 5 memories", "  a summary of 5 of them is about to be made"]
+    assert list(lines(found, ended=True)) == made
+    idle = replace(SHARD, as_of=NOW + LOSES.consolidate.idle_ms)
+    assert list(lines(told(("plant", "s"), rows(some), [], some, idle, policy=LOSES))) == made
+
+
+OLD, NEW = (
+    Made("old", "anna", "gone", None, "old", False, True),
+    Made("new", "anna", "draft", "old", "new", False, False),
+)
+RESTS = replace(PLAIN, tier="sealed", told_by="old", sealed_until=NOW + 86_400_000)
+
+
+def test_a_summary_that_is_erased_is_not_told_to_be_served() -> None:
+    rest = [replace(RESTS, memory_id="a"), replace(RESTS, memory_id="b", sealed_until=NOW + 3_600_000)]
+    (part,) = told(("plant", "s"), rest, [OLD], [], SHARD, policy=LOSES).parts
+    assert (part.memories, part.sealed, part.unsaid) == (0, 0, 2)
+    erased = "is erased; 2 sealed that it said: `memquorum restore` brings each back until 2025-06-15 16:06:40 UTC"
+    assert list(lines(told(("plant", "s"), rest, [OLD], [], SHARD, policy=LOSES))) == [
+        "anna: 2 sealed that no summary says", f"  summary old {erased}"
+    ]  # fmt: skip
+    # Made anew, and waiting for its vote.
+    waits = [replace(one, summary="new", summary_tier="draft") for one in rest]
+    shown = list(lines(told(("plant", "s"), waits, [OLD, NEW], [], SHARD, policy=LOSES)))
+    place = "in the place of old, which was erased"
+    assert shown[1:3] == [f"  summary old {erased}", f"  summary new of 2 of them waits for its vote, {place}"]
+    # Served: of the old one nothing is to be told any more.
+    served = [replace(one, told_by="new", summary="new", summary_tier="short-term") for one in rest]
+    made = [OLD, replace(NEW, tier="short-term", alive=True)]
+    assert list(lines(told(("plant", "s"), served, made, [], SHARD, policy=LOSES))) == [
+        "anna: 2 sealed, since a summary says what is to be kept of them", f"  summary new is served, {place}"
+    ]  # fmt: skip
+
+
+def test_a_summary_that_became_one_with_another_is_told_with_it() -> None:
+    merged = replace(OLD, tier="sealed", says="other", alive=True, erased=False)
+    found = told(("plant", "s"), [RESTS], [merged], [], SHARD, policy=LOSES)
+    assert list(lines(found))[1:] == ["  summary old was merged into other, which is served"]
+    assert found.parts[0].sealed == 1, "the other says what is to be kept"
+    both = told(("plant", "s"), [RESTS], [replace(merged, alive=False, erased=True)], [], SHARD, policy=LOSES)
+    assert (both.parts[0].unsaid, both.parts[0].summaries[0].status) == (1, "erased")
+    let_go = told(("plant", "s"), [RESTS], [replace(OLD, erased=False)], [], SHARD, policy=LOSES)
+    assert let_go.parts[0].summaries[0].status == "forgotten"
+
+
+def test_what_was_left_over_beside_a_summary_is_not_too_few() -> None:
+    summed = [replace(RESTS, memory_id=f"s{at}", told_by="sum", seq=20, summed_seq=10) for at in range(3)]
+    some = free(2)
+    served = Made("sum", "anna", "short-term", None, "sum", True, False)
+    for seq, why in ((5, {"worth": 2}), (12, {"few": 2})):
+        mine = [replace(one, seq=seq) for one in rows(some)]
+        (part,) = told(("plant", "s"), [*summed, *mine], [served], some, SHARD, policy=Policy()).parts
+        assert part.staying == why
+    apart = [replace(one, seq=5, sensitivity_ppm=300_000) for one in rows(some)]
+    (part,) = told(("plant", "s"), [*summed, *apart], [served], some, SHARD, policy=Policy()).parts
+    assert part.staying == {"few": 2}, "they are bound otherwise"
 
 
 def test_why_no_summary_is_made_is_told_of_each_agent() -> None:
     few, facts = free(2, "bert"), free(4)
-    found = told(("plant", "s"), rows([*few, *facts]), [*few, *facts], SHARD, Policy())
+    found = told(
+        ("plant", "s"), rows([*few, *facts]), [], [*few, *facts], replace(SHARD, as_of=NOW + 900_000), policy=Policy()
+    )
     assert list(lines(found)) == [
         "anna: 4 memories",
         "  no summary is made of it",
-        "  4 worth more than a summary would say of them, or too little to be summed up",
+        "  4 of which a summary would have to say so much that it saved nothing",
         "bert: 2 memories",
         "  no summary is made of it",
         "  2 too few to be summed up, as fewer than 3 are bound alike",
@@ -71,8 +130,9 @@ def test_what_became_of_the_rest_is_told_once() -> None:
         replace(PLAIN, memory_id="f", tier="sealed"), replace(PLAIN, memory_id="e", tier="gone"),
         replace(PLAIN, memory_id="s", summary="over", summary_tier="short-term"),
     ]  # fmt: skip
-    (part,) = told(("plant", "s"), kept, [], SHARD, LOSES).parts
-    assert (part.memories, part.sealed, set(part.summaries)) == (4, 1, {"sum", "over"})
+    made = [Made(one, "anna", "short-term", None, one, True, False) for one in ("sum", "over")]
+    (part,) = told(("plant", "s"), kept, made, [], SHARD, policy=LOSES).parts
+    assert (part.memories, part.sealed, {one.memory_id for one in part.summaries}) == (4, 1, {"sum", "over"})
     assert part.staying == {"promoted": 1, "protected": 1, "contradicted": 1}
-    gone = told(("plant", "s"), kept[5:6], [], SHARD, LOSES)
+    gone = told(("plant", "s"), kept[5:6], [], [], SHARD, policy=LOSES)
     assert list(lines(gone)) == ["anna: nothing is left of it"]

@@ -33,7 +33,7 @@ def test_of_its_notes_some_are_said_some_are_lost_and_one_stays():
         for at, note in enumerate(NOTES)
     ]
     closed = SessionClosed("e", 0, "glasshouse", "juno", "s", len(NOTES) * MINUTE_MS, "ended", 1)
-    (part,) = making.parts(closed, memories, POLICY)
+    (part,) = making.divided(closed, memories, POLICY).parts
     text, quotes = Extractive().summarise(part.sources, POLICY.share_ppm)
     said = {quote.memory_id for quote in quotes}
     stays = [one for one in memories if one not in part.memories]

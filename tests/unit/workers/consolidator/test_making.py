@@ -37,9 +37,9 @@ def made(
     memories: Sequence[SessionMemory], closed: SessionClosed = CLOSED, policy: ConsolidatePolicy = LOSES
 ) -> list[EpisodeRecorded]:
     summariser = Extractive()
-    share = policy.share_ppm
-    parts = ((part, summariser.summarise(part.sources, share)) for part in making.parts(closed, memories, policy))
-    return [making.summary(closed, part, summariser.name, *said) for part, said in parts if said is not None]
+    parts = making.divided(closed, memories, policy).parts
+    made = ((part, summariser.summarise(part.sources, policy.share_ppm)) for part in parts)
+    return [making.summary(closed, part, summariser.name, *said) for part, said in made if said is not None]
 
 
 def test_a_summary_is_as_old_as_what_it_says_and_made_again_it_is_the_same_event() -> None:
@@ -95,7 +95,7 @@ def test_long_courtesies_do_not_stand_among_the_three_that_are_whole() -> None:
 
 def test_of_small_talk_alone_there_is_no_summary() -> None:
     talk = taken("t", TALK)
-    assert making.parts(CLOSED, talk, LOSES) == [], "no model is asked for it"
+    assert making.divided(CLOSED, talk, LOSES).parts == (), "no model is asked for it"
     (one,) = made([*talk, MEMORIES[0]])
     assert NOTES[0] in one.content.split("\n")
 
@@ -111,12 +111,12 @@ def test_what_is_worth_keeping_and_does_not_fit_stays_a_memory_of_its_own() -> N
         for at, one in enumerate(MEMORIES * 2)
     ]
     summariser, policy = Extractive(), replace(LOSES, lost_rank_ppm=667_000)
-    (part,) = making.parts(CLOSED, [*chat, *MEMORIES], policy)
+    (part,) = making.divided(CLOSED, [*chat, *MEMORIES], policy).parts
     kept = {one.memory_id for one in part.memories}
     said = summariser.summarise(part.sources, policy.share_ppm)
     assert said is not None and {f"t{at}" for at in range(8)} < kept
     assert {one.memory_id for one in said[1]} >= kept - {one.memory_id for one in chat}, "what goes is quoted"
-    assert making.parts(CLOSED, MEMORIES, policy) == [], "of facts alone nothing is summed up"
+    assert making.divided(CLOSED, MEMORIES, policy).parts == (), "of facts alone nothing is summed up"
 
 
 def test_a_long_session_leaves_several_each_of_its_own_part() -> None:
