@@ -116,3 +116,16 @@ def test_who_looked_before_anything_was_stored_hears_of_what_came_and_went(world
     shard.decide([votes.proposal(A, "forget")])
     world.flush(shard)
     assert world.neighbourhoods.changes(0, NAMESPACE, before.seq).left == (A,)
+
+
+def test_of_a_summary_it_is_told_who_said_all_of_it(world: World, shard: Shard) -> None:
+    for name, agent in (("a", "ann"), ("b", "ann"), ("c", "ben")):
+        shard.episode(name, agent=agent)
+    for name, sources in (("hers", ("a",)), ("both", ("b", "c"))):
+        ids = [memory_id(source) for source in sources]
+        shard.summary(name, ids)
+        shard.consolidate(memory_id(name), ids)
+    shard.episode("d", agent="ann")
+    world.flush(shard)
+    told = {one.memory_id: one.said_by for one in world.neighbourhoods.changes(0, NAMESPACE, None).arrived}
+    assert told == {memory_id("hers"): "ann", memory_id("both"): "", memory_id("d"): ""}
