@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from db import erasure_rows
 from db.connection import Link
@@ -11,11 +12,12 @@ from infra import copies
 from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.ordering import desk
 from infra.settings import Settings, SettingsError
-from memquorum.commands import REFERENCE, flag, one_of, option
+from memquorum.commands import BEFORE, OF_TYPE, OLDER_THAN, REFERENCE, before, flag, one_of, option
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW, WORDS
 from memquorum.core.journal.rows import Protection
-from memquorum.core.orders.erase import AGENT, ERASURE, MEMORY, SOURCE, SUBJECT
+from memquorum.core.orders import aged
+from memquorum.core.orders.erase import AGE, AGENT, ERASURE, MEMORY, SOURCE, SUBJECT
 from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
@@ -34,9 +36,12 @@ _LISTED = 100
         option(f"--{SUBJECT}", metavar="NAME", help="everything about somebody"),
         option(f"--{AGENT}", metavar="NAME", help="everything that an agent has written"),
         option(f"--{SOURCE}", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+        OLDER_THAN,
+        BEFORE,
         flag("--everything", "the whole namespace"),
         required=True,
     ),
+    OF_TYPE,
     flag("--yes", "order it: there is no way back"),
     ORDERED_BY,
     REFERENCE.but(help="the request's name elsewhere, for the receipt"),
@@ -51,6 +56,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
     Raises SettingsError for what cannot be ordered, KeyFileError, and what says that a server does not answer.
     """
     said = {selector: getattr(parsed, selector) for selector in (MEMORY, SUBJECT, AGENT, SOURCE)}
+    said[AGE] = _age(before(parsed), parsed.types)
     selector, value = next(((name, text) for name, text in said.items() if text is not None), (EVERYTHING, ""))
     with desk(settings, parsed) as at:
         value = value.lower() if selector == MEMORY else value
@@ -69,6 +75,18 @@ def run(settings: Settings, parsed: Namespace) -> int:
             print("nothing was ordered: give --yes")
             return 0
         return at.give(ERASURE, [order])
+
+
+def _age(moment: int | None, types: Sequence[str]) -> str | None:
+    """The value of an order by age, where one is named. Raises SettingsError."""
+    if moment is None:
+        if types:
+            raise SettingsError("erase: --type goes by age: give --older-than or --before with it")
+        return None
+    try:
+        return aged.written(types, moment)
+    except aged.BadAge as wrong:
+        raise SettingsError(f"erase: {wrong}") from None
 
 
 def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protection]]:

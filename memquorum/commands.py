@@ -6,11 +6,14 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any, Protocol
+
+from memquorum.core.policy import TYPES, age_ms
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND, HALTED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 """How a command of either program ends (docs/agents.md, "Exit statuses"). A process of the fleet that has met a
@@ -197,5 +200,29 @@ def when(text: str) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
 
 
+def age(text: str) -> int:
+    """The age that an option names, in milliseconds: minutes, hours or days, as in 30m, 12h, 90d. Raises
+    ArgumentTypeError."""
+    try:
+        return age_ms(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def before(parsed: argparse.Namespace) -> int | None:
+    """The moment before which all goes that the options of an erasure name; None where they name no age. Older than an
+    age is counted from this machine's clock."""
+    if parsed.older_than is None:
+        said: int | None = parsed.before
+        return said
+    return time.time_ns() // 1_000_000 - int(parsed.older_than)
+
+
+OLDER_THAN = option("--older-than", type=age, metavar="AGE", help="all that occurred so long ago: 90d, 12h, 30m")
+BEFORE = option("--before", type=when, metavar="WHEN", help="all that occurred earlier; ISO 8601, or milliseconds")
+OF_TYPE = option(
+    "--type", action="append", default=[], choices=TYPES, dest="types",
+    help="with an age: of this type alone; may be given several times",
+)  # fmt: skip
 JSON = flag("--json", "plain JSON, one value a line where there are several")
 REFERENCE = option("--reference", metavar="TEXT", help="the request's name elsewhere")

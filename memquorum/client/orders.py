@@ -8,11 +8,25 @@ from typing import Any, TypeVar
 
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid
-from memquorum.commands import FAILED, NOT_FOUND, OK, REFERENCE, Option, flag, one_of, option, seconds
+from memquorum.commands import (
+    BEFORE,
+    FAILED,
+    NOT_FOUND,
+    OF_TYPE,
+    OK,
+    OLDER_THAN,
+    REFERENCE,
+    Option,
+    before,
+    flag,
+    one_of,
+    option,
+    seconds,
+)
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.retrieval import ordered
-from memquorum.core.retrieval.ordered import counted, remains, sent, summed_up
+from memquorum.core.retrieval.ordered import counted, remains, sent, stays, summed_up
 from memquorum.core.retrieval.restoring import UNKNOWN
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -71,9 +85,12 @@ def _order(parsed: argparse.Namespace) -> int:
         option("--subject", metavar="NAME", help="everything about somebody"),
         option("--of-agent", metavar="NAME", help="everything that an agent has written"),
         option("--source", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+        OLDER_THAN,
+        BEFORE,
         flag("--everything", "the whole namespace"),
         required=True,
     ),
+    OF_TYPE,
     flag("--yes", "order it: there is no way back"),
     REFERENCE,
     _TIMEOUT,
@@ -87,7 +104,8 @@ def _erase(parsed: argparse.Namespace) -> int:
     return _give(
         parsed, "erase", lines, good=lambda done: done.dry_run or done.status == "erased",
         memory_id=parsed.memory_id, subject=parsed.subject, agent=parsed.of_agent, source=parsed.source,
-        everything=parsed.everything, reference=parsed.reference, dry_run=not parsed.yes,
+        types=parsed.types, before=before(parsed), everything=parsed.everything, reference=parsed.reference,
+        dry_run=not parsed.yes,
     )  # fmt: skip
 
 
@@ -132,7 +150,7 @@ def _besides(found: Erasure) -> Iterator[str]:
 
 def _staying(found: Erasure) -> Iterator[str]:
     if found.staying:
-        yield "what says the same and stays, unless an order names it too:"
+        yield stays(found.selector)
     for one in found.staying:
         yield f"  {one.memory_id}  by {one.agent}, {moment(one.created)}: {one.why}"
     if found.staying_more:
