@@ -53,6 +53,11 @@ def test_what_is_bound_otherwise_does_not_wait_for_another_end() -> None:
     assert [len(part.memories) for part in divide(both, POLICY).parts] == [5, 3]
 
 
+def test_what_the_first_parts_leave_over_is_divided_again() -> None:
+    six = said(*(f"{NOTES[at]} {NOTES[at + 1]}" for at in range(6)))
+    assert [len(part.memories) for part in divide(six, POLICY).parts] == [3, 3]
+
+
 MEMORY = st.tuples(
     st.sampled_from(SAID), st.sampled_from((0, 0, 0, 300_000)), st.sampled_from((100_000, 640_000, 900_000, None)),
     st.sampled_from(("anna", "anna", "bert")), st.integers(0, 6), st.integers(0, 20 * 3_600_000), st.booleans(),
