@@ -172,23 +172,23 @@ class Foresight:
         self._due = np.array([times[0] if times else _FAR for times in self._asked], np.int64)
         self._last = np.array([times[-1] if times else 0 for times in self._asked], np.int64)
         self._left = np.array([len(times) for times in self._asked], np.int64)
-        self._here = np.zeros(len(names), np.bool_)
+        self._here: set[int] = set()
         self._free = np.ones(len(names), np.bool_)
         self._why: dict[str, str] = {}
         self.tokens = 0
 
     def __len__(self) -> int:
-        return int(self._here.sum())
+        return len(self._here)
 
     def __contains__(self, memory_id: str) -> bool:
         at = self._row.get(memory_id)
-        return at is not None and bool(self._here[at])
+        return at is not None and at in self._here
 
     def put(self, item: Item) -> None:
         """See `Keeper`."""
         at = self._row[item.memory_id]
-        if not self._here[at]:
-            self._here[at] = True
+        if at not in self._here:
+            self._here.add(at)
             self.tokens += int(self._tokens[at])
         self.protect(item.memory_id, item.protected)
 
@@ -218,20 +218,19 @@ class Foresight:
     def remove(self, memory_id: str) -> None:
         """See `Keeper`."""
         at = self._row.get(memory_id)
-        if at is not None and self._here[at]:
-            self._here[at] = False
+        if at is not None and at in self._here:
+            self._here.remove(at)
             self.tokens -= int(self._tokens[at])
 
     def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
         """See `Keeper`."""
         if self.tokens <= tokens:
             return [], {}
-        free = self._here & self._free
-        some = np.flatnonzero(free & (self._left == 0))
-        if (
-            self.tokens - int(self._tokens[some].sum()) > tokens
-        ):  # what is never read again goes first, and is not enough
-            some = np.flatnonzero(free)
+        here = np.fromiter(self._here, np.int64, len(self._here))
+        free = here[self._free[here]]
+        some = free[self._left[free] == 0]
+        if self.tokens - int(self._tokens[some].sum()) > tokens:
+            some = free  # what is never read again goes first, and is not enough
         # Of equals the largest, then the one with the lowest id.
         order = some[np.lexsort((some, -self._tokens[some], self._measure(some, as_of)))][:most]
         gone = []
