@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import LiteralString
 
 import psycopg
@@ -31,18 +31,21 @@ def beside(material: Material) -> Row:
     row = Row("beside-ingest", "consolidating beside ingest: a batch of episodes, published to stored, by the line")
     size, rounds = (200, 1) if material.quick else (1_500, 5)
     ending = size // _NOTES
-    alone, while_ending, used, done = [], [], [], []
+    alone, while_ending, done = [], [], []
+    used: dict[bool, list[dict[str, float]]] = {False: [], True: []}
     with parts(*WHOLE, policy=_POLICY, clock="wall") as running:
         publish(running, "warm", sentences(200, 9))
         wait(running, 200)
         _live(running, ending * rounds)
         for at in range(rounds):
-            alone.append(_stored(running, f"alone-{at}", size, ()))
             before, first = running.cpu_s(), at * ending
+            alone.append(_stored(running, f"alone-{at}", size, ()))
+            used[False].append(difference(before, running.cpu_s()))
+            before = running.cpu_s()
             while_ending.append(_stored(running, f"beside-{at}", size, range(first, first + ending)))
-            used.append(difference(before, running.cpu_s())["consolidator"])
-            done.append(_summaries(running) - first)
-            until(lambda due=first + ending: _summaries(running) >= due)
+            done.append(_consolidated(running) - first)
+            until(lambda due=first + ending: _consolidated(running) >= due)
+            used[True].append(difference(before, running.cpu_s()))
             running.check()
     plain, busy = quantile(alone, 0.5), quantile(while_ending, 0.5)
     row.figure("stored, alone, p50", plain, "episodes/s")
@@ -51,7 +54,10 @@ def beside(material: Material) -> Row:
     row.at_most("ingest slowed by", _SLOWED)
     row.figure("sessions that end with a batch", ending, f"of {_NOTES} notes")
     row.figure("of them consolidated before the batch was stored, p50", quantile(done, 0.5), "")
-    row.figure("processor time of the consolidator, p50", quantile(used, 0.5), "s a batch")
+    row.figure("processor time of a batch, alone", _mean(used[False]), "s")
+    row.figure("processor time of a batch, and of as many notes consolidated", _mean(used[True]), "s")
+    for name in sorted(used[True][0]):
+        row.figure(f"more for consolidating: {name}", _mean(used[True], name) - _mean(used[False], name), "s")
     row.compare("stored, while sessions are consolidated, p50", "the same without", plain, "episodes/s")
     row.series["episodes/s"] = {"alone": alone, "beside": while_ending}
     row.note(f"{rounds} batches of {size} episodes each way, in turn; as many notes are consolidated as are stored")
@@ -99,9 +105,16 @@ def _memories(running: Parts) -> int:
     return _count(running, "SELECT count(*) FROM memory WHERE namespace LIKE 'ns-%'")
 
 
-def _summaries(running: Parts) -> int:
-    """How many summaries members have agreed to."""
-    return _count(running, "SELECT count(*) FROM memory WHERE made_by IS NOT NULL AND tier = 'short-term'")
+def _consolidated(running: Parts) -> int:
+    """Of how many sessions members have agreed to a summary."""
+    return _count(
+        running, "SELECT count(DISTINCT session) FROM memory WHERE namespace LIKE 'lived-%' AND tier = 'sealed'"
+    )
+
+
+def _mean(used: Sequence[Mapping[str, float]], name: str | None = None) -> float:
+    """Seconds of the processor a batch, of a process or of all."""
+    return sum(sum(one.values()) if name is None else one[name] for one in used) / len(used)
 
 
 def _count(running: Parts, statement: LiteralString) -> int:
