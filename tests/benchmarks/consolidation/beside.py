@@ -24,7 +24,6 @@ _POLICY = STORE_ALL | {"caps": UNCAPPED, "consolidate": {"lost_rank_ppm": PPM + 
 _NOTES = 20
 """So many notes has a session. With a batch end so many sessions that as many notes are consolidated as are stored."""
 _SLOWED = 10.0
-_WAITING = "SELECT count(*) FROM memory WHERE tier = 'draft'"
 
 
 def beside(material: Material) -> Row:
@@ -45,7 +44,7 @@ def beside(material: Material) -> Row:
             before = running.cpu_s()
             while_ending.append(_stored(running, f"beside-{at}", size, range(first, first + ending)))
             done.append(_consolidated(running) - first)
-            until(lambda due=first + ending: _summaries(running) >= due and not _count(running, _WAITING))
+            until(lambda due=first + ending: _summaries(running) >= due)
             used[True].append(difference(before, running.cpu_s()))
             running.check()
     plain, busy = quantile(alone, 0.5), quantile(while_ending, 0.5)
