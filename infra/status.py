@@ -10,13 +10,12 @@ import json
 import time
 from argparse import Namespace
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
-import psycopg
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console, Group
 from rich.live import Live
@@ -46,7 +45,6 @@ _WINDOW = 10  # scrapes of `--watch` that rates are taken over
 _STRANGER = "stranger"
 _STILL_S = 5.0
 _MIB = 1024 * 1024
-_Told = TypeVar("_Told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +130,11 @@ def _once(
 ) -> int:
     if as_json:
         if found:
-            found["withheld"] = withheld(given)
+            found["withheld"], found["summaries_waiting"] = stored(given)
             found["policies"] = policy.versions(given)
             found["kept_rebuilds"] = copies.told(given)
             found["swept"] = sweeps.told(given)
             found["summariser"] = summariser.told(given)
-            found["summaries_waiting"] = waiting(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             now = seen[-1].get(name, Scrape())
@@ -156,34 +153,27 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
         return Text(f"nothing runs in {given.run_dir}")
     foot = f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})"
     if found["state"] == "ready":
+        withheld, waiting = stored(given)
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
-        foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
+        foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld)
         foot += "".join(f"\n{one}" for one in (*policy.versions(given), *copies.told(given)))
-        foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}; {waiting(given)} wait for the members' vote"
+        foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}; {waiting} wait for the members' vote"
     foot += "".join(f"\n{about}: {what}" for now in seen[-1].values() for about, what in now.notes.items())
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 
-def withheld(given: Settings) -> list[str]:
-    """The orders to erase that were withheld and that nobody has given again, each in a line."""
-    return _asked(given, lambda store: [str(one) for one in erasure_rows.to_order_again(store, load_codec())], [])
-
-
-def waiting(given: Settings) -> int:
-    """How many summaries wait for the members' vote."""
-    return _asked(given, lambda store: next(iter(store.execute(QUERIES["summaries_waiting"])))[0], 0)
-
-
-def _asked(given: Settings, ask: Callable[[psycopg.Connection], _Told], nothing: _Told) -> _Told:
-    """What the store says; nothing where it does not answer, which the processes' own lines tell."""
+def stored(given: Settings) -> tuple[list[str], int]:
+    """The orders to erase that were withheld and that nobody has given again, each in a line, and how many summaries
+    wait for the members' vote; of a store that does not answer none, which the processes' own lines tell."""
     if not given.memory_dsn:
-        return nothing
+        return [], 0
     link = Link(given.memory_dsn, READER, StoreUnavailable)
     try:
         with link.use() as connection:
-            return ask(connection)
+            (waiting,) = connection.execute(QUERIES["summaries_waiting"]).fetchone() or (0,)
+            return [str(one) for one in erasure_rows.to_order_again(connection, load_codec())], waiting
     except StoreUnavailable:
-        return nothing
+        return [], 0
     finally:
         link.close()
 

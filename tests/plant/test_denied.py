@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from memquorum.client import Memory
 from tests.support.sessions import Plant
 
@@ -28,15 +25,6 @@ ASKED = {
     "Did Rosa order a gasket?": ROSA,
     "Where is the pump house key?": KEY,
 }
-
-
-def infra(fleet: Plant, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "infra", *arguments, "--run-dir", str(fleet.line.run_dir)],
-        text=True, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def summed_up(fleet: Plant, memory: Memory) -> tuple[str, list[str]]:
@@ -91,11 +79,11 @@ def test_each_sentence_that_is_denied_is_served_behind_what_denies_it_and_the_ot
         used = "SELECT 1 FROM strength WHERE memory_id = %(s)s AND accesses > 0"
         fleet.until(lambda: fleet.rows(used, s=summary))
         fleet.turn()
-        infra(fleet, "rehearse", "-n", "denied")
+        fleet.infra("rehearse", "-n", "denied")
         after = "SELECT salience_ppm, doubts FROM strength WHERE memory_id = %(s)s AND rehearsed > 0"
         fleet.until(lambda: fleet.rows(after, s=summary))
         assert fleet.rows(after, s=summary) == [(before[0][0] * 85 // 100, 1)], "it is contested, however it is used"
-    infra(fleet, "verify")
+    fleet.infra("verify")
 
 
 def test_a_context_says_what_was_summed_up_once(fleet: Plant) -> None:

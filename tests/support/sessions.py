@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -67,6 +69,15 @@ class Plant:
     def client(self, namespace: str, agent: str = "anna") -> Memory:
         """A client of a namespace."""
         return Memory(kafka=self.line.bootstrap, url=self.line.retrieval_url, namespace=namespace, agent=agent)
+
+    def infra(self, *arguments: str) -> str:
+        """What an operator's command prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "infra", *arguments, "--run-dir", str(self.line.run_dir)],
+            text=True, capture_output=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def live(self, memory: Memory, session: str = "shift-1", notes: Sequence[str] = NOTES, **said: Any) -> list[str]:
         """Says what happened in a session, a second apart; the ids of what was stored."""

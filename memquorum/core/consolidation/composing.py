@@ -21,7 +21,6 @@ from memquorum.core.consolidation.rendering import render
 from memquorum.core.consolidation.sections import section
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
-from memquorum.core.text.content import content
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
@@ -46,12 +45,12 @@ class _Composing:
 
     def __init__(self, sources: Sequence[Source], budget: int) -> None:
         self.sources = {one.memory_id: one for one in sources}
-        self.own = candidates(sources)
+        self._covering = Covering(sources)
+        self.own = candidates(sources, self._covering.weights)
         self.taken: list[tuple[Quote, ...]] = []
         self.written: list[str] = []
         self.refused: Counter[str] = Counter()
         self._of = dict.fromkeys(self.sources, frozenset[str]())
-        self._covering = Covering(sources)
         self._left = budget
         for one in self.own:
             if one.source.whole and not self._covering.quotes(one.text):
@@ -73,11 +72,11 @@ class _Composing:
             Quote(one, 0, len(self.sources[one].text), said_of, self.sources[one].at, len(self.written))
             for one in named
         )
-        stems = frozenset(content(text).stems)
-        if self._take(Sentence(text, stems), tokens(text), quotes):
+        taken = Sentence.of(text)
+        if self._take(taken, tokens(text), quotes):
             self.written.append(text)
             for one in named:
-                self._of[one] |= stems
+                self._of[one] |= taken.said
 
     def fill(self) -> None:
         """Takes what may not be lost, then sentences of the sources, the most worth for their tokens first, as long as

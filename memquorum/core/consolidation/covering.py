@@ -33,6 +33,11 @@ class Sentence(Struct, frozen=True):
     text: str
     said: frozenset[str]
 
+    @classmethod
+    def of(cls, text: str) -> Sentence:
+        """A text, as it is compared with others."""
+        return cls(text, frozenset(read(text).content.stems))
+
 
 def repeats(a: Sentence, b: Sentence) -> bool:
     """Whether two sentences have nearly the same words, and the same numbers, times, names and negations: a correction
@@ -56,7 +61,7 @@ class Covering:
     """A summary, sentence by sentence, against all of its sources."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        self._weights = Weights([one.text for one in sources])
+        self.weights = Weights([one.text for one in sources])
         self._taken: list[Sentence] = []
         self._said: set[str] = set()
         self._own: dict[str, set[str]] = {one.memory_id: set() for one in sources}
@@ -78,18 +83,22 @@ class Covering:
         """Whether the summary says that word for word already."""
         return any(one.text == text for one in self._taken)
 
+    def counts(self, source: Source) -> bool:
+        """Whether a source is worth keeping, or corrects something; what is neither may be lost."""
+        return self.weights.keeps(source.text) or corrects(source.text)
+
     def share(self, source: Source) -> tuple[int, int]:
         """What those of a source's words are worth that the summary has, and what all of them are; nothing of one that
         is not worth keeping and corrects nothing.
 
         Of what corrects something its own sentences count alone: it has nearly all words of what it corrects.
         """
-        if not self._weights.keeps(source.text) and not corrects(source.text):
+        if not self.counts(source):
             return 0, 0
         mine = self._own[source.memory_id] if corrects(source.text) else self._said
         words = read(source.text).content
         kept = Content(*(tuple(stem for stem in some if stem in mine) for some in (words.stated, words.asked)))
-        return self._weights.of(kept), self._weights.of(words)
+        return self.weights.of(kept), self.weights.of(words)
 
     def has_facts(self, source: Source) -> bool:
         """Whether the summary says each fact of a source, as one of it."""
@@ -109,6 +118,5 @@ class Covering:
         """The facts of those of its sentences that another source's sentence says as well."""
         for start, end in spans(source.text):
             text = source.text[start:end]
-            own = Sentence(text, frozenset(read(text).content.stems))
-            if any(repeats(own, one) for one in self._taken):
+            if self.says(Sentence.of(text)):
                 yield stated(text).facts

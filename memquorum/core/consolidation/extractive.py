@@ -61,9 +61,9 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
     `share_ppm`: of the tokens of all sources, so many may be taken; what is to be kept whole and what may not be lost
     is taken in any case, and counts too.
     """
-    given = candidates(sources)
     budget = sum(tokens(source.text) for source in sources) * share_ppm // PPM
     covering = Covering(sources)
+    given = candidates(sources, covering.weights)
     taken = required(given, covering)
     spent = sum(one.tokens for one in taken)
     for one in preferred(given):
@@ -106,9 +106,8 @@ def lacking(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
     return taken
 
 
-def candidates(sources: Sequence[Source]) -> list[Candidate]:
-    """Every sentence of the sources."""
-    weights = Weights([one.text for one in sources])
+def candidates(sources: Sequence[Source], weights: Weights) -> list[Candidate]:
+    """Every sentence of the sources. `weights`: of these."""
     return [one for source in sources for one in _sentences(source, weights)]
 
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.covering import Covering, Sentence, corrects
-from memquorum.core.consolidation.extractive import candidates, choose, required
-from memquorum.core.consolidation.weighing import Weights, read
+from memquorum.core.consolidation.extractive import Candidate, candidates, choose, required
 from memquorum.core.policy import PPM
 from memquorum.core.records import Quote
 from memquorum.core.text.tokens import tokens
@@ -33,7 +32,7 @@ def coverage_ppm(
     covering = Covering(sources)
     for one in quotes:
         text = texts[one.memory_id][one.start : one.end] if one.sentence is None else written[one.sentence]
-        covering.take(Sentence(text, frozenset(read(text).content.stems)), (one.memory_id,))
+        covering.take(Sentence.of(text), (one.memory_id,))
     shares = {one.memory_id: covering.share(one) for one in sources}
     covered, whole = map(sum, zip(*shares.values(), strict=True)) if shares else (0, 0)
     least = PPM
@@ -47,10 +46,10 @@ def coverage_ppm(
 def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int) -> tuple[Source, ...]:
     """Those of the sources that a summary of so large a share may take the place of: what may be lost, and what it
     says enough of. Each is marked as the one or the other."""
-    left = tuple(replace(one, needed=not may_be_lost(one, lost_rank_ppm)) for one in sources)
+    left = _marked(sources, lost_rank_ppm)
     while left:
         costs = dict.fromkeys((one.memory_id for one in left), 0)
-        for taken in required(candidates(left), Covering(left)):
+        for taken in _required(left):
             costs[taken.source.memory_id] += taken.tokens
         room = sum(tokens(one.text) for one in left) * share_ppm // PPM
         asked = [one for one in left if costs[one.memory_id] and one.needed and not one.whole]
@@ -72,15 +71,25 @@ def may_be_lost(one: Source, lost_rank_ppm: int) -> bool:
 
 def says_all(sources: Sequence[Source], *, lost_rank_ppm: int) -> bool:
     """Whether a summary of all of these would have to say so much that it saved nothing."""
-    given = tuple(replace(one, needed=not may_be_lost(one, lost_rank_ppm)) for one in sources)
-    spent = sum(one.tokens for one in required(candidates(given), Covering(given)))
+    spent = sum(one.tokens for one in _required(_marked(sources, lost_rank_ppm)))
     return spent > MOST_KEPT * sum(tokens(one.text) for one in sources)
 
 
 def worthless(sources: Sequence[Source]) -> frozenset[str]:
     """Those of the sources that are not worth keeping, and correct nothing."""
-    weights = Weights([one.text for one in sources])
-    return frozenset(one.memory_id for one in sources if not (weights.keeps(one.text) or corrects(one.text)))
+    covering = Covering(sources)
+    return frozenset(one.memory_id for one in sources if not covering.counts(one))
+
+
+def _marked(sources: Sequence[Source], lost_rank_ppm: int) -> tuple[Source, ...]:
+    """The sources, each with whether it may not be lost."""
+    return tuple(replace(one, needed=not may_be_lost(one, lost_rank_ppm)) for one in sources)
+
+
+def _required(sources: Sequence[Source]) -> list[Candidate]:
+    """What a summary of these has to say."""
+    covering = Covering(sources)
+    return required(candidates(sources, covering.weights), covering)
 
 
 def _saves(sources: Sequence[Source], share_ppm: int) -> bool:

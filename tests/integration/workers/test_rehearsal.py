@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,15 +37,6 @@ def strength(fleet: Plant, memory_id: str) -> tuple[int, int, int, int]:
     return found  # type: ignore[return-value]
 
 
-def infra(fleet: Plant, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "infra", *arguments, "--run-dir", str(fleet.line.run_dir)],
-        text=True, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def working(fleet: Plant) -> int:
     """The process that rehearses; 0 while it is started again."""
     pid = int((fleet.line.run_dir / "ready" / "rehearsal").read_text())
@@ -56,8 +45,8 @@ def working(fleet: Plant) -> int:
 
 def agreeing(fleet: Plant) -> None:
     """The journal is sound, and a rebuild reaches the same state."""
-    infra(fleet, "verify")
-    assert infra(fleet, "rebuild").splitlines()[-1] == "equal"
+    fleet.infra("verify")
+    assert fleet.infra("rebuild").splitlines()[-1] == "equal"
 
 
 def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(fleet: Plant) -> None:
@@ -122,13 +111,13 @@ def test_a_rehearsal_that_is_killed_at_any_moment_loses_and_doubles_nothing(flee
 
 def test_by_hand_it_waits_for_nothing_and_can_only_look(fleet: Plant) -> None:
     fleet.turn()
-    shown = infra(fleet, "rehearse", "--dry-run", "-n", "nowhere")
+    shown = fleet.infra("rehearse", "--dry-run", "-n", "nowhere")
     assert "Nothing was changed." in shown and "nothing is alive that could be rehearsed now" in shown
-    done = infra(fleet, "rehearse", "--json", "-n", "nowhere")
+    done = fleet.infra("rehearse", "--json", "-n", "nowhere")
     assert '"recorded": 0' in done
 
 
 def test_an_operator_is_told_of_the_last_rehearsal(fleet: Plant) -> None:
-    fleet.until(lambda: "rehearsals: the last at 2" in infra(fleet, "status"))
-    (told,) = [one for one in infra(fleet, "status").splitlines() if one.startswith("rehearsals: ")]
+    fleet.until(lambda: "rehearsals: the last at 2" in fleet.infra("status"))
+    (told,) = [one for one in fleet.infra("status").splitlines() if one.startswith("rehearsals: ")]
     assert " long-term: " in told and told.endswith(" s at the earliest"), told
