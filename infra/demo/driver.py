@@ -9,8 +9,10 @@ its journal entry is awaited. Everything is awaited by reading topics; nothing s
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -88,7 +90,9 @@ class Driver:
         self._awaited: Counter[tuple[str, str]] = Counter()
         self._sent: dict[tuple[str, int, int], tuple[str, str]] = {}
         self._active = set(active)
-        self._ticks = 0
+        # Of this driver alone: it reads its topics from the beginning, where the ticks of those before it stand.
+        self._ticks = f"demo/tick/{uuid.uuid4()}"
+        self._count = itertools.count(1)
         self._ticked: dict[int, tuple[str, int]] = {}
         self._crossed: dict[int, tuple[int, Arrival]] = {}
         self._decided: Counter[int] = Counter()  # the last epoch by shard
@@ -173,8 +177,7 @@ class Driver:
 
     def _tick(self, as_of: int) -> None:
         self.as_of = max(self.as_of, as_of)
-        self._ticks += 1
-        name = f"demo/tick/{self._ticks}"
+        name = f"{self._ticks}/{next(self._count)}"
         self._produce(topics.CLOCK, 0, None, ClockRequested(self.as_of, name))
         self._flush()
         self._await(

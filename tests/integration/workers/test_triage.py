@@ -5,6 +5,8 @@ The clock is driven in lockstep: a step is over once what it opened has been vot
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
@@ -30,6 +32,8 @@ SAID = [
 ]
 AN_EPOCH, A_DAY = 4, 10
 """What the caps that are shipped let go of so many."""
+A_FEW_BEATS = 20
+"""Four seconds in which nothing is journalled: longer than it takes to read what is in the topics already."""
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +102,27 @@ def test_what_fades_is_nominated_by_its_decay_score_and_goes_by_votes_within_the
         assert "opened for what had expired" in str(memory.explain(seen[-1][0]))
     tiers = dict(rows(line, "SELECT tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1", n=SPACE))
     assert tiers["sealed"] == len({one for one, outcome, *_ in votes(line) if outcome == "forgotten"})
+
+
+def test_who_drives_the_clock_takes_no_tick_for_its_own_that_another_has_driven(line: Settings) -> None:
+    made = genesis.read(line)
+    commit = int(supervisor.read_pids(line.run_dir)["processes"]["commit"]["pid"] or 0)
+    first, then = START + 50 * HOUR, START + 51 * HOUR
+    beats = 0
+
+    def beat() -> None:
+        nonlocal beats
+        beats += 1
+        if beats == A_FEW_BEATS:
+            os.kill(commit, signal.SIGCONT)
+
+    for as_of in (first, then):
+        with closing(Driver(line.bootstrap, made, load_codec(), line.memory_dsn)) as driver:
+            if as_of == then:
+                os.kill(commit, signal.SIGSTOP)
+            try:
+                driver.run([Tick(as_of)], beat if as_of == then else lambda: None)
+            finally:
+                os.kill(commit, signal.SIGCONT)
+    assert beats >= A_FEW_BEATS, "a driver that another came before has not waited"
+    assert rows(line, "SELECT min(as_of) FROM shard") == [(then,)]
