@@ -90,4 +90,8 @@ class Parked:
             return None
         oldest = min(self.held, key=lambda one: (one.place, one.offset))
         many = "1 session has" if len(self.held) == 1 else f"{len(self.held)} sessions have"
-        return f"{many} no summary yet and will be tried again, nothing of them is lost: {oldest.why}"
+        closed, tries = oldest.closed, "once" if oldest.tries == 1 else f"{oldest.tries} times"
+        return (
+            f"{many} no summary yet and will be tried again, nothing of them is lost; session {closed.session} of "
+            f"{closed.namespace} was tried {tries}: {oldest.why}"
+        )

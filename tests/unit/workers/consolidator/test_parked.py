@@ -47,7 +47,10 @@ def test_so_many_wait_and_no_more_and_an_operator_is_told() -> None:
     waits = parked((PLACE, 9))
     assert waits.told() is None and not waits.full
     waits.fail(session(5), "timed out", now=0.0)
-    assert waits.told() == "1 session has no summary yet and will be tried again, nothing of them is lost: timed out"
+    assert waits.told() == (
+        "1 session has no summary yet and will be tried again, nothing of them is lost; session s5 of plant was tried "
+        "once: timed out"
+    )
     waits.fail(session(4), "status 503", now=0.0)
     assert waits.full and "2 sessions have" in (waits.told() or "") and "503" in (waits.told() or "")
 
