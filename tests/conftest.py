@@ -35,6 +35,7 @@ from memquorum.schema_files import load_codec
 from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
 from tests.share import TOGETHER, Share
+from tests.support.waiting import PATIENCE_S
 
 SHARDS = 4
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -131,11 +132,11 @@ def fresh_kafka(kafka_server: Kafka) -> str:
             deleted.exception()  # a group that still has members stays: its test did not close them
     names = _used(admin)
     if names:
-        for deleted in admin.delete_topics(names, operation_timeout=10).values():
+        for deleted in admin.delete_topics(names, operation_timeout=PATIENCE_S).values():
             deleted.result()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while set(names) & set(admin.list_topics(timeout=10).topics):  # each call is a round trip to the broker
-        assert time.monotonic() < deadline, "the broker did not delete its topics within 10 s"
+        assert time.monotonic() < deadline, "the broker did not delete its topics"
     assert not topics.ensure(bootstrap, SHARDS)
     return bootstrap
 

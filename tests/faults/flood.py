@@ -38,6 +38,7 @@ from tests.faults.badrecords import traffic
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
 from tests.faults.resident import COURSE_S, watched
 from tests.support.clock import tick
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 from workers.kafka.strangers import Strangers
 
@@ -99,7 +100,7 @@ def installation(folder: Path) -> Iterator[Settings]:
         yield running
 
 
-def flood(running: Settings, seed: int, count: int, *, bad: float = 0.5, patience_s: float = 60) -> Report:
+def flood(running: Settings, seed: int, count: int, *, bad: float = 0.5, patience_s: float = PATIENCE_S) -> Report:
     """Publishes `count` records drawn by `seed`, waits until all of it is applied, and accounts for it."""
     course: dict[str, list[int]] = {}
     with watched({name: process["pid"] for name, process in processes(running).items()}, course) as memory:
@@ -131,7 +132,7 @@ def publish(bootstrap: str, publications: Iterable[Publication]) -> list[Sent]:
             producers[key] = _producer(bootstrap, *key)
         _produce(producers[key], one)
     for producer in producers.values():
-        assert producer.flush(60) == 0
+        assert producer.flush(PATIENCE_S) == 0
     return sent
 
 
@@ -202,7 +203,7 @@ def _read(running: Settings, wanted: Iterable[str], shards: int) -> Iterator[tup
     places = [(topic, shard) for topic in wanted for shard in range(shards)]
     left = {place: end for place, end in loop.ends(reader, iter(places)).items() if end > 0}
     loop.assign(reader, dict.fromkeys(places))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while left:
         assert time.monotonic() < deadline, f"not read to the end: {left}"
         for message in loop.records(reader, 5_000, 0.5):
@@ -332,7 +333,9 @@ def main(arguments: list[str] | None = None) -> int:
     console.print(f"{parsed.records:,} records, seed {parsed.seed}, {parsed.bad:.0%} bad; {os.cpu_count()} cores, load "
                   f"{os.getloadavg()[0]:.1f} before")  # fmt: skip
     with tempfile.TemporaryDirectory() as folder, installation(Path(folder)) as running:
-        report = flood(running, parsed.seed, parsed.records, bad=parsed.bad, patience_s=60 + parsed.records / 100)
+        report = flood(
+            running, parsed.seed, parsed.records, bad=parsed.bad, patience_s=PATIENCE_S + parsed.records / 100
+        )
     show(report, console)
     if parsed.keep is not None:
         ran = {"command": f"python -m tests.faults.flood --records {parsed.records} --seed {parsed.seed}"}

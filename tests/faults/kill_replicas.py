@@ -85,7 +85,7 @@ def main(seconds: float, seed: int) -> None:
                 chaos.check()
                 decisions.read(0.05)
             chaos.revive(float("inf"))
-            decisions.wait(*[(s, e) for s, last in epochs.items() for e in range(1, last + 1)], seconds=30)
+            decisions.wait(*[(s, e) for s, last in epochs.items() for e in range(1, last + 1)])
             chaos.check()
             assert fleet.stop() == dict.fromkeys(MEMBERS, 0)
         finally:

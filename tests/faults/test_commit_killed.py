@@ -27,6 +27,7 @@ from memquorum.core.tiers import GONE, LONG_TERM
 from tests import ROOT
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow, journal_of
+from tests.support.waiting import PATIENCE_S
 from tests.support.watch import check_journal, rows
 
 pytestmark = pytest.mark.slow
@@ -43,9 +44,9 @@ def await_total(databases: tuple[str, str], total: int, running: Callable[[], bo
     """Waits for so many journal entries over all shards, by the notification of each transaction."""
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute("LISTEN journal")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while connection.execute("SELECT coalesce(sum(seq), 0) FROM shard").fetchone()[0] < total:  # type: ignore[index]
-            assert time.monotonic() < deadline, f"{total} entries not reached within 20 s"
+            assert time.monotonic() < deadline, f"{total} entries not reached"
             assert running(), "the worker ended by itself"
             for _ in connection.notifies(timeout=0.5, stop_after=1):
                 pass
@@ -94,7 +95,7 @@ def test_killed_again_and_again(fresh_kafka: str, databases: tuple[str, str], co
         worker = start(fresh_kafka, databases, log)
         await_total(databases, int(total * part), lambda w=worker: w.poll() is None)  # type: ignore[misc]
         os.kill(worker.pid, signal.SIGKILL)
-        worker.wait(5)
+        worker.wait(PATIENCE_S)
         done = rows(databases, "SELECT sum(seq) FROM shard")[0][0]
     assert done < total, "it was too fast to be killed in the middle"
     worker = start(fresh_kafka, databases, log)
@@ -102,7 +103,7 @@ def test_killed_again_and_again(fresh_kafka: str, databases: tuple[str, str], co
         await_total(databases, total, lambda: worker.poll() is None)
         began = time.monotonic()
         worker.terminate()
-        assert worker.wait(10) == 0
+        assert worker.wait(PATIENCE_S) == 0
         assert time.monotonic() - began < 5
     finally:
         worker.kill()

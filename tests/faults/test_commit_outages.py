@@ -21,6 +21,7 @@ from memquorum.ports import StoreLost, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow, journal_of
+from tests.support.waiting import PATIENCE_S
 from tests.support.watch import Worker, await_seq, check_journal, rows
 
 
@@ -79,10 +80,10 @@ def test_the_broker_goes_and_comes_back(
         monkeypatch.setattr(telemetry.health, "wait", lambda what, why, waits=waits: waits.set())
         late = Worker(address, codec, databases, telemetry=telemetry)
         late.begin()
-        assert waits.wait(10)
+        assert waits.wait(PATIENCE_S)
         if again:
             own_kafka.start()
-            late.await_ready(20)
+            late.await_ready()
         late.__exit__()
         assert late.error is None
     check_journal(databases, codec, 1)
@@ -103,7 +104,7 @@ def test_the_vault_goes_and_comes_back(fresh_kafka: str, databases: tuple[str, s
         else:
             flow.decide(0, [flow.proposal(0, "a", "forget")])
         flow.flush()
-        assert vault.refused.wait(10)
+        assert vault.refused.wait(PATIENCE_S)
         # A decision stands before its keys are destroyed; an episode waits whole.
         assert rows(databases, "SELECT seq FROM shard WHERE shard = 0") == [(3 if step == "destroy" else 2,)]
         vault.away.clear()
@@ -114,7 +115,7 @@ def test_the_vault_goes_and_comes_back(fresh_kafka: str, databases: tuple[str, s
         flow.episodes(0, ["c"])
         flow.flush()
         vault.refused.clear()
-        assert vault.refused.wait(10)
+        assert vault.refused.wait(PATIENCE_S)
         began = time.monotonic()
     assert time.monotonic() - began < 5
     assert worker.error is None
@@ -178,11 +179,11 @@ def test_a_store_that_has_lost_what_it_committed_is_not_written_on(
             server.start()
             flow.tick(0, 2_000)  # a worker that has nothing to do asks nothing
             flow.flush()
-            worker.join(60)
+            worker.join()
         assert isinstance(worker.error, StoreLost)
         assert "shard 0 stands at sequence 1 in Postgres, but 2 is published" in str(worker.error)
         with Worker(fresh_kafka, codec, databases) as again:
-            again.join(20)
+            again.join()
         assert isinstance(again.error, StoreLost)
         assert rows(databases, "SELECT seq FROM shard WHERE shard = 0") == [(1,)]
 
@@ -200,7 +201,7 @@ def test_an_empty_database_beside_a_full_journal_is_not_begun_upon(
     postgres.create("emptied")
     migrate(postgres.dsn("emptied"), "memory")
     with Worker(fresh_kafka, codec, (postgres.dsn("emptied"), databases[1])) as worker:
-        worker.join(20)
+        worker.join()
     assert isinstance(worker.error, StoreLost)
     assert "shard 0 stands at sequence 0 in Postgres, but 2 is published" in str(worker.error)
     assert "rebuild --whole" in str(worker.error)

@@ -65,13 +65,13 @@ def test_killing_the_commit_worker_and_replicas_changes_no_count(tmp_path: Path)
     with SCENARIO.open(encoding="utf-8") as lines:
         log.write_text("".join(islice(lines, LINES)), encoding="utf-8")
     undisturbed = demo(log, tmp_path / "undisturbed")
-    expected = undisturbed.communicate(timeout=180)[0]
+    expected = undisturbed.communicate(timeout=600)[0]
     assert undisturbed.returncode == 0, expected
 
     run_dir = tmp_path / "disturbed"
     process = demo(log, run_dir)
     kill(process, run_dir)
-    found = process.communicate(timeout=180)[0]
+    found = process.communicate(timeout=600)[0]
     assert process.returncode == 0, found
     assert counts(found) == counts(expected)
     assert len(counts(found)) > 10

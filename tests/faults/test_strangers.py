@@ -31,6 +31,7 @@ from tests.faults import badrecords, flood, resident, strangers
 from tests.faults.publications import EITHER, KEPT, REFUSED, START, TURNED_AWAY, Maker, Publication
 from tests.faults.strangers import Forgery
 from tests.support.clock import tick
+from tests.support.waiting import PATIENCE_S
 from workers.audit import auditor as audit
 from workers.kafka import loop
 
@@ -213,7 +214,7 @@ def ended(pid: int) -> float:
 
 def await_successor(line: Settings, name: str, pid: int) -> None:
     """Waits until another process does the work of the one that ended."""
-    ready, deadline = line.run_dir / "ready" / name, time.monotonic() + 40
+    ready, deadline = line.run_dir / "ready" / name, time.monotonic() + PATIENCE_S
     while (successor := flood.processes(line)[name]["pid"]) in (None, pid) or ready.read_text() != str(successor):
         assert time.monotonic() < deadline, f"{name} does not come back"
         time.sleep(0.05)

@@ -21,6 +21,7 @@ from tests.hostile.fleet import HONEST, TWIN, Fleet, Lies, Place, genesis_of
 from tests.hostile.judge import LIAR, Met
 from tests.hostile.memories import Line
 from tests.hostile.watch import Watch
+from tests.support.waiting import PATIENCE_S
 from workers.audit import accusations
 
 PROPOSALS = 8
@@ -173,7 +174,7 @@ def _grep(folder: Path, pattern: str) -> list[tuple[str, ...]]:
 def _agree(folder: Path, wanted: int, honest: Collection[int], met: Met) -> None:
     """Waits until each honest member has decided everything, and compares what they say they decided."""
     pattern = re.compile(r"shard (\d+): epoch (\d+) decided in view \d+ by (\d+) ballots: (\d+) of (\d+)")
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         said = {
             member: {m.groups()[:2]: m.groups()[2:] for m in
@@ -184,7 +185,7 @@ def _agree(folder: Path, wanted: int, honest: Collection[int], met: Met) -> None
             break
         if time.monotonic() > deadline:
             left = {member: wanted - len(decided) for member, decided in said.items() if len(decided) != wanted}
-            met.problems.append(f"15 s later honest members lack decisions: {left}")
+            met.problems.append(f"{PATIENCE_S:g} s later honest members lack decisions: {left}")
             break
         time.sleep(0.1)
     for slot in set().union(*said.values()):

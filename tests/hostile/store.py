@@ -14,9 +14,9 @@ from memquorum.core.identity.membership import Genesis
 from tests.hostile.fleet import GRACE_MS, Place
 from tests.hostile.memories import LATE, Line
 from tests.hostile.watch import Decision
+from tests.support.waiting import PATIENCE_S
 from workers.audit import auditor as audit
 
-_PATIENCE_S = 30.0
 _FORGOTTEN = "forgotten"
 
 Slot = tuple[int, int]
@@ -48,7 +48,7 @@ def settle(place: Place, line: Line) -> str:
 
 
 def _until(holds: Any) -> bool:
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
             return False

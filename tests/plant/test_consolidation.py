@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 from memquorum.client import Memory
 from tests.support.sessions import MINUTE, NOTES, Plant
 
@@ -74,9 +71,8 @@ def test_a_session_without_activity_is_over_and_strict_namespaces_keep_all(fleet
 
 def test_a_consolidator_that_is_killed_makes_each_summary_once(fleet: Plant) -> None:
     with lived(fleet, "killed") as memory:
-        (pid,) = [int(text) for text in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
         memory.end_session("shift-1")
-        os.kill(pid, signal.SIGKILL)
+        fleet.kill("consolidator")
         memory.end_session("shift-1")
         fleet.later(lambda: fleet.summaries("killed"))
         assert fleet.tiers("killed") == {"anna sealed": 5, "extractive/1 short-term": 1}

@@ -27,7 +27,7 @@ from memquorum.core.identity import signatures
 from memquorum.core.records import Decided, EpisodeRecorded, JournalEntry, SessionClosed
 from memquorum.schema_files import load_codec
 from tests.support.sessions import NOTES, Plant
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
 from workers.kafka import loop
@@ -52,14 +52,10 @@ LATER = (
 )
 
 
-def pid(fleet: Plant, role: str) -> int:
-    return int((fleet.line.run_dir / "ready" / role).read_text().split()[0])
-
-
 @contextmanager
 def asleep(fleet: Plant, role: str) -> Iterator[None]:
     """A process that does nothing meanwhile, and goes on as if nothing had been."""
-    process = pid(fleet, role)
+    process = fleet.pid(role)
     os.kill(process, signal.SIGSTOP)
     try:
         yield
@@ -131,7 +127,7 @@ class Readers:
         finally:
             self._stop.set()
             for thread in threads:
-                thread.join(30)
+                thread.join(PATIENCE_S)
 
     def _read(self, way: str, ask: Callable[[Memory], Any]) -> None:
         with self._fleet.client(self._namespace) as memory:
@@ -163,7 +159,7 @@ def test_a_reader_sees_the_sources_or_their_summary_and_never_neither_or_both(fl
             memory.end_session("shift-1")
             # A crash of who applies the decision, while it is on its way, changes nothing of that.
             until(lambda: fleet.summaries("swapped", "draft"))
-            os.kill(pid(fleet, "commit"), signal.SIGKILL)
+            fleet.kill("commit")
             fleet.later(lambda: fleet.summaries("swapped"))
             until(lambda: all("summary" in told for told in readers.seen.values()), "the summary was not served")
     assert readers.wrong == []
@@ -190,7 +186,7 @@ def test_what_several_write_into_a_session_at_once_stands_in_order_and_once(flee
 
     def write(mine: Sequence[tuple[int, str]]) -> None:
         with fleet.client("crowded") as memory:
-            gate.wait(10)
+            gate.wait(PATIENCE_S)
             for n, text in mine:
                 receipt = memory.add(text, session="shift-1", occurred_at=began + n * 1_000, wait=True)
                 assert receipt.outcome == "stored"
@@ -200,7 +196,8 @@ def test_what_several_write_into_a_session_at_once_stands_in_order_and_once(flee
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(PATIENCE_S)
+        assert not writer.is_alive()
     with fleet.client("crowded") as memory, asleep(fleet, "consolidator"):
         memory.end_session("shift-1")
         until(lambda: ended(fleet, "crowded"))
@@ -369,7 +366,7 @@ def test_sessions_that_were_summed_up_leave_less_and_not_more(fleet: Plant) -> N
         for n in range(3):
             for _ in range(2):  # said twice, it is over once
                 memory.end_session(f"shift-{n}")
-        os.kill(pid(fleet, "consolidator"), signal.SIGKILL)
+        fleet.kill("consolidator")
         fleet.later(lambda: len(fleet.summaries("grown")) == 3)
         after = alive(fleet, "grown")
         assert (before[0], after[0]) == (17, 3)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from typing import Any
 
 import pytest
@@ -172,8 +170,7 @@ def test_a_consolidator_that_is_killed_makes_it_anew_once(fleet: Plant) -> None:
     memory, told = lived(fleet, "anew-killed")
     with memory:
         summary(fleet, "anew-killed")
-        (pid,) = [int(one) for one in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
-        os.kill(pid, signal.SIGKILL)
+        fleet.kill("consolidator")
         memory.erase(memory_id=told["lena"], dry_run=False)
         new = summary(fleet, "anew-killed")
         assert quoted(fleet, new) <= {told[name] for name in SAID if name != "lena"}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 import pytest
 
 from memquorum import cli
@@ -116,9 +113,8 @@ def test_what_is_erased_is_in_no_state_and_nor_is_its_name(fleet: Plant) -> None
 def test_a_consolidator_that_is_killed_patches_once(fleet: Plant) -> None:
     with fleet.client("pumps-killed") as memory:
         fleet.live(memory, notes=FIRST[:3])
-        (pid,) = [int(text) for text in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
         fleet.turn(DUE)
-        os.kill(pid, signal.SIGKILL)
+        fleet.kill("consolidator")
         assert texts(rolled_up(fleet, memory, "pump 7", FIRST[2])) == list(FIRST[:3])
         fleet.live(memory, notes=FIRST[3:])
         fleet.turn(DUE)

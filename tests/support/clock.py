@@ -12,7 +12,7 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
-from tests.support.waiting import Pause
+from tests.support.waiting import PATIENCE_S, Pause
 from workers.kafka import loop
 
 # How long a look at the store is put off at most where nothing was written to it.
@@ -36,14 +36,11 @@ def journalled(running: Settings) -> Iterator[Pause]:
         yield pause
 
 
-def tick(running: Settings, as_of: int, patience_s: float = 90) -> None:
-    """Moves every shard's time; returns when the store has it, and so everything that was published before.
-
-    `patience_s`: long enough for a fleet that is started again beside two others.
-    """
+def tick(running: Settings, as_of: int, patience_s: float = PATIENCE_S) -> None:
+    """Moves every shard's time; returns when the store has it, and so everything that was published before."""
     with closing(loop.producer(running.bootstrap)) as producer:
         producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)), partition=0)
-        assert producer.flush(10) == 0
+        assert producer.flush(PATIENCE_S) == 0
     deadline = time.monotonic() + patience_s
     with psycopg.connect(running.memory_dsn, autocommit=True) as connection:
         connection.execute("LISTEN journal")

@@ -30,6 +30,7 @@ from memquorum.core.records import (
 )
 from memquorum.ports import Vault
 from tests.builders import votes
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 
@@ -167,17 +168,15 @@ class Flow:
             self._send(topics.COMMITS, shard, data)
 
 
-def read_topic(bootstrap: str, topic: str, shard: int, until: int, timeout_s: float = 20) -> list[bytes]:
+def read_topic(bootstrap: str, topic: str, shard: int, until: int) -> list[bytes]:
     """The values of a partition from its beginning, until there are so many."""
     consumer = loop.consumer(bootstrap)
     found: list[bytes] = []
-    deadline = time.monotonic() + timeout_s
+    deadline = time.monotonic() + PATIENCE_S
     try:
         loop.assign(consumer, {(topic, shard): None})
         while len(found) < until:
-            assert time.monotonic() < deadline, (
-                f"{topic}/{shard}: {len(found)} records after {timeout_s} s, not {until}"
-            )
+            assert time.monotonic() < deadline, f"{topic}/{shard}: {len(found)} records, not {until}"
             found += [m.value() or b"" for m in loop.records(consumer, 10_000, 0.2)]
     finally:
         consumer.close()

@@ -37,6 +37,7 @@ from memquorum.core.records import (
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import seed_of
 from tests.builders.worths import weighed
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 from workers.replica import worker as replica
 
@@ -103,10 +104,10 @@ class Replicas:
     processes: dict[int, BaseProcess] = field(default_factory=dict)
     live: dict[int, Any] = field(default_factory=dict)
 
-    def start(self, *members: int, wait_s: float = 30) -> None:
+    def start(self, *members: int) -> None:
         """Starts members and waits until they are live."""
         for ready in [self.begin(member) for member in members]:
-            assert ready.wait(wait_s), "a replica did not come to life"
+            assert ready.wait(PATIENCE_S), "a replica did not come to life"
 
     def begin(self, member: int) -> Any:
         """Starts a member; answers the event that says it is live."""
@@ -119,9 +120,9 @@ class Replicas:
         self.processes[member].start()
         return self.live[member]
 
-    def ended(self, member: int, wait_s: float = 15) -> int | None:
+    def ended(self, member: int) -> int | None:
         """The exit status of a member that ends by itself; None if it does not."""
-        self.processes[member].join(wait_s)
+        self.processes[member].join(PATIENCE_S)
         return self.processes[member].exitcode
 
     def kill(self, member: int) -> None:
@@ -130,10 +131,10 @@ class Replicas:
         self.processes[member].join()
 
     def stop(self) -> dict[int, int | None]:
-        """SIGTERM to all; their exit statuses, None for one that did not end within 5 s."""
+        """SIGTERM to all; their exit statuses, None for one that does not end."""
         for process in self.processes.values():
             process.terminate()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE_S
         for process in self.processes.values():
             process.join(max(0.0, deadline - time.monotonic()))
         return {member: process.exitcode for member, process in self.processes.items()}
@@ -249,9 +250,9 @@ class Decisions:
         self.found: dict[tuple[int, int], Checked] = {}
         self.voters: set[tuple[int, int]] = set()
 
-    def wait(self, *slots: tuple[int, int], seconds: float = 15) -> list[Checked]:
+    def wait(self, *slots: tuple[int, int]) -> list[Checked]:
         """The decisions of (shard, sequence)."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE_S
         while not all(slot in self.found for slot in slots):
             assert time.monotonic() < deadline, f"undecided: {[s for s in slots if s not in self.found]}"
             self.read(0.1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,6 +61,14 @@ def tiers(line: Settings, namespace: str) -> dict[str, int]:
     return dict(rows(line, told, n=namespace))
 
 
+def running(pid: int) -> bool:
+    """Whether there is such a process, and it has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 @dataclass
 class Plant:
     """The fleet, and its time."""
@@ -88,6 +98,15 @@ class Plant:
             assert receipt.outcome == "stored" and receipt.memory_id is not None, note
             ids.append(receipt.memory_id)
         return ids
+
+    def pid(self, role: str) -> int:
+        """The process that has a role, once there is one: of who was killed before another may be on its way."""
+        file = self.line.run_dir / "ready" / role
+        return until(lambda: pid if running(pid := int(file.read_text())) else 0, f"there is no {role}")
+
+    def kill(self, role: str) -> None:
+        """kill -9; the supervisor starts another."""
+        os.kill(self.pid(role), signal.SIGKILL)
 
     def turn(self, by: int = HOUR) -> None:
         """So many milliseconds go by: an hour, so that an epoch opens."""

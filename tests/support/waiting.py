@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _T = TypeVar("_T")
-# Long enough for a fleet that is started again beside two others.
-_PATIENCE_S = 90.0
+# Long enough for a fleet that is started again beside two others. Whoever waits for something and does not measure how
+# long it takes waits so long: how loaded a machine is then fails no test.
+PATIENCE_S = 90.0
 _LOOK_S = 0.05
 _FIRST_LOOKS_S = 0.25
 
@@ -18,7 +19,7 @@ Pause = Callable[[float], None]
 
 def until(condition: Callable[[], _T], what: str = "it did not happen", pause: Pause = time.sleep) -> _T:
     """The condition's value as soon as it is true. AssertionError says `what` where it never is."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + PATIENCE_S
     found = _looks(condition, deadline, pause)
     assert found, what
     return found
@@ -36,7 +37,7 @@ def later(
     Each `turn` of the clock is followed by looks, for twice as long as after the turn before. Where a turn at every
     look would leave a loaded machine behind by days of the clock, votes let go meanwhile what a test waits for.
     """
-    deadline, looks_s = time.monotonic() + _PATIENCE_S, _FIRST_LOOKS_S
+    deadline, looks_s = time.monotonic() + PATIENCE_S, _FIRST_LOOKS_S
     while True:
         turn()
         if found := _looks(condition, min(deadline, time.monotonic() + looks_s), pause):

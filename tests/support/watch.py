@@ -22,6 +22,7 @@ from memquorum.core.journal.workset import Workset
 from memquorum.core.records import JournalAppended
 from memquorum.ports import Vault
 from tests.support.commit_process import GENESIS, MASTER, SEED
+from tests.support.waiting import PATIENCE_S
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 
@@ -56,21 +57,22 @@ class Worker:
     def begin(self) -> None:
         self._thread.start()
 
-    def await_ready(self, seconds: float) -> None:
-        assert self._ready.wait(seconds)
+    def await_ready(self) -> None:
+        assert self._ready.wait(PATIENCE_S)
 
     def __enter__(self) -> Worker:
         self.begin()
-        self.await_ready(10)
+        self.await_ready()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop.set()
-        self.join(5)
+        self.join()
 
-    def join(self, seconds: float) -> None:
-        self._thread.join(seconds)
-        assert not self._thread.is_alive(), f"still running {seconds} s after the stop"
+    def join(self) -> None:
+        """Waits until it has ended. Who wants that to be quick measures it."""
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive(), "it does not end"
 
 
 @contextmanager
@@ -79,13 +81,11 @@ def store(databases: tuple[str, str]) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-def await_seq(
-    databases: tuple[str, str], shard: int, seq: int, worker: Worker | None = None, limit_s: float = 15
-) -> None:
+def await_seq(databases: tuple[str, str], shard: int, seq: int, worker: Worker | None = None) -> None:
     """Waits for the shard's journal to reach a sequence, by the notifications that each transaction sends."""
     with store(databases) as connection:
         connection.execute("LISTEN journal")
-        deadline = time.monotonic() + limit_s
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             row = connection.execute("SELECT seq FROM shard WHERE shard = %s", [shard]).fetchone()
             if row and row[0] >= seq:

@@ -23,6 +23,7 @@ from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import KINDS, World, clear, make
+from tests.support.waiting import PATIENCE_S
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)))
 A, B, C, D = (memory_id(e) for e in "abcd")
@@ -300,12 +301,12 @@ def test_who_begins_while_another_writes_sees_all_of_it_or_nothing(databases: tu
         # Whoever begins has read the cursors by then, and not yet where the shards stand.
         locker.execute("LOCK TABLE erasure IN ACCESS EXCLUSIVE MODE")
         begun = beside.submit(beginner.start, GENESIS.cluster, GENESIS.shards)
-        waiting, end = "SELECT count(*) FROM pg_locks WHERE NOT granted", time.monotonic() + 10
+        waiting, end = "SELECT count(*) FROM pg_locks WHERE NOT granted", time.monotonic() + PATIENCE_S
         while watcher.execute(waiting).fetchone() == (0,) and time.monotonic() < end:
             wait([begun], timeout=0.01)
         world.flush(shard)
         locker.rollback()
-        start = begun.result(10)[0]
+        start = begun.result(PATIENCE_S)[0]
     assert (start.state.seq, start.cursors.get(topics.ACCEPTED)) in [(0, None), (1, 1)]
     assert beginner.start(GENESIS.cluster, GENESIS.shards)[0].cursors[topics.ACCEPTED] == 1
     beginner.close()

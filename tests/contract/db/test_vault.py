@@ -13,6 +13,7 @@ from db.inmemory import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.sealing import SealError
 from memquorum.ports import Follows, Vault, VaultBehind, VaultUnavailable
+from tests.support.waiting import PATIENCE_S
 
 MASTER = bytes(range(32))
 
@@ -168,7 +169,7 @@ def test_callers_at_the_same_time_get_the_same_keys(again: Callable[[], Vault]) 
 
     def create(order: list[tuple[str, str, str]]) -> None:
         mine = again()
-        start.wait(5)
+        start.wait(PATIENCE_S)
         answers.append(mine.create(order))
 
     orders = [wanted, wanted[::-1], wanted[20:] + wanted[:20], wanted[1::2] + wanted[::2]]
@@ -176,7 +177,7 @@ def test_callers_at_the_same_time_get_the_same_keys(again: Callable[[], Vault]) 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert len(answers) == 4
     assert all(answer == answers[0] for answer in answers)
     assert set(answers[0]) == {memory_id for memory_id, _, _ in wanted}

@@ -12,6 +12,7 @@ from psycopg import errors
 
 from db.migrate import MigrationError, migrate
 from infra.embedded.postgres import Postgres
+from tests.support.waiting import PATIENCE_S
 
 FIRST = "CREATE TABLE one (a integer); -- 100% plain\n"
 SECOND = "CREATE TABLE two (b integer);\nINSERT INTO two VALUES (1);\n"
@@ -80,7 +81,7 @@ def test_runners_at_the_same_time_apply_each_file_once(dsn: str, folder: Path) -
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert sorted(done) == [[], [], [], ["0001_one.sql", "0002_two.sql"]]
 
 

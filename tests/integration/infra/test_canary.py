@@ -32,7 +32,7 @@ from memquorum.core.records import EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
 from tests.support.sessions import MINUTE, Plant, configured, driven
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from workers.audit import auditor
 from workers.kafka import loop
 from workers.upkeep import asked
@@ -76,7 +76,7 @@ def put_in(line: Settings, memory: Memory) -> dict[str, str]:
     httpx.post(f"{line.retrieval_url}/memories", json=body).raise_for_status()
     publish(line, topics.EPISODES, json.dumps(body | {"content": TEXTS["refused"], "misspelt": 1}).encode())
     events = f"{line.retrieval_url}/events/{NAMESPACE}"
-    became = {way: httpx.get(f"{events}/{way}-1?wait_ms=20000").json() for way in ("avro", "http")}
+    became = {way: httpx.get(f"{events}/{way}-1?wait_ms=60000", timeout=PATIENCE_S).json() for way in ("avro", "http")}
     assert {found["outcome"] for found in became.values()} == {"stored"}, became
     ids = {way: found["memory_id"] for way, found in became.items()}
     dropped = memory.add(TEXTS["dropped"], subject=SUBJECT, confidence=0.0, wait=True)

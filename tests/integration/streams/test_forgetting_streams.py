@@ -27,6 +27,7 @@ from tests.builders import genesis as cluster
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import Shard, memory_id
 from tests.support.stores import World, make
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 NOW = 1_700_000_000_000
@@ -110,7 +111,7 @@ async def read(bootstrap: str, topic: str, count: int) -> list[bytes]:
         client = loop.consumer(bootstrap)
         loop.assign(client, {(topic, SHARD): None})
         found: list[bytes] = []
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + PATIENCE_S
         try:
             while len(found) < count:
                 assert time.monotonic() < ends, f"{len(found)} of {count} records in {topic}"
@@ -130,7 +131,7 @@ async def committed(bootstrap: str, topic: str, offset: int) -> None:
 
     client = loop.consumer(bootstrap, GROUP)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await asyncio.to_thread(ask, client) < offset:
                 pass
     finally:
@@ -175,6 +176,6 @@ async def test_an_outage_of_the_store_delays_and_loses_nothing(
         journal(fresh_kafka, [codec.encode(tick.appended)])
         for question, topic in (("due", topics.CROSSED), ("candidates", topics.NOMINATIONS)):
             for _ in range(2):
-                assert await asyncio.to_thread(schedule.refused[question].acquire, timeout=10)
+                assert await asyncio.to_thread(schedule.refused[question].acquire, timeout=PATIENCE_S)
             schedule.down.remove(question)
             assert len(await read(fresh_kafka, topic, 1)) == 1

@@ -20,6 +20,7 @@ from streams import rewards
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import World, make
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 GENESIS = genesis.make()
@@ -54,7 +55,7 @@ GIVEN = [
 
 def read(bootstrap: str, count: int) -> list[bytes]:
     """The first records of the shard's partition of the rewards."""
-    client, found, ends = loop.consumer(bootstrap), list[bytes](), time.monotonic() + 30
+    client, found, ends = loop.consumer(bootstrap), list[bytes](), time.monotonic() + PATIENCE_S
     loop.assign(client, {(topics.REWARDS, 0): None})
     try:
         while len(found) < count:

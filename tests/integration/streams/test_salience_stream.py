@@ -33,6 +33,7 @@ from tests import ROOT
 from tests.conftest import SHARDS
 from tests.support import salience_worker
 from tests.support.salience_worker import KeysByName
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 NOW = 1_700_000_000_000
@@ -63,17 +64,17 @@ def produce(bootstrap: str, records: Sequence[tuple[int, bytes]]) -> None:
 
 @contextmanager
 def reading(bootstrap: str) -> Iterator[Iterator[Message]]:
-    """What is written to the scored topic, from its beginning; fails after 30 s without a record."""
+    """What is written to the scored topic, from its beginning; fails where nothing comes."""
     client = loop.consumer(bootstrap)
     loop.assign(client, {(topics.SCORED, shard): None for shard in range(SHARDS)})
 
     def messages() -> Iterator[Message]:
         idle = time.monotonic()
-        while time.monotonic() - idle < 30:
+        while time.monotonic() - idle < PATIENCE_S:
             for message in loop.records(client, 100, 1):
                 idle = time.monotonic()
                 yield message
-        pytest.fail("nothing was scored for 30 s")
+        pytest.fail("nothing was scored")
 
     try:
         yield messages()
@@ -144,7 +145,7 @@ def test_a_kill_loses_nothing_and_a_stop_is_quick(fresh_kafka: str, tmp_path: Pa
             assert [o.accepted_offset for o in outcomes] == offsets
         asked = time.monotonic()
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(timeout=10) == 0
+        assert worker.wait(timeout=PATIENCE_S) == 0
         assert time.monotonic() - asked < 5
     finally:
         worker.kill()

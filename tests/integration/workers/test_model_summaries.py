@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -28,6 +26,7 @@ from memquorum.schema_files import load_codec
 from tests.builders.notes import NOTES
 from tests.support.scripted_model import Model, scripted_model
 from tests.support.sessions import HOUR, Plant, configured, driven
+from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 NUMBER = "0401 2233"
@@ -75,7 +74,7 @@ def sent(scripted: Model) -> str:
 def watched(fleet: Plant) -> tuple[dict[str, Any], str]:
     """What the consolidator says of itself: its readiness, and its metrics."""
     url = announced(fleet.line.run_dir)["consolidator"]["url"]
-    return httpx.get(f"{url}/readyz").json(), httpx.get(f"{url}/metrics").text
+    return httpx.get(f"{url}/readyz", timeout=PATIENCE_S).json(), httpx.get(f"{url}/metrics", timeout=PATIENCE_S).text
 
 
 def consolidated(fleet: Plant, namespace: str, name: str) -> None:
@@ -200,8 +199,7 @@ def test_a_model_that_is_down_holds_up_nobody_and_nothing_is_lost(fleet: Plant, 
         assert fleet.tiers("down") == {"anna short-term": len(NOTES)}
         # It is not lost with the process either.
         scripted.out = None
-        (pid,) = [int(text) for text in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
-        os.kill(pid, signal.SIGKILL)
+        fleet.kill("consolidator")
         consolidated(fleet, "down", name)
         assert fleet.tiers("down") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
         fleet.until(lambda: not watched(fleet)[0].get("alarms"))
@@ -254,8 +252,7 @@ def test_a_consolidator_that_is_killed_while_it_asks_makes_each_summary_once(fle
     scripted.asked.clear()
     with lived(fleet, "killed"):
         assert scripted.asked.wait(60), "it was not asked"
-        (pid,) = [int(text) for text in (fleet.line.run_dir / "ready" / "consolidator").read_text().split()]
-        os.kill(pid, signal.SIGKILL)
+        fleet.kill("consolidator")
         scripted.out = None
         consolidated(fleet, "killed", name)
         fleet.turn()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -35,12 +32,6 @@ def strength(fleet: Plant, memory_id: str) -> tuple[int, int, int, int]:
     told = "SELECT salience_ppm, replays, doubts, rehearsed FROM strength WHERE memory_id = %(i)s"
     (found,) = fleet.rows(told, i=memory_id)
     return found  # type: ignore[return-value]
-
-
-def working(fleet: Plant) -> int:
-    """The process that rehearses; 0 while it is started again."""
-    pid = int((fleet.line.run_dir / "ready" / "rehearsal").read_text())
-    return pid if Path(f"/proc/{pid}").exists() else 0
 
 
 def agreeing(fleet: Plant) -> None:
@@ -86,7 +77,6 @@ def test_a_rehearsal_that_is_killed_at_any_moment_loses_and_doubles_nothing(flee
     with fleet.client("killed", "anna") as memory:
         texts = [f"Pump {at} stands in hall {at + 20}." for at in range(12)]
         named = [memory.add(text, occurred_at=START, wait=True).memory_id for text in texts]
-        killed = 0
         for turn in range(1, KILLS + 1):
             # Later than the last rehearsal, or it is no use since.
             fleet.turn(1)
@@ -97,8 +87,7 @@ def test_a_rehearsal_that_is_killed_at_any_moment_loses_and_doubles_nothing(flee
             fleet.turn()
             # Somewhere in the rehearsal of this hour.
             fleet.until(lambda: any(strength(fleet, one)[3] for one in named) or turn % 2)  # noqa: B023
-            killed = fleet.until(lambda: next(iter({working(fleet)} - {killed, 0}), 0))  # noqa: B023
-            os.kill(killed, signal.SIGKILL)
+            fleet.kill("rehearsal")
             fleet.until(lambda: all(strength(fleet, one)[1] >= turn for one in named))  # noqa: B023
         assert {strength(fleet, one)[1] for one in named} == {KILLS}
     counted = fleet.rows(

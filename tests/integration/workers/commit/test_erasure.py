@@ -98,7 +98,7 @@ def test_an_order_of_many_in_several_entries(
     flow.episodes(SHARD, [f"e{number}" for number in range(2_300)], subject="ada")
     order(flow, "namespace", "")
     flow.flush()
-    await_seq(databases, SHARD, 2_303, worker, limit_s=60)
+    await_seq(databases, SHARD, 2_303, worker)
     assert rows(databases, "SELECT memories, episodes, first_seq, last_seq FROM erasure") == [
         (2_300, 2_300, 2_301, 2_303)
     ]
@@ -136,7 +136,7 @@ def test_a_crash_between_vault_and_journal_is_made_good(
     own = names["late"] if late else names["a"]
     assert own in vault.open([own])
     with Worker(flow.bootstrap, flow.codec, databases, Dying(databases[1], MASTER)) as worker:
-        worker.join(20)
+        worker.join()
     assert isinstance(worker.error, MemoryError)
     before = 11 if late else 10
     assert rows(databases, "SELECT seq FROM shard WHERE shard = %s", SHARD) == [(before,)]

@@ -31,7 +31,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from streams import app as faust_app
 from streams import salience
 from tests.support.clock import tick
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from tests.support.watch import Worker
 from tests.support.whole import check_whole
 from workers.intake import worker as intake
@@ -89,7 +89,7 @@ class Line:
 
     def became(self, name: str) -> str | None:
         """The outcome of an event, as soon as there is one."""
-        answer = self.served.get(f"/events/{NAMESPACE}/{name}", params={"wait_ms": 20_000})
+        answer = self.served.get(f"/events/{NAMESPACE}/{name}", params={"wait_ms": 60_000})
         assert answer.json()["memory_id"] in (None, IDS[name])
         found: str | None = answer.json()["outcome"]
         return found
@@ -126,7 +126,7 @@ def letting_in(line: Settings, made: Genesis, codec: Codec, vault: PostgresVault
         yield
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
 
 

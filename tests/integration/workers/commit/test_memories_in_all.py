@@ -122,7 +122,7 @@ def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_roo
     assert intake(line)["ready"] is True
 
     with Memory(namespace=namespace, agent="a", kafka=line.bootstrap, url=line.retrieval_url) as memory:
-        seen.came()
+        until(lambda: seen.came() >= LIMIT, "it did not come in")
         memory.erase(memory_id=seen.accepted[0].memory_id, dry_run=False, reference="test")
     until(lambda: stored(line, namespace) == LIMIT - 1, "nothing was erased")
     until(lambda: alarm(line) == "", "the alarm stands although there is room")
@@ -131,6 +131,7 @@ def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_roo
     until(lambda: stored(line, namespace) == LIMIT, "what was replayed did not come in")
     # The six that found no room again lie there a second time.
     until(lambda: len(seen.letters()) == 7 + 6, "what found no room is lost")
+    until(lambda: seen.came() >= LIMIT + 1, "what was replayed did not come in")
     assert seen.came() == LIMIT + 1
     # As long as there is no room nothing is published, however often somebody asks.
     until(lambda: alarm(line).startswith("few-flood (5 + 0 of 5): "), "/readyz does not say so")

@@ -18,7 +18,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import EpisodeAccepted
 from tests.builders import genesis
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from workers.intake import clearing
 from workers.intake import worker as intake
 from workers.intake.old_keys import OldKeys
@@ -63,7 +63,7 @@ def working(bootstrap: str, codec: Codec, vault: PostgresVault, keep_ms: int) ->
         yield client
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
 
 

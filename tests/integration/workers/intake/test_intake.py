@@ -45,6 +45,7 @@ from memquorum.core.records import (
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
 from tests.builders.protections import NAMESPACE, signed, wanted
+from tests.support.waiting import PATIENCE_S
 from workers.intake.worker import Clock, Intake, run
 from workers.kafka import group_membership, loop
 from workers.kafka.group_membership import PlaceLost
@@ -80,7 +81,7 @@ class Line:
         assert self.producer.flush(10) == 0
 
     def until(self, enough: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + PATIENCE_S
         while not enough():
             assert time.monotonic() < deadline, f"only {[type(r).__name__ for r in self.all()]}"
             self.messages += loop.records(self.reader, 100, 0.2)
@@ -125,8 +126,8 @@ class Line:
             yield
         finally:
             stop.set()
-            thread.join(5)
-            assert not thread.is_alive(), "intake did not stop within 5 s"
+            thread.join(PATIENCE_S)
+            assert not thread.is_alive(), "intake did not stop"
             assert not failed, failed
 
     def close(self) -> None:
@@ -448,7 +449,7 @@ def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[st
         line.publish(topics.EPISODES, *({"agent": "a", "content": f"{i}", "event_id": f"e{i}"} for i in range(5)))
         line.publish(topics.ACCESSES, {"agent": "a", "memory_id": ids.memory_id("default", "e1"), "event_id": "read"})
         line.publish(topics.CLOCK, {"as_of": START})
-        assert waiting.wait(10), "intake noticed no outage"
+        assert waiting.wait(PATIENCE_S), "intake noticed no outage"
         allow(True)
         line.until(lambda: len(line.of(ClockTicked)) == SHARDS)
     logging.getLogger("memquorum.intake").removeHandler(handler)

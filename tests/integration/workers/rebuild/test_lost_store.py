@@ -44,7 +44,7 @@ def test_the_whole_journal_makes_the_store_again(
             old = replace(installed, memory_dsn=postgres.dsn(f"{name}_old"))
             rebuild(old.bootstrap, GENESIS, codec, old.memory_dsn, vault, until_seq={0: 7})
             with Worker(old.bootstrap, codec, (old.memory_dsn, old.vault_dsn)) as worker:
-                worker.join(20)
+                worker.join()
             assert isinstance(worker.error, StoreLost)
 
             told = checks.rebuilt(old, f"{name}_again")

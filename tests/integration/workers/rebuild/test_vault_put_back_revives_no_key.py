@@ -23,6 +23,7 @@ from streams.recall import Recall
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.erasing import SHARD, fill, order
 from tests.support.flow import Flow
+from tests.support.waiting import PATIENCE_S
 from tests.support.watch import Worker, await_seq, database
 from workers.kafka.accepted_past import KafkaPast
 from workers.kafka.journals import Journals
@@ -89,7 +90,7 @@ def filled(flow: Flow, codec: Codec, databases: tuple[str, str]) -> dict[str, st
 
 def answered(vault: PostgresVault, ids: Iterable[str]) -> dict[str, bytes]:
     """The keys, once it gives some."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             return vault.open(ids)

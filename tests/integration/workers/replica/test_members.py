@@ -29,6 +29,7 @@ from streams.stage import Arrival
 from tests.builders.genesis import make_bytes, public_key, seed_of
 from tests.builders.votes import order, signed
 from tests.support.replicas import HOUR, START, Decisions, DerivedVault, Replicas, World
+from tests.support.waiting import PATIENCE_S, until
 from workers.audit import auditor as audit
 from workers.audit import configurations
 from workers.commit import worker as commit
@@ -75,7 +76,7 @@ class Shard:
         """The commit worker starts, with this key of its own first; a running one ends before."""
         self.stop.set()
         if self._worker is not None:
-            self._worker.join(20)
+            self._worker.join(PATIENCE_S)
         self.stop = Stop()
         self._worker = threading.Thread(
             target=commit.run,
@@ -101,15 +102,11 @@ class Shard:
         return bool(outputs)
 
     def decided(self, epoch: int) -> Checked:
-        (checked,) = self.decisions.wait((SHARD, epoch), seconds=30)
+        (checked,) = self.decisions.wait((SHARD, epoch))
         return checked
 
     def await_(self, what: str, holds: Callable[[], bool]) -> None:
-        for _ in range(200):
-            if holds():
-                return
-            self.stop.wait(0.05)
-        raise AssertionError(what)
+        until(holds, what)
 
     def applied(self, count: int) -> None:
         """The commit worker has applied so many decisions about members, and published them."""
@@ -127,14 +124,14 @@ class Shard:
         assert self.replicas.stop() == dict.fromkeys(range(5), 0)
         assert self._worker is not None
         self.stop.set()
-        self._worker.join(20)
+        self._worker.join(PATIENCE_S)
         return audit.verify(self.bootstrap, self.genesis, self.codec, self.databases[0])
 
     def close(self) -> None:
         self.stop.set()
         self.replicas.clean_up()
         if self._worker is not None:
-            self._worker.join(20)
+            self._worker.join(PATIENCE_S)
         self._schedule.close()
         self._stored.close()
         self.world.close()

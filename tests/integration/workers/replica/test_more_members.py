@@ -41,7 +41,7 @@ def test_epochs_are_decided_without_f_members(
         for epoch in range(1, EPOCHS + 1):
             for shard in (0, 1):
                 world.nominate(shard, epoch, late, [memories[shard][epoch]])
-            first, second = decisions.wait((0, epoch), (1, epoch), seconds=30)
+            first, second = decisions.wait((0, epoch), (1, epoch))
             assert second.body.view >= genesis.f
             for shard, checked in enumerate((first, second)):
                 assert checked.body.member == genesis.primary(shard, checked.body.view, epoch)

@@ -25,7 +25,7 @@ from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
 from tests.builders.genesis import make_bytes
 from tests.support.replicas import HOUR, START, Decisions, Replicas, World
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from workers.kafka import loop
 from workers.kafka.partition import Partition
 from workers.upkeep import prune
@@ -48,7 +48,7 @@ def journal(world: World, decisions: Decisions, epochs: int) -> None:
 def awaited_checkpoint(bootstrap: str, codec: Codec, genesis: Genesis) -> None:
     """Returns once the first checkpoint is stable."""
     with closing(Partition(bootstrap, topics.CHECKPOINTS, 0)) as partition:
-        records = partition.records(patience_s=20)
+        records = partition.records(PATIENCE_S)
         seen = []
         for record in records:
             seen.append(record)
@@ -106,7 +106,7 @@ def test_who_was_away_longer_than_the_logs_reach_follows_the_journal(
         replicas.start(0, 1, 2, 3)
         for epoch in range(1, EPOCHS + 1):
             world.nominate(0, epoch, late, [memories[epoch % 4]])
-        decisions.wait(*((0, seq) for seq in range(1, EPOCHS + 1)), seconds=60)
+        decisions.wait(*((0, seq) for seq in range(1, EPOCHS + 1)))
         awaited_checkpoint(fresh_kafka, codec, genesis)
         assert pruned(settings, capsys) == []  # the journal does not know of the decisions yet
         journal(world, decisions, EPOCHS)
@@ -128,7 +128,7 @@ def test_who_was_away_longer_than_the_logs_reach_follows_the_journal(
         replicas.start(3)
         replicas.kill(1)  # without the one that came late there is no quorum
         world.nominate(0, EPOCHS + 1, late, memories[:1])
-        (decided,) = decisions.wait((0, EPOCHS + 1), seconds=30)
+        (decided,) = decisions.wait((0, EPOCHS + 1))
         assert {ballot.member for ballot in decided.ballots} == {0, 2, 3}
         # The commits of a decision are on the topic before each member has read them.
         until(lambda: all(standing(tmp_path, genesis, member)[0].seq == EPOCHS + 2 for member in (0, 3)))

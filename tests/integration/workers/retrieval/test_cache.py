@@ -23,6 +23,7 @@ from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.kept import Encoder
+from tests.support.waiting import PATIENCE_S
 from workers.retrieval import caching
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
@@ -106,7 +107,7 @@ def search(client: TestClient, **asked: Any) -> dict[str, Any]:
 
 
 def until(client: TestClient, condition: Callable[[dict[str, Any]], bool], **asked: Any) -> dict[str, Any]:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while not condition(found := search(client, **asked)):
         assert time.monotonic() < deadline, found
         time.sleep(0.01)
@@ -194,7 +195,7 @@ def test_an_erasure_that_takes_no_memory_leaves_no_query(world: World, opens: Op
         (kept,) = service.caching._held[NAMESPACE].queries._vectors.values()
         assert kept.any()
         world.erase("m50", "dropped")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while kept.any():
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -247,7 +248,7 @@ def test_what_is_busiest_is_warm_at_the_start(world: World, opens: Opens, databa
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute("UPDATE strength SET accesses = 1 WHERE memory_id = %s", [memory_id("m1")])
     with opens(1_000) as (client, service):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while not service.caching.cached(NAMESPACE):
             assert time.monotonic() < deadline
             time.sleep(0.01)

@@ -26,7 +26,7 @@ from tests.builders import erasures, protections, votes
 from tests.builders.published import GENESIS
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.kept import Encoder
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from workers.kafka import loop
 from workers.retrieval.app import app
 from workers.retrieval.serving import NotStarted, run
@@ -166,7 +166,7 @@ def test_what_is_asked_is_told_to_intake_and_a_peek_is_not(
             asked = {"namespace": NAMESPACE, "query": "pump", "agent": "planner"}
             assert client.post("/retrieve", json=asked).status_code == 200
     found: list[QueryRecorded] = []
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while len(found) < 3 and time.monotonic() < deadline:
         found += [codec.decode_as(QueryRecorded, m.value() or b"") for m in loop.records(reader, 10, 0.2)]
     reader.close()
@@ -185,7 +185,7 @@ def test_hits_count_as_used_and_a_peek_does_not(client: TestClient, kafka: str, 
     found = search(client, k=2)
     assert found["used"] == 2
     accesses: list[AccessRecorded] = []
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while len(accesses) < 2 and time.monotonic() < deadline:
         accesses += [codec.decode_as(AccessRecorded, m.value() or b"") for m in loop.records(reader, 10, 0.2)]
     reader.close()
@@ -334,7 +334,7 @@ def test_requests_that_cannot_be_answered_name_the_field(client: TestClient) -> 
 
 
 def test_readiness_says_which_part_is_missing(client: TestClient, world: World) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while (answer := client.get("/readyz")).status_code != 200:  # until the journal is listened to
         assert time.monotonic() < deadline, answer.text
     assert answer.json()["encoder"] == "hashing"
