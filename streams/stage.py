@@ -6,10 +6,10 @@ one batch at a time, so that it may block on a port and never holds up the event
     def attach(app: faust.App, codec: Codec, ...ports...) -> None:
         stage.attach(app, Decay(codec, ...), name="decay", source=topics.JOURNAL)
 
-The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches by `noack_take`,
-and a batch is acknowledged only when the broker has confirmed every output of it. What fails because something outside
-is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and their like) is tried again for as long as it
-takes; what fails because of one record goes to `Processor.poisoned`.
+The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches of
+which Faust acknowledges nothing (`batching.taken`): one is acknowledged only when the broker has confirmed every output
+of it. What fails because something outside is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and
+their like) is tried again for as long as it takes; what fails because of one record goes to `Processor.poisoned`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut
 from memquorum.telemetry.tracing import Hop
 from streams.assignments import Displaced
+from streams.batching import taken
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ def attach(
     source: str,
     batch: int = 64,
     batch_bytes: int = 1 << 20,
-    within_s: float = 0.02,
+    within_s: float = 0.01,
     transient: tuple[type[Exception], ...] = (),
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
@@ -132,9 +133,9 @@ def attach(
     patient: tuple[type[Exception], ...] = (*away, *transient)
     runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry, wrote=wrote)
 
-    # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.
+    # `Any`: Faust's types know not how a signal calls.
     async def read(stream: Any) -> None:
-        async for events in stream.noack_take(batch, within=within_s):
+        async for events in taken(stream, batch, within_s):
             for some in parts(events, batch_bytes):
                 await runner.handle(some)
 

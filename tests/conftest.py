@@ -13,6 +13,7 @@ One broker and one Postgres server serve a whole pytest session; each starts onl
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import time
@@ -36,6 +37,9 @@ from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
 from tests.share import TOGETHER, Share
 from tests.support.waiting import PATIENCE_S
+
+# Tests make much that is in no cycle: the collector went through all that is imported again and again.
+gc.set_threshold(50_000, 20, 100)
 
 SHARDS = 4
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]

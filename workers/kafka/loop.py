@@ -85,7 +85,8 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             "auto.offset.reset": "earliest" if group else "error",
             # The line uses no transactions. A stranger's open one would stall a partition for who waits for its end.
             "isolation.level": "read_uncommitted",
-            "fetch.wait.max.ms": 50,
+            # How often an idle client asks: what is written meanwhile is answered at once. A seek waits behind it.
+            "fetch.wait.max.ms": 200,
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
             "allow.auto.create.topics": False,
             "log_level": 3,

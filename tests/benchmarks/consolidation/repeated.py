@@ -24,7 +24,7 @@ def duplicates(material: Material) -> Row:
     row = Row(
         "duplicates", "exact duplicates: episodes that say byte for byte what a memory says, by the salience stage"
     )
-    texts = sentences(256 if material.quick else 1_024, seed=18)
+    texts = sentences(64 if material.quick else 1_024, seed=18)
     for name, cells in (("known", CELLS), ("encoded", 0)):
         shown = Telemetry().stage("salience")
         line = Line(load_codec(), encoder=OnnxEncoder(), exact_cells=cells, shown=shown)
