@@ -21,7 +21,6 @@ from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequeste
 from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import (
     Anew,
-    DecisionFacts,
     Erasing,
     Facts,
     Filled,
@@ -32,6 +31,7 @@ from memquorum.core.retrieval.explain import (
     Waiting,
 )
 from memquorum.core.retrieval.query import ALL, Filters
+from memquorum.core.retrieval.votes import DecisionFacts
 from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import SUPERSEDED
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.records import Accessed, Decided, Rehearsed, Stored
-from memquorum.core.retrieval.explain import DecisionFacts, Facts, Filled, Noted
+from memquorum.core.retrieval.explain import Facts, Filled, Noted
+from memquorum.core.retrieval.votes import DecisionFacts
 from memquorum.schema_files import load_codec
 from tests.builders.shard import NAMESPACE, Shard
 

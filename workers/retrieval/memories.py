@@ -66,7 +66,7 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     if facts is None or within not in (None, facts.namespace):
         told = f"no memory {memory_id}{_in(within)}, nor an episode of that id that was dropped"
         return unknown("memory_id", told)
-    genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts)
+    genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts.configured)
     account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
     by = account.superseded_by
     found = None if by is None else await service.reads.memory(caller.sight(READ), by, gates)

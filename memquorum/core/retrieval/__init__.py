@@ -13,7 +13,8 @@
    `redaction`: who is given texts masked;
 5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `pinning`; `ordered`: what became
    of one;
-6. `explain`: why a memory is here or gone, from the rows and certificates that speak of it; `holding`: for what it
-   may be used; `sessions`: what comes of a session;
+6. `explain`: why a memory is here or gone, from the rows and certificates that speak of it; `votes`: what the
+   certificates tell; `decisions`: vote by vote, of a namespace; `holding`: for what it may be used; `sessions`: what
+   comes of a session;
 7. `telling` and `tail`: an account of one memory, and the journal as it grows, in words.
 """

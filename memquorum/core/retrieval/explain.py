@@ -1,8 +1,7 @@
 """Why a memory is where it is: from the store's rows and the certificates to one account that a person can follow.
 
-Ballots, scores, weights and signatures are read from the decision's certificate, which is checked against the genesis
-file; no table is trusted about them. Only how the vote ended for the memory, which may have been used meanwhile, is
-taken from the journal. `telling.lines` puts the account in words; `plain` makes it JSON. It holds no content.
+What is told of its votes `votes` reads from their certificates. `telling.lines` puts the account in words; `plain`
+makes it JSON. It holds no content.
 """
 
 from __future__ import annotations
@@ -17,32 +16,28 @@ from msgspec.structs import asdict
 from memquorum.core import caps, decay, facets, triage, worth
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
-from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
+from memquorum.core.consensus.certificate import BadCertificate, follow
 from memquorum.core.consolidation import importance
 from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     Accessed,
-    Commit,
     Reencoded,
     RehearsalMade,
     Rehearsed,
     Signed,
     Stored,
     Summary,
-    Weighed,
 )
 from memquorum.core.records.episodes import Carried, Link, taken
 from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.holding import Holds, holds
+from memquorum.core.retrieval.votes import DecisionFacts, Vote, prove, vote_on
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
-from memquorum.core.vote import asking, nomination
-from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.tally import Outcome
 from memquorum.ports import Candidate
 
 
@@ -121,19 +116,6 @@ class Merged(Struct, frozen=True):
     journal_seq: int
     rests: bool
     tier: str
-
-
-class DecisionFacts(Struct, frozen=True):
-    """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
-
-    shard: int
-    epoch: int
-    position: int
-    outcome: str
-    reason: str
-    journal_seq: int
-    pre_prepare: bytes
-    commits: tuple[bytes, ...]
 
 
 class Facts(Struct, frozen=True):
@@ -253,64 +235,6 @@ class Encoding(Struct, frozen=True):
     encoder: str
 
 
-class MemberOpinion(Struct, frozen=True):
-    """What one member said of it: `terms` by the kind's names, `profile` the decay that it saw, where it judged one."""
-
-    member: int
-    name: str
-    role: str
-    voice_ppm: int
-    yes: bool
-    score_ppm: int
-    terms: dict[str, int]
-    profile: decay.Profile | None
-
-
-class Certificate(Struct, frozen=True):
-    """Who proved it. `digest`: of the proposal, which every commit names."""
-
-    view: int
-    seq: int
-    primary: int
-    ballots: tuple[int, ...]
-    commits: tuple[int, ...]
-    digest: str
-
-
-class Vote(Struct, frozen=True):
-    """One epoch's vote on the memory. `complaint`: why the certificate proves nothing; then nothing else is told."""
-
-    shard: int
-    epoch: int
-    journal_seq: int
-    outcome: str
-    reason: str
-    kind: str = ""
-    as_of: int = 0
-    trigger: str = ""
-    proposed_because: str = ""
-    opinions: tuple[MemberOpinion, ...] = ()
-    yes: int = 0
-    members: int = 0
-    quorum: int = 0
-    weight_ppm: int = 0
-    needed_ppm: int = 0
-    total_ppm: int = 0
-    tallied: str = ""
-    tallied_because: str = ""
-    confidence_ppm: int | None = None
-    certificate: Certificate | None = None
-    complaint: str | None = None
-    asked_by: str | None = None
-    config: int = 0
-    spared: tuple[str, ...] = ()
-    """What the vote was about as well, and what stays however it ended: of a supersession, what takes its place."""
-    memory_ids: tuple[str, ...] = ()
-    """All memories that the proposal named, in its order."""
-    weighed: Weighed | None = None
-    """How its budget's policy weighed it, where it was nominated for that: the nominator's word."""
-
-
 class Superseded(Struct, frozen=True):
     """That a memory was superseded by another: in a vote of `epoch`, or in its slot, without one. `back_at`: when it
     came back, by a vote of `back_epoch`, if it did."""
@@ -410,11 +334,12 @@ class Account(Struct, frozen=True):
         return self.superseded[-1].by if self.superseded and self.tier == SUPERSEDED else None
 
 
-def configured(codec: Codec, genesis: Genesis, facts: Facts) -> Genesis:
-    """The configuration of the memory's shard; it leads to those before it. `genesis`: the file's."""
+def configured(codec: Codec, genesis: Genesis, decided: Iterable[tuple[bytes, Sequence[bytes]]]) -> Genesis:
+    """The configuration of a shard; it leads to those before it. `genesis`: the file's. `decided`: the decisions that
+    changed who votes there, in their order."""
     # Where the store's word proves nothing, the votes of those who come after say so themselves.
     with suppress(BadCertificate):
-        return follow(codec, genesis, facts.configured)
+        return follow(codec, genesis, decided)
     return genesis
 
 
@@ -599,76 +524,4 @@ def _rehearsal(codec: Codec, note: Noted, told: Rehearsed) -> Rehearsal:
 
 
 def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) -> Vote:
-    try:
-        genesis = decider(codec, genesis, facts.pre_prepare)
-        checked = check_decision(codec, genesis, facts.pre_prepare, facts.commits)
-        at, outcome = _about(checked, memory_id)
-        commits = _signers(codec, genesis, facts.commits)
-    except (BadCertificate, BadMessage) as error:
-        return Vote(facts.shard, facts.epoch, facts.journal_seq, facts.outcome, facts.reason, complaint=str(error))
-    nomination, body = checked.nomination, checked.body
-    proposal = nomination.proposals[at]
-    return Vote(
-        shard=facts.shard,
-        epoch=facts.epoch,
-        journal_seq=facts.journal_seq,
-        outcome=facts.outcome,
-        reason=facts.reason,
-        kind=proposal.kind,
-        config=genesis.config,
-        as_of=nomination.as_of,
-        trigger=nomination.trigger,
-        proposed_because=proposal.reason,
-        opinions=tuple(_opinion(genesis, ballot, at, proposal.kind, nomination.as_of) for ballot in checked.ballots),
-        yes=len(outcome.yes),
-        members=genesis.n,
-        quorum=outcome.votes,
-        weight_ppm=outcome.weight_ppm,
-        needed_ppm=outcome.needed_ppm,
-        total_ppm=genesis.voice,
-        tallied=outcome.outcome,
-        tallied_because=outcome.reason,
-        confidence_ppm=outcome.confidence_ppm,
-        certificate=Certificate(
-            view=body.view,
-            seq=body.seq,
-            primary=body.member,
-            ballots=tuple(b.member for b in checked.ballots),
-            commits=commits,
-            digest=checked.digest.hex(),
-        ),
-        spared=tuple(i for i in proposal.memory_ids[: KINDS[proposal.kind].spares] if i != memory_id),
-        memory_ids=proposal.memory_ids,
-        weighed=proposal.weighed,
-        asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.kind_of(nomination) else None,
-    )
-
-
-def _about(checked: Checked, memory_id: str) -> tuple[int, Outcome]:
-    for at, outcome in enumerate(checked.outcomes):
-        if memory_id in outcome.memory_ids:
-            return at, outcome
-    raise BadCertificate(f"the certificate does not speak of {memory_id}")
-
-
-def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -> MemberOpinion:
-    member, opinion = genesis.member(ballot.member), ballot.opinions[at]
-    assert member is not None  # the certificate was checked
-    terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
-    policy = decay.of_tier(genesis.policy, KINDS[kind].decays_in)
-    # Who does not know a memory to rest says nothing of its last use.
-    last_access = terms.get("last_access") if terms.get("holds") != 0 else None
-    return MemberOpinion(
-        member=member.id,
-        name=member.name,
-        role=member.role,
-        voice_ppm=member.voice,
-        yes=opinion.yes,
-        score_ppm=opinion.score_ppm,
-        terms=terms,
-        profile=None if last_access is None else decay.profile(last_access, as_of, policy),
-    )
-
-
-def _signers(codec: Codec, genesis: Genesis, commits: Sequence[bytes]) -> tuple[int, ...]:
-    return tuple(sorted(read_signed(codec, genesis, data, Commit)[1].member for data in commits))
+    return vote_on(codec, prove(codec, genesis, facts.pre_prepare, facts.commits), memory_id, facts)

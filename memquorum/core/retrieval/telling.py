@@ -21,7 +21,8 @@ from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.records import Lot, Summary, Weighed
 from memquorum.core.retrieval import holding
-from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded, Vote
+from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded
+from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED, SUPERSEDED
@@ -94,7 +95,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield from _conflicts(account)
     for vote, before in _folded(account.votes):
         yield ""
-        yield from _vote(vote, before, account.memory_id, genesis)
+        yield from voted(vote, account.memory_id, genesis, before)
     yield ""
     yield f"Now, {moment(account.as_of)} by the clock of shard {account.shard}, which its ticks move"
     if account.policy_version:
@@ -288,7 +289,9 @@ def _folded(votes: Sequence[Vote]) -> Iterator[tuple[Vote, list[int]]]:
     return ((some[-1], [one.epoch for one in some[:-1]]) for some in last)
 
 
-def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -> Iterator[str]:
+def voted(vote: Vote, memory_id: str, genesis: Genesis, before: Sequence[int] = ()) -> Iterator[str]:
+    """A vote as it went for one of its memories; the first line says when and how it ended. `genesis`: as of `lines`.
+    `before`: the epochs that ended alike."""
     where = f"Epoch {vote.epoch} of shard {vote.shard}"
     if vote.complaint is not None:
         yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
@@ -296,9 +299,7 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
     kind = KINDS[vote.kind]
     ended = vote.outcome if memory_id in kind.taken(vote.memory_ids) else _of_others(vote, kind)
     yield f"{where}, {moment(vote.as_of)}: vote to {kind.words.aim}. Outcome: {ended}"
-    proposed = kind.words.proposed.get(vote.proposed_because, vote.proposed_because)
-    proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
-    yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
+    yield f"  Proposed {proposed(vote)}; the epoch was {_trigger(vote.trigger)}."
     if vote.weighed is not None:
         yield from _weighed(vote.weighed)
     if before:
@@ -328,6 +329,12 @@ def _vote(vote: Vote, before: Sequence[int], memory_id: str, genesis: Genesis) -
             f"ballots of {_members(proof.ballots)}; committed by {_members(proof.commits)}. All signatures hold."
         )
         yield f"  Proposal {proof.digest[:16]}…; entry {vote.journal_seq} of the journal."
+
+
+def proposed(vote: Vote) -> str:
+    """Why it was proposed: 'because it had decayed'."""
+    told = KINDS[vote.kind].words.proposed.get(vote.proposed_because, vote.proposed_because)
+    return told.replace("somebody", vote.asked_by) if vote.asked_by else told
 
 
 def _weighed(told: Weighed) -> Iterator[str]:

@@ -264,7 +264,7 @@ def test_an_account_says_by_which_policy(shard: Shard, codec: Codec) -> None:
     decided = [change.one(DecisionRow) for change in shard.changes if change.configures is not None]
     configured = tuple((one.pre_prepare, one.commits) for one in decided if one is not None)
     found = replace(facts(shard, memory_id("b")), configured=configured)
-    now = explain.configured(codec, GENESIS, found)
+    now = explain.configured(codec, GENESIS, found.configured)
     account = explain.explain(codec, now, found)
     assert (account.policy_version, [one.config for one in account.votes]) == (1, [1])
     text = "\n".join(telling.lines(account, now))
