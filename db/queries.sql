@@ -326,7 +326,8 @@ COPY decision (shard, epoch, seq, view, config, as_of, trigger, digest, pre_prep
 
 -- :name outcome_copy
 -- What they meant for each memory.
-COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, weight_ppm, needed_ppm) FROM STDIN (FORMAT BINARY)
+COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, weight_ppm, needed_ppm, as_of, namespace, policy)
+FROM STDIN (FORMAT BINARY)
 
 -- :name ballot_copy
 -- Who voted what.
@@ -1697,6 +1698,48 @@ JOIN decision d USING (shard, epoch)
 WHERE o.memory_id = %(id)s::uuid
 ORDER BY o.epoch
 
+-- :name decisions_listed
+-- What was decided about the memories of a namespace and passes, the latest first, from behind a place on: proposals, each
+-- with all its memories as they stand. One of which some do not pass the gates is not shown.
+WITH listed AS MATERIALIZED (
+    SELECT DISTINCT ON (o.epoch, o.position) o.shard, o.epoch, o.position, o.kind, o.outcome, o.reason, o.as_of
+    FROM outcome o
+    WHERE o.namespace = %(namespace)s AND o.kind = ANY(%(kinds)s)
+      AND (%(outcomes)s::text[] IS NULL OR o.outcome = ANY(%(outcomes)s))
+      AND (%(policies)s::text[] IS NULL OR o.policy = ANY(%(policies)s))
+      AND (%(since)s::bigint IS NULL OR o.as_of >= %(since)s)
+      AND (%(until)s::bigint IS NULL OR o.as_of < %(until)s)
+      AND (%(memory_id)s::uuid IS NULL OR o.memory_id = %(memory_id)s::uuid)
+      AND (o.epoch, o.position) < (%(epoch)s, %(position)s)
+      AND NOT EXISTS (
+          SELECT FROM outcome x
+          JOIN memory m ON m.id = x.memory_id
+          WHERE x.shard = o.shard AND x.epoch = o.epoch AND x.position = o.position AND ($gates) IS NOT TRUE
+      )
+    ORDER BY o.epoch DESC, o.position DESC
+    LIMIT %(limit)s
+)
+SELECT l.shard, l.epoch, l.position, l.kind, l.outcome, l.reason, l.as_of,
+    ARRAY(
+        SELECT o.memory_id::text FROM outcome o
+        WHERE o.shard = l.shard AND o.epoch = l.epoch AND o.position = l.position AND o.namespace = %(namespace)s
+        ORDER BY o.memory_id
+    ),
+    ARRAY(
+        SELECT CASE WHEN e.memory_id IS NULL THEN m.tier ELSE 'erased' END
+        FROM outcome o
+        JOIN memory m ON m.id = o.memory_id
+        LEFT JOIN erased e ON e.memory_id = o.memory_id
+        WHERE o.shard = l.shard AND o.epoch = l.epoch AND o.position = l.position AND o.namespace = %(namespace)s
+        ORDER BY o.memory_id
+    )
+FROM listed l
+ORDER BY l.epoch DESC, l.position DESC
+
+-- :name decisions_certified
+-- Epochs with their certificates.
+SELECT epoch, journal_seq, pre_prepare, commits FROM decision WHERE shard = %(shard)s AND epoch = ANY(%(epochs)s)
+
 -- :name shard_time
 -- The time of a shard.
 SELECT as_of FROM shard WHERE shard = %(shard)s
@@ -2408,7 +2451,7 @@ ORDER BY epoch
 
 -- :name audit_outcome
 -- What they meant for each memory.
-SELECT shard, epoch, position, memory_id::text, kind, outcome, reason, yes, weight_ppm, needed_ppm
+SELECT shard, epoch, position, memory_id::text, kind, outcome, reason, yes, weight_ppm, needed_ppm, as_of, namespace, policy
 FROM outcome
 WHERE shard = %(shard)s
 ORDER BY epoch, position, outcome.memory_id

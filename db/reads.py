@@ -16,7 +16,16 @@ from msgspec.structs import asdict
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import explain_rows, found_rows, order_rows, outcome_rows, receipt_rows, rollup_rows, session_rows
+from db import (
+    decision_rows,
+    explain_rows,
+    found_rows,
+    order_rows,
+    outcome_rows,
+    receipt_rows,
+    rollup_rows,
+    session_rows,
+)
 from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
@@ -34,6 +43,7 @@ from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer
+from memquorum.core.retrieval import decisions as decided
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
@@ -230,6 +240,10 @@ class Reads(ErasureReads):
         """What an account of the memory is made of. None for one that `gates` keep back. `policy`: by shard."""
         found = await self._account(lambda c: explain_rows.load(c, codec, memory_id, sight, policy, gates=gates))
         return found if found is not None and passes(gates, **gated(found)) else None
+
+    async def decisions(self, sight: Sight, wanted: decided.Wanted) -> decided.Found:
+        """What was decided about a namespace's memories, a page of it, with the certificates."""
+        return await self._account(lambda connection: decision_rows.load(connection, wanted, sight))
 
     async def configured(self, known: Sequence[int]) -> list[tuple[int, bytes, tuple[bytes, ...]]]:
         """The decisions that changed the shards' configurations: shard, pre-prepare, commits, in their order. `known`:

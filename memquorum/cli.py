@@ -23,6 +23,7 @@ WHERE = {
     **dict.fromkeys(("end-session", "session"), _CLIENT + "sessions"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     **dict.fromkeys(("list", "export"), _CLIENT + "listing"),
+    "decisions": _CLIENT + "decisions",
     "rewards": _CLIENT + "rewards",
     "rollup": _CLIENT + "rollups",
     "tail": _CLIENT + "tail",

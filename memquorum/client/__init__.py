@@ -10,11 +10,11 @@
 
 `AsyncMemory` is the same with `async with` and `await`.
 
-Inside: `memory` publishes and asks, `ordering` is its half that orders, `sync` puts it on a loop of its own;
-`settings` finds the line, `signer` signs, `wire` writes and reads what crosses it; `values`, `receipts`, `errors`
-and `refusals` are what comes back; `tail` follows the journal, `audit` verifies it, `traces` says where a program's
-spans go. The commands: `command` has what they share, `publishing`, `sessions`, `reading`, `listing`, `rewards`,
-`rollups`, `orders`, `verifying` and `operating` declare them.
+Inside: `memory` publishes and asks, `ordering` is its half that orders, `deciding` asks what members decided, `sync`
+puts it on a loop of its own; `settings` finds the line, `signer` signs, `wire` writes and reads what crosses it;
+`values`, `receipts`, `errors` and `refusals` are what comes back; `tail` follows the journal, `audit` verifies it,
+`traces` says where a program's spans go. The commands: `command` has what they share, `publishing`, `sessions`,
+`reading`, `listing`, `decisions`, `rewards`, `rollups`, `orders`, `verifying` and `operating` declare them.
 """
 
 from memquorum.client.errors import (
@@ -34,6 +34,8 @@ from memquorum.core.api.answers import (
     Answering,
     Around,
     Context,
+    Decision,
+    Decisions,
     Erasure,
     Explained,
     Forget,
@@ -67,6 +69,8 @@ __all__ = [
     "Around",
     "AsyncMemory",
     "Context",
+    "Decision",
+    "Decisions",
     "Erasure",
     "Explained",
     "Forget",

@@ -18,6 +18,7 @@ from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client import settings, traces, wire
+from memquorum.client.deciding import Deciding
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.ordering import Ordering
 from memquorum.client.refusals import explained
@@ -56,7 +57,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
-class AsyncMemory(Ordering):
+class AsyncMemory(Ordering, Deciding):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(

@@ -96,6 +96,7 @@ class Memory:
     memories = _same(AsyncMemory.memories)
     get = _same(AsyncMemory.get)
     explain = _same(AsyncMemory.explain)
+    decisions = _same(AsyncMemory.decisions)
     rewards = _same(AsyncMemory.rewards)
     rollups = _same(AsyncMemory.rollups)
     rollup = _same(AsyncMemory.rollup)

@@ -26,6 +26,7 @@ from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import ErasedEpisode, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
+from memquorum.core.retrieval import decisions
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
@@ -78,6 +79,8 @@ class Store:
         }
         self.resting_rows: dict[str, Resting] = {}
         self.rests = 11
+        self.decided: dict[str, decisions.Found] = {}
+        self.wanted: list[decisions.Wanted] = []
 
     async def indexed(self, *_: str) -> bool:
         return False
@@ -130,6 +133,11 @@ class Store:
         return [row for row in rows if listing.behind is None or row["occurred_at"] > listing.behind[0]][
             : listing.limit + 1
         ]
+
+    async def decisions(self, sight: Sight, wanted: decisions.Wanted) -> decisions.Found:
+        assert covers(sight.namespaces, wanted.namespace)
+        self.wanted.append(wanted)
+        return self.decided.get(wanted.namespace, decisions.Found())
 
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
         self.filters += [] if gates is None else [gates]

@@ -14,6 +14,7 @@ from memquorum.core.access import NOBODY, Caller
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
     context,
+    decisions,
     health,
     listing,
     memories,
@@ -42,7 +43,7 @@ _DO: dict[str, Do] = orders.GIVING | {
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
         publishing.end_session, publishing.session, listing.memories, memories.memory, memories.explain, memories.event,
-        rewards.rewards, rollups.rollups, rollups.rollup,
+        decisions.decisions, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
         health.metrics, health.livez, health.readyz, openapi,
     )

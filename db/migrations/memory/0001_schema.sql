@@ -211,9 +211,14 @@ CREATE TABLE outcome (
     yes       integer NOT NULL, -- ballots for the proposal
     weight_ppm bigint NOT NULL, -- their weight times reliability, millionths
     needed_ppm bigint NOT NULL, -- the weighted quorum, millionths, rounded up
+    as_of     bigint NOT NULL,  -- of which time the nomination spoke
+    namespace text,             -- the memory's; NULL where it is about no memory
+    policy    text,             -- by which a budget's memories go, where it was proposed for that
     PRIMARY KEY (shard, epoch, position, memory_id) -- a proposal may name several
 );
 CREATE INDEX outcome_memory ON outcome (memory_id);
+-- Page by page, the latest first; a namespace is of one shard.
+CREATE INDEX outcome_listed ON outcome (namespace, epoch, position) WHERE namespace IS NOT NULL;
 
 CREATE TABLE ballot (
     shard     integer NOT NULL,
@@ -415,11 +420,12 @@ CREATE POLICY tenant ON dropped FOR SELECT TO memquorum_tenant USING (
 CREATE POLICY tenant ON journal FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
+-- A row about no memory has no namespace, and is nobody's.
+CREATE POLICY tenant ON outcome FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
 -- What has no namespace of its own goes with what it belongs to; the policy of that one holds within the question.
 CREATE POLICY tenant ON strength FOR SELECT TO memquorum_tenant USING (
-    EXISTS (SELECT FROM memory m WHERE m.id = memory_id)
-);
-CREATE POLICY tenant ON outcome FOR SELECT TO memquorum_tenant USING (
     EXISTS (SELECT FROM memory m WHERE m.id = memory_id)
 );
 CREATE POLICY tenant ON ballot FOR SELECT TO memquorum_tenant USING (

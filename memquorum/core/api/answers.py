@@ -218,6 +218,52 @@ class Explained(Struct, frozen=True):
         return "\n".join(self.lines)
 
 
+class Subject(Struct, frozen=True):
+    """A memory that was decided on, and its `state` now: its tier, or "erased"."""
+
+    memory_id: str
+    state: str
+
+
+class Decision(Struct, frozen=True):
+    """What members decided about a memory, or about several together, as of a time in milliseconds.
+
+    `why` it ended so, in words and as the code `reason`; why it was `proposed`, in words, None where the certificate
+    proves nothing. `policy`: by which a budget had it go, if one did, with the `features` that the nominator weighed
+    and the `score` per 1,000 tokens (a negative one as it is); both None where they are withheld. `vote`: as `explain`
+    has it in its account, in millionths; `lines`: all of it in words.
+    """
+
+    shard: int
+    epoch: int
+    position: int
+    journal_seq: int
+    as_of: int
+    kind: str
+    outcome: str
+    reason: str
+    why: str
+    proposed: str | None
+    memories: tuple[Subject, ...]
+    policy: str | None
+    features: dict[str, float] | None
+    score: float | None
+    vote: dict[str, Any]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+class Decisions(Struct, frozen=True, omit_defaults=True):
+    """Decisions, the latest first. `next`: the cursor of those that come behind, None at the end; a page may hold fewer
+    than were asked for, and have a next one."""
+
+    namespace: str
+    decisions: tuple[Decision, ...]
+    next: str | None = None
+
+
 class Going(Struct, frozen=True):
     """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
     why; `agent` and `created` of a memory alone. `summary`: of a summary, "anew" where it is made anew of what others

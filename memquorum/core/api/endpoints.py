@@ -124,6 +124,11 @@ EXPLAIN = Endpoint(
     "Why a memory is where it is, in structure and in words.", a.Explained,
     query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
+DECISIONS = Endpoint(
+    "decisions", "POST", "/decisions/list", (READ, AUDIT),
+    "What members decided about the memories of a namespace, the latest first: what, why, by which policy, who voted.",
+    a.Decisions, r.DecisionsRequest,
+)  # fmt: skip
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
     "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
@@ -187,8 +192,8 @@ RECEIPT = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN, EVENT, REWARDS,
-    ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN, DECISIONS, EVENT,
+    REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),

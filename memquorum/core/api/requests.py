@@ -36,6 +36,24 @@ class ListRequest(Filtered, frozen=True, kw_only=True):
     limit: int | None = None
 
 
+class DecisionsRequest(Struct, frozen=True, kw_only=True):
+    """The body of a list of decisions. `since`, `until`: milliseconds of the shard's time; what was voted on at the
+    second is out. `cursor`: what the page before gave as `next`. All memories of a decision pass the gates."""
+
+    namespace: str | None = None
+    kinds: tuple[str, ...] | None = None
+    outcomes: tuple[str, ...] | None = None
+    policies: tuple[str, ...] | None = None
+    memory_id: str | None = None
+    since: int | None = None
+    until: int | None = None
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
+    cursor: str | None = None
+    limit: int | None = None
+
+
 class SearchRequest(Filtered, frozen=True, kw_only=True):
     """The body of a search."""
 

@@ -33,7 +33,7 @@ from memquorum.core.journal.rows import (
     Spent,
     Strength,
 )
-from memquorum.core.policy import Policy
+from memquorum.core.policy import FORGETTING, Policy
 from memquorum.core.records import Decided, JournalEntry, Proposal, Result
 from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
@@ -178,7 +178,7 @@ def do_decided(
         # An epoch about an order, about contradictions alone, or about what an erasure left unsaid, is not the one that
         # all memories wait for: that one is as due as before.
         state = replace(state, interactions=0, last_epoch_at=nominated.as_of)
-    decision = _row(change, detail, checked)
+    decision = _row(rows, change, detail, checked)
     return change.plus(
         *done.memories,
         *done.strengths,
@@ -315,16 +315,16 @@ def _check_results(detail: Decided, checked: Checked) -> None:
             )
 
 
-def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
-    body = checked.body
+def _row(rows: Rows, change: Change, detail: Decided, checked: Checked) -> DecisionRow:
+    body, nominated = checked.body, checked.nomination
     return DecisionRow(
         shard=body.shard,
         epoch=detail.epoch,
         seq=detail.seq,
         view=detail.view,
         config=body.config,
-        as_of=checked.nomination.as_of,
-        trigger=checked.nomination.trigger.replace("\0", ""),
+        as_of=nominated.as_of,
+        trigger=nominated.trigger.replace("\0", ""),
         digest=checked.digest,
         pre_prepare=detail.pre_prepare,
         commits=detail.commits,
@@ -341,6 +341,10 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
                 yes=len(outcome.yes),
                 weight_ppm=outcome.weight_ppm,
                 needed_ppm=outcome.needed_ppm,
+                as_of=nominated.as_of,
+                # Whose memory it is the shard knows, and no nominator says.
+                namespace=found.namespace if (found := rows.memories.get(memory_id)) is not None else None,
+                policy=_weighed_by(nominated.proposals[at]),
             )
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
             # What is no UUID is no memory and has no row; the journal's entry tells of it all the same. Nor has what
@@ -350,3 +354,9 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
         ),
         ballots=checked.ballots,
     )
+
+
+def _weighed_by(proposal: Proposal) -> str | None:
+    """The policy of a budget by which it was proposed; None for a name that is no policy's."""
+    told = proposal.weighed
+    return told.policy if told is not None and told.policy in FORGETTING else None

@@ -298,7 +298,10 @@ class BallotRow(Struct, frozen=True):
 
 
 class OutcomeRow(Struct, frozen=True):
-    """How one proposal ended, `yes` ballots of `weight_ppm` where `needed_ppm` was needed."""
+    """How one proposal ended, `yes` ballots of `weight_ppm` where `needed_ppm` was needed.
+
+    `as_of`: of which time the nomination spoke. `namespace`: the memory's, None where it is about no memory that the
+    shard knows. `policy`: the budget's, by which the memory was the next to go, where it was proposed for that."""
 
     shard: Int4
     epoch: int
@@ -310,6 +313,9 @@ class OutcomeRow(Struct, frozen=True):
     yes: Int4
     weight_ppm: int
     needed_ppm: int
+    as_of: int
+    namespace: str | None = None
+    policy: str | None = None
 
 
 class DecisionRow(Struct, frozen=True):

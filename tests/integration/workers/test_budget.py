@@ -17,6 +17,7 @@ from infra import commands, genesis, supervisor
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from infra.settings import Settings
+from memquorum import cli
 from memquorum.client import Memory
 from memquorum.core.text.tokens import tokens
 from memquorum.schema_files import load_codec
@@ -123,6 +124,22 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         assert f"held {sum(weigh)} tokens of {BUDGET}; by fifo of the genesis file's policy" in account
         assert "The nominator weighed recency" in account
         assert "of what is held is too much, and 0 goes before this, ≤" in account
+
+        page = memory.decisions(kinds=["evict"], policies=["fifo"], limit=len(foreseen))
+        assert [one.memories[0].memory_id for one in page.decisions] == foreseen[::-1], "the latest first"
+        first = page.decisions[-1]
+        assert (first.outcome, first.policy, first.memories[0].state) == ("forgotten", "fifo", "sealed")
+        assert first.features is not None and first.features["worth"] > 0 and len(first.vote["opinions"]) == 4
+        told = [line for line in first.lines if "About" not in line]
+        assert "\n".join(told) in account, "as explain says it"
+        assert memory.decisions(policies=["worth"]).decisions == ()
+        asked = ("--kafka", line.bootstrap, "--url", line.retrieval_url, "-n", SPACE, "--brief", "--limit", "2")
+        assert cli.main(["decisions", *asked, "--policy", "fifo"]) == 0
+        shown = capsys.readouterr()
+        assert [text.rpartition(" ")[2] for text in shown.out.splitlines()] == foreseen[:-3:-1]
+        assert "evict by fifo, because its namespace held more tokens than its budget: forgotten," in shown.out
+        more = memory.decisions(policies=["fifo"], limit=2).next
+        assert f"there are more: --cursor {more}" in shown.err
 
         for one in made[1:]:
             if one not in gone:

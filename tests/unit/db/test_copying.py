@@ -57,7 +57,7 @@ def decided(*kinds: str, without: tuple[int, ...] = ()) -> DecisionRow:
         cast = BallotCast(b"c" * 32, 0, 0, 1, member, b"n" * 32, terms=votes.terms(proposals, said))
         ballots.append(read(cast, nomination, places_of(nomination), POLICY))
     kept = [at for at in range(len(kinds)) if at not in without]
-    outcomes = tuple(OutcomeRow(3, 7, at, f"m{at}", kinds[at], "kept", "quorum", 3, 1, 1) for at in kept)
+    outcomes = tuple(OutcomeRow(3, 7, at, f"m{at}", kinds[at], "kept", "quorum", 3, 1, 1, AS_OF) for at in kept)
     return DecisionRow(3, 7, 6, 0, 0, AS_OF, "interval", b"d", b"p", (), 9, outcomes, tuple(ballots))
 
 

@@ -378,6 +378,27 @@ def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestC
                 assert theirs.text == unknown.text.replace(UNKNOWN, memory(name, other))
 
 
+def decided(client: TestClient, namespace: str, headers: dict[str, str], **more: Any) -> Any:
+    return client.post("/decisions/list", json={"namespace": namespace, **more}, headers=headers)
+
+
+def test_of_an_epoch_of_both_a_tenant_is_told_what_was_decided_about_its_own(client: TestClient) -> None:
+    for namespace, other, headers in ((HERS, THEIRS, HER_KEY), (THEIRS, HERS, THEIR_KEY)):
+        told = decided(client, namespace, headers)
+        assert told.status_code == 200, told.text
+        named = [[one["memory_id"] for one in each["memories"]] for each in told.json()["decisions"]]
+        theirs = [[memory("kept", THEIRS)]] if namespace == THEIRS else []  # an epoch of theirs alone
+        own = [[memory(name, namespace)] for name in ("kept", "promoted", "forgotten")]
+        assert named == [own[0], *theirs, *own[1:]]
+        assert other not in told.text and not [n for n in NAMES if memory(n, other) in told.text]
+        assert decided(client, other, headers).status_code == 403
+        assert decided(client, namespace, headers, memory_id=memory("kept", other)).json()["decisions"] == []
+        # A cursor of the other is refused, and no place in this one's list.
+        page = decided(client, other, THEIR_KEY if other == THEIRS else HER_KEY, limit=1).json()
+        refused = decided(client, namespace, headers, cursor=page["next"])
+        assert (refused.status_code, refused.json()["field"]) == (400, "cursor")
+
+
 def test_who_names_an_id_in_an_access_has_no_account_of_it_for_that(client: TestClient) -> None:
     for memory_id in (UNUSED, *(memory(name, THEIRS) for name in NAMES)):
         told = client.get(f"/memories/{memory_id}/explain", headers=HER_KEY)

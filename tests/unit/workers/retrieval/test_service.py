@@ -51,7 +51,8 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
-        "memories": {"subjects": ["ada"]}, "restore": {"memory_ids": [HERS]},
+        "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
+        "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},

@@ -1,0 +1,52 @@
+"""What a client can ask of what members decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from memquorum.core.api.answers import Decisions
+
+T = TypeVar("T")
+
+
+class Deciding:
+    """What a client can ask of what members decided. Raises Invalid, NotAllowed and Unreachable."""
+
+    @property
+    def namespace(self) -> str:
+        """Whose memories it speaks of."""
+        raise NotImplementedError
+
+    async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
+        raise NotImplementedError
+
+    async def decisions(
+        self,
+        *,
+        kinds: Sequence[str] | None = None,
+        outcomes: Sequence[str] | None = None,
+        policies: Sequence[str] | None = None,
+        memory_id: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        sensitivity_max: float | None = None,
+        purpose: str | None = None,
+        jurisdictions: Sequence[str] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Decisions:
+        """What members decided about the memories here, `limit` (20) at a time, the latest first: what the vote was
+        about, how it ended and why, by which policy of a budget with which features and score, and who voted what.
+
+        `kinds`: forget, evict, promote, demote, supersede, overrule, consolidate, merge, restore; `outcomes`: what
+        these come to, as forgotten and promoted, and kept and voided. `since` ≤ when it was voted on < `until`, in
+        milliseconds. `cursor`: `next` of the page before. All memories of a decision pass the last filters, as for
+        `explain`.
+        """
+        asked = {
+            "namespace": self.namespace, "kinds": kinds, "outcomes": outcomes, "policies": policies,
+            "memory_id": memory_id, "since": since, "until": until, "sensitivity_max": sensitivity_max,
+            "purpose": purpose, "jurisdictions": jurisdictions, "cursor": cursor, "limit": limit,
+        }  # fmt: skip
+        return await self._ask(Decisions, "POST", "/decisions/list", json=asked)

@@ -1,0 +1,64 @@
+"""The command that lists what members decided about a namespace's memories."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.text import Text
+
+from memquorum import terminal
+from memquorum.client.command import command, in_json, opened
+from memquorum.client.reading import PASSES
+from memquorum.commands import OK, flag, option, titled, when
+from memquorum.core.api.answers import Decision
+from memquorum.core.policy import FORGETTING
+from memquorum.core.retrieval.decisions import OUTCOMES, VOTED
+from memquorum.core.retrieval.telling import moment
+
+
+@command(
+    "decisions",
+    option("--kind", action="append", choices=tuple(VOTED), help="votes to do this; repeatable"),
+    option("--outcome", action="append", choices=OUTCOMES, help="that ended so; repeatable"),
+    option("--policy", action="append", choices=FORGETTING, help="proposed by this policy of a budget; repeatable"),
+    option("--memory", metavar="ID", help="about this memory"),
+    option("--since", type=when, metavar="WHEN", help="voted on from then on; ISO 8601, or milliseconds"),
+    option("--until", type=when, metavar="WHEN", help="voted on before then"),
+    option("--limit", type=int, metavar="N", help="how many at most (default: 20)"),
+    option("--cursor", help="go on behind the page that ended with this"),
+    flag("--brief", "a line for each: when, how it ended, about which memories, and why it was proposed"),
+    titled("only if all its memories pass", *PASSES),
+    example="memquorum decisions -n greenhouse --kind evict --policy worth --since 2026-03-01",
+)
+def _decisions(parsed: argparse.Namespace) -> int:
+    """Lists what members decided about memories, the latest first: what, why, by which policy, features and score, and
+    who voted what; of what is gone or erased, its id. Receipts of erasures are `memquorum receipt`'s."""
+    with opened(parsed) as memory:
+        page = memory.decisions(
+            kinds=parsed.kind, outcomes=parsed.outcome, policies=parsed.policy, memory_id=parsed.memory,
+            since=parsed.since, until=parsed.until, sensitivity_max=parsed.sensitivity_max, purpose=parsed.purpose,
+            jurisdictions=parsed.jurisdiction, cursor=parsed.cursor, limit=parsed.limit,
+        )  # fmt: skip
+    console = terminal.console()
+    for at, one in enumerate(page.decisions):
+        if parsed.json:
+            print(in_json(one))
+            continue
+        if at and not parsed.brief:
+            console.print()
+        for line in [_brief(one)] if parsed.brief else one.lines:
+            console.print(terminal.text(console, line), soft_wrap=True)
+    if not page.decisions and not parsed.json:
+        console.print(Text(f"nothing that passes was decided in {page.namespace!r}"))
+    if page.next:
+        # Beside what is listed, so that it can be piped.
+        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    return OK
+
+
+def _brief(one: Decision) -> str:
+    by = f" by {one.policy}" if one.policy else ""
+    ids = ", ".join(memory.memory_id for memory in one.memories)
+    proposed = f", {one.proposed}" if one.proposed else ""
+    return f"{moment(one.as_of)}  {one.kind}{by}{proposed}: {one.outcome}, {one.why}: {ids}"
