@@ -1700,7 +1700,8 @@ ORDER BY o.epoch
 
 -- :name decisions_listed
 -- What was decided about the memories of a namespace and passes, the latest first, from behind a place on: proposals, each
--- with all its memories as they stand. One of which some do not pass the gates is not shown.
+-- with all its memories as they stand. One of which some do not pass the gates is not shown; they are counted, since a
+-- join would look at the whole namespace for a page.
 WITH listed AS MATERIALIZED (
     SELECT DISTINCT ON (o.epoch, o.position) o.shard, o.epoch, o.position, o.kind, o.outcome, o.reason, o.as_of
     FROM outcome o
@@ -1711,8 +1712,8 @@ WITH listed AS MATERIALIZED (
       AND (%(until)s::bigint IS NULL OR o.as_of < %(until)s)
       AND (%(memory_id)s::uuid IS NULL OR o.memory_id = %(memory_id)s::uuid)
       AND (o.epoch, o.position) < (%(epoch)s, %(position)s)
-      AND NOT EXISTS (
-          SELECT FROM outcome x
+      AND 0 = (
+          SELECT count(*) FROM outcome x
           JOIN memory m ON m.id = x.memory_id
           WHERE x.shard = o.shard AND x.epoch = o.epoch AND x.position = o.position AND ($gates) IS NOT TRUE
       )
