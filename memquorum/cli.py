@@ -30,6 +30,7 @@ WHERE = {
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
     "receipt": _CLIENT + "receipts",
+    "mcp": "memquorum.mcp.command",
     **dict.fromkeys(("dlq", "rebuild", "whatif"), _CLIENT + "operating"),
 }
 # What is none of these was refused, or is not done yet.

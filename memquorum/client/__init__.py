@@ -10,14 +10,15 @@
 
 `AsyncMemory` is the same with `async with` and `await`.
 
-Inside: `memory` publishes and asks, `ordering` is its half that orders, `deciding` asks what members decided, `sync`
-puts it on a loop of its own; `settings` finds the line, `signer` signs, `wire` writes and reads what crosses it;
-`values`, `receipts`, `errors` and `refusals` are what comes back; `tail` follows the journal, `audit` verifies it,
-`traces` says where a program's spans go. The commands: `command` has what they share, `publishing`, `sessions`,
-`reading`, `listing`, `decisions`, `rewards`, `rollups`, `orders`, `verifying` and `operating` declare them.
+Inside: `memory` publishes and reads, `ordering` is its part that orders, `deciding` asks what members decided, `asking`
+what is beside; `sync` puts it on a loop of its own; `settings` finds the line, `signer` signs, `wire` writes and reads
+what crosses it; `values`, `receipts`, `errors` and `refusals` are what comes back; `tail` follows the journal, `audit`
+verifies it, `traces` says where a program's spans go. The commands: `command` has what they share, `publishing`,
+`sessions`, `reading`, `listing`, `decisions`, `rewards`, `rollups`, `orders`, `verifying` and `operating` declare them.
 """
 
 from memquorum.client.errors import (
+    Busy,
     Invalid,
     MemquorumError,
     NoOutcome,
@@ -31,8 +32,10 @@ from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
 from memquorum.core.api.answers import (
+    Access,
     Answering,
     Around,
+    Became,
     Context,
     Decision,
     Decisions,
@@ -65,9 +68,12 @@ from memquorum.core.api.answers import (
 )
 
 __all__ = [
+    "Access",
     "Answering",
     "Around",
     "AsyncMemory",
+    "Became",
+    "Busy",
     "Context",
     "Decision",
     "Decisions",

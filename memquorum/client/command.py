@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -61,8 +62,13 @@ def in_json(value: object) -> str:
     return json.dumps(msgspec.to_builtins(value))
 
 
-def opened(parsed: argparse.Namespace) -> Memory:
-    """The client that a command's options ask for."""
+def addressed(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What a command's options say of the client that they ask for."""
     agent = parsed.agent or os.environ.get("MEMQUORUM_AGENT") or "cli"
     seed = None if parsed.sign is None else seed_of(parsed.sign)
-    return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url, seed=seed)
+    return {"namespace": parsed.namespace, "agent": agent, "kafka": parsed.kafka, "url": parsed.url, "seed": seed}
+
+
+def opened(parsed: argparse.Namespace) -> Memory:
+    """The client that a command's options ask for."""
+    return Memory(**addressed(parsed))

@@ -31,6 +31,15 @@ class Unreachable(MemquorumError, ConnectionError):
     """Kafka or the retrieval service cannot be reached, or said that it cannot answer now. Try again later."""
 
 
+class Busy(Unreachable):
+    """The retrieval service cannot answer now, and says when it can: ask again in a second. `own`: it has enough to do
+    for this key alone."""
+
+    def __init__(self, detail: str, own: bool = False) -> None:
+        super().__init__(detail)
+        self.own = own
+
+
 class NotFound(MemquorumError, LookupError):
     """There is no such memory."""
 

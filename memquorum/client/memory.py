@@ -18,10 +18,12 @@ from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client import settings, traces, wire
+from memquorum.client.asking import Asking
 from memquorum.client.deciding import Deciding
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.ordering import Ordering
 from memquorum.client.refusals import explained
+from memquorum.client.settings import Place
 from memquorum.client.signer import Signer
 from memquorum.client.values import Episode, Gates, Only, Receipt
 from memquorum.core import ids
@@ -33,9 +35,6 @@ from memquorum.core.api.answers import (
     Page,
     Recalled,
     Retrieved,
-    Rewards,
-    Rollup,
-    Rollups,
     SearchResult,
     Session,
     Shown,
@@ -57,7 +56,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
-class AsyncMemory(Ordering, Deciding):
+class AsyncMemory(Ordering, Deciding, Asking):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(
@@ -72,14 +71,18 @@ class AsyncMemory(Ordering, Deciding):
         api_key: str | None = None,
     ) -> None:
         """What is not given comes from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP, _URL and _API_KEY, or from the run
-        folder of an installation in this folder or above; the namespace is `default` otherwise.
+        folder of an installation in this folder or above; the namespace is `default` otherwise. Where nobody says where
+        Kafka is, what is published goes through the service, but for uses.
 
         `api_key`: what opens the retrieval service, where that wants a key.
 
         `seed`: the agent's 32-byte Ed25519 seed; what is published is then signed, as a namespace may require, for the
         cluster whose file is `genesis` (default: the installation's). Raises NotConfigured."""
-        self._place = settings.find(kafka, url, namespace, agent, api_key=api_key)
-        self._signer = None if seed is None else Signer.of(seed, self._place.need_genesis(genesis))
+        place = settings.find(kafka, url, namespace, agent, api_key=api_key)
+        self._begin(place, None if seed is None else Signer.of(seed, place.need_genesis(genesis)))
+
+    def _begin(self, place: Place, signer: Signer | None = None) -> None:
+        self._place, self._signer = place, signer
         self._producer: AIOKafkaProducer | None = None
         self._http: httpx.AsyncClient | None = None
         self._starting = asyncio.Lock()
@@ -89,6 +92,16 @@ class AsyncMemory(Ordering, Deciding):
     def namespace(self) -> str:
         """Where this client reads and writes."""
         return self._place.namespace
+
+    @property
+    def agent(self) -> str:
+        """The name in which this client speaks. Raises NotConfigured."""
+        return self._place.need_agent()
+
+    @property
+    def url(self) -> str:
+        """The address of the retrieval service. Raises NotConfigured."""
+        return self._place.need_url()
 
     async def __aenter__(self) -> Self:
         return self
@@ -293,7 +306,7 @@ class AsyncMemory(Ordering, Deciding):
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
         with these `gates` would keep back, and where the client was told its namespace for one of another."""
         path = f"/memories/{wire.path_id(memory_id)}"
-        return await self._get(Shown, path, **self._within(), **_after(after), **_gates(gates))
+        return await self._get(Shown, path, **self._within(), **_after(after), **wire.gates(gates))
 
     async def memories(
         self,
@@ -313,31 +326,7 @@ class AsyncMemory(Ordering, Deciding):
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound as
         `get` does."""
         path = f"/memories/{wire.path_id(memory_id)}/explain"
-        return await self._get(Explained, path, **self._within(), **_after(after), **_gates(gates))
-
-    async def rewards(self, agent: str | None = None) -> Rewards:
-        """What the agents of this namespace were given for what they did to its memory, or one of them."""
-        named = {} if agent is None else {"agent": agent}
-        return await self._get(Rewards, f"/rewards/{wire.path_id(self.namespace)}", **named)
-
-    async def rollups(self, *, as_of: int | None = None, persona: str | None = None, **gates: Unpack[Gates]) -> Rollups:
-        """What things this namespace has roll-ups of, each with how much is said of it across sessions.
-
-        `as_of`: as they stood at this time, in milliseconds; `persona`: of sentences about this subject, or by this
-        agent, alone.
-        """
-        path = f"/rollups/{wire.path_id(self.namespace)}"
-        return await self._get(Rollups, path, **_rolled_up(as_of, persona), **_gates(gates))
-
-    async def rollup(
-        self, topic: str, *, as_of: int | None = None, persona: str | None = None, history: bool = False,
-        **gates: Unpack[Gates],
-    ) -> Rollup:  # fmt: skip
-        """What is said of one thing across sessions, word for word, now or as of a time in milliseconds. `history`:
-        also the patches that made it so. Raises NotFound where no roll-up is called so."""
-        path = f"/rollups/{wire.path_id(self.namespace)}/{wire.path_id(topic, 'topic')}"
-        more = {"history": "true"} if history else {}
-        return await self._get(Rollup, path, **_rolled_up(as_of, persona), **more, **_gates(gates))
+        return await self._get(Explained, path, **self._within(), **_after(after), **wire.gates(gates))
 
     def _within(self) -> dict[str, str]:
         return {"namespace": self.namespace} if self._place.named else {}
@@ -353,6 +342,10 @@ class AsyncMemory(Ordering, Deciding):
 
     async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
         """Sends (namespace, event id, value) in order, each dated 1 ms later, and waits until Kafka has all."""
+        if self._posts and topic in wire.POSTED:
+            for _, _, value in records:
+                await self._ask(dict[str, Any], "POST", wire.POSTED[topic], content=value, headers=wire.JSON)
+            return
         producer, now = await self._kafka(), int(time.time() * 1_000)
         hops = [self._hop(namespace, event_id) for namespace, event_id, _ in records]
         try:
@@ -375,6 +368,11 @@ class AsyncMemory(Ordering, Deciding):
             raise explained(error, address, "write", topic, f"Kafka at {address} did not confirm: {error}") from error
         for hop in hops:
             hop.end()
+
+    @property
+    def _posts(self) -> bool:
+        """Whether what is published goes through the service, since nobody says where Kafka is."""
+        return not self._place.kafka and bool(self._place.url) and self._signer is None
 
     def _hop(self, namespace: str, event_id: str) -> Hop:
         """The span of a publication; a memory's trace has the memory's id; any event has one so made."""
@@ -409,7 +407,7 @@ class AsyncMemory(Ordering, Deciding):
 
         if self._http is None:
             self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=wire.POLL_MS / 1000 + 10)
-        headers = {"Authorization": f"Bearer {self._place.api_key}"} if self._place.api_key else {}
+        headers = wire.asking(self._place.api_key) | more.pop("headers", {})
         try:
             answer = await self._http.request(method, path, headers=headers, **more)
         except httpx.HTTPError as error:
@@ -434,16 +432,3 @@ def _nothing() -> None:
 def _after(after: After) -> dict[str, str]:
     """The write that is waited for, as a query string has it."""
     return {} if after is None else {"after": after.token if isinstance(after, Receipt) else after}
-
-
-def _rolled_up(as_of: int | None, persona: str | None) -> dict[str, Any]:
-    """Which state of a roll-up, and of whom, as a query string has it."""
-    asked = {"as_of": as_of, "persona": persona}
-    return {name: value for name, value in asked.items() if value is not None}
-
-
-def _gates(gates: Gates) -> dict[str, Any]:
-    """Gates as a query string has them."""
-    laws = gates.get("jurisdictions")
-    asked = {**gates, "jurisdictions": None if laws is None else ",".join(laws)}
-    return {name: value for name, value in asked.items() if value is not None}

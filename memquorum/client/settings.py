@@ -71,13 +71,16 @@ def find(
     saved = _saved(run_dir)
     port = saved.get("retrieval_port")
     served = f"http://{saved.get('retrieval_host', '127.0.0.1')}:{port}" if port else ""
-    brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or str(saved.get("bootstrap", ""))
+    address = (url or environment.get("MEMQUORUM_URL") or served).rstrip("/")
+    # Who names another service means another installation: its Kafka is not the one nearby.
+    nearby = str(saved.get("bootstrap", "")) if address == served else ""
+    brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or nearby
     if brokers and not isinstance(brokers, Address):
         brokers = _logged_in(brokers, saved, environment)
     said = namespace or environment.get("MEMQUORUM_NAMESPACE")
     return Place(
         kafka=brokers,
-        url=(url or environment.get("MEMQUORUM_URL") or served).rstrip("/"),
+        url=address,
         namespace=said or "default",
         named=bool(said),
         agent=agent or environment.get("MEMQUORUM_AGENT", ""),

@@ -86,6 +86,8 @@ class Memory:
     add = _same(AsyncMemory.add)
     add_all = _same(AsyncMemory.add_all)
     outcome = _same(AsyncMemory.outcome)
+    event = _same(AsyncMemory.event)
+    access = _same(AsyncMemory.access)
     search = _same(AsyncMemory.search)
     retrieve = _same(AsyncMemory.retrieve)
     recall = _same(AsyncMemory.recall)

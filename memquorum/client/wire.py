@@ -9,11 +9,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from memquorum import cloudevents
-from memquorum.client.errors import Invalid, NotAllowed, NotFound, NotYet, Unreachable
+from memquorum import cloudevents, topics
+from memquorum.client.errors import Busy, Invalid, NotAllowed, NotFound, NotYet, Unreachable
+from memquorum.client.values import Gates
 from memquorum.core import intake
+from memquorum.core.api.endpoints import END_SESSION, PUBLISHED
 from memquorum.core.avro import Codec
 from memquorum.core.intake import Origin, Refusal
+from memquorum.telemetry import tracing
 
 if TYPE_CHECKING:
     import httpx
@@ -24,6 +27,9 @@ _SOURCE = "memquorum/client"
 _NO_CODEC = Codec([])
 # One request of a long poll; proxies cut longer ones.
 POLL_MS = 20_000
+POSTED = {topics.EPISODES: PUBLISHED.path, topics.ENDS: END_SESSION.path}
+"""By the topic, where the service takes what a client without Kafka publishes."""
+JSON = {"Content-Type": "application/json"}
 
 
 def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
@@ -48,6 +54,20 @@ def waiting(seconds: float) -> dict[str, int]:
     return {"wait_ms": min(POLL_MS, max(0, int(seconds * 1000)))}
 
 
+def asking(api_key: str) -> dict[str, str]:
+    """The headers of a request: who asks, and in which trace, where the program around traces."""
+    parent = tracing.caller()
+    key = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    return key if parent is None else key | {tracing.HEADER: parent}
+
+
+def gates(gates: Gates) -> dict[str, Any]:
+    """Gates as a query string has them."""
+    laws = gates.get("jurisdictions")
+    asked = {**gates, "jurisdictions": None if laws is None else ",".join(laws)}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
 def path_id(named: str, field: str | None = None) -> str:
     """An id or a name as part of a path. Raises Invalid for what is none: without one the path is another's."""
     if not isinstance(named, str) or not named:
@@ -63,7 +83,7 @@ def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, byt
 
 
 def body(answer: httpx.Response, kind: type[T]) -> T:
-    """The answer, where it is one of success. Raises Invalid, NotFound, NotAllowed, NotYet, Unreachable."""
+    """The answer, where it is one of success. Raises Busy, Invalid, NotFound, NotAllowed, NotYet, Unreachable."""
     if answer.is_success:
         try:
             return msgspec.json.decode(answer.content, type=kind)
@@ -83,7 +103,9 @@ def body(answer: httpx.Response, kind: type[T]) -> T:
     if answer.status_code == HTTPStatus.FORBIDDEN:
         raise NotAllowed(detail)
     if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        raise Unreachable(f"the retrieval service has enough to do: {detail}")
+        raise Busy(f"the retrieval service has enough to do: {detail}", own=True)
+    if "retry-after" in answer.headers:
+        raise Busy(f"the retrieval service says {answer.status_code}: {detail}")
     if found.get("error") == "not_yet":
         raise NotYet(detail)
     if answer.is_client_error:

@@ -14,8 +14,8 @@ Off, or where nobody samples, a hop is one shared object that does nothing and p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
@@ -62,6 +62,23 @@ def inject(context: SpanContext) -> str:
     carrier: dict[str, str] = {}
     _W3C.inject(carrier, trace.set_span_in_context(trace.NonRecordingSpan(context)))
     return carrier[HEADER]
+
+
+def caller() -> str | None:
+    """The header for the span that the program around is in; None where it traces nothing."""
+    found = _current()
+    return None if found is None else inject(found)
+
+
+@contextmanager
+def joined(traceparent: str | None) -> Iterator[None]:
+    """Puts the program, for the length of the block, in the trace that a header names, where it names one."""
+    context = extract(traceparent)
+    if context is None:
+        yield
+        return
+    with trace.use_span(trace.NonRecordingSpan(context)):
+        yield
 
 
 class Hop:

@@ -50,10 +50,12 @@ FLOORS: Floors = (
     {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
     {"client": ("memquorum.client", "memquorum.cli", "memquorum.__main__")}
     | _each(
-        *(f"workers.{process}" for process in ("audit", "consolidator", "intake", "rehearsal", "replica", "retrieval")),
+        *(f"workers.{process}" for process in ("audit", "consolidator", "intake", "rehearsal", "replica")),
         of="",
     ),
-    _each("workers.rebuild", "workers.upkeep", of=""),
+    {"mcp": ("memquorum.mcp",)} | _each("workers.rebuild", "workers.upkeep", of=""),
+    # It offers the client's methods as tools.
+    _each("workers.retrieval", of=""),
     _each("workers.commit", of=""),
     {"infra": ("infra",)},
 )

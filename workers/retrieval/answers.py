@@ -14,6 +14,8 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.limits import Busy
 
+AGAIN = {"Retry-After": "1"}
+
 
 class Told(JSONResponse):
     """A struct of `core.api.answers` as JSON."""
@@ -52,7 +54,7 @@ async def bad_request(_: Request, error: Exception) -> Response:
 async def unavailable(_: Request, error: Exception) -> Response:
     """Answers a StoreUnavailable, or a door that is Locked, with 503 and when to ask again."""
     told = {"error": "unavailable", "field": None, "detail": f"{error}; try again"}
-    return JSONResponse(told, 503, headers={"Retry-After": "1"})
+    return JSONResponse(told, 503, headers=AGAIN)
 
 
 async def no_entry(_: Request, error: Exception) -> Response:
@@ -73,7 +75,7 @@ async def busy(_: Request, error: Exception) -> Response:
     """Answers a Busy with 429 where one key asks too much at once, with 503 where all do, and when to ask again."""
     assert isinstance(error, Busy)
     told = {"error": "busy", "field": None, "detail": error.detail}
-    return JSONResponse(told, 429 if error.own else 503, headers={"Retry-After": "1"})
+    return JSONResponse(told, 429 if error.own else 503, headers=AGAIN)
 
 
 async def late(_: Request, error: Exception) -> Response:

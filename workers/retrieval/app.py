@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Required, TypedDict, Unpack
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Required, TypedDict, Unpack
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, ExceptionHandler, Message, Receive, Scope, Send
 
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
@@ -26,6 +27,7 @@ from workers.retrieval import answers
 from workers.retrieval.after import NotYet
 from workers.retrieval.door import Door, Locked
 from workers.retrieval.limits import Busy, Late
+from workers.retrieval.mcp import Mounted
 from workers.retrieval.routes import routes
 from workers.retrieval.service import KafkaUnavailable, Service
 
@@ -63,28 +65,40 @@ def app(
 
 def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
     """The application of one service."""
-    served = routes(service)
+    endpoints = routes(service)
+    # What the tools of MCP ask, by a name that no stranger says.
+    mounted = Mounted(service, Starlette(routes=endpoints, exception_handlers=_HANDLERS))
+    served = [*endpoints, mounted.route]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with service.lifespan(app), mounted.running():
+            yield
+
     return Starlette(
         routes=served,
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
             Middleware(Measured, meters=meters, paths={route.name: route.path for route in served}),
         ],
-        exception_handlers={
-            BadRequest: answers.bad_request,
-            NoEntry: answers.no_entry,
-            Denied: answers.denied,
-            Busy: answers.busy,
-            Late: answers.late,
-            NotYet: answers.not_yet,
-            Locked: answers.unavailable,
-            KafkaUnavailable: answers.unavailable,
-            ClientDisconnect: answers.gone,
-            HTTPException: answers.other,
-            StoreUnavailable: answers.unavailable,
-        },
-        lifespan=service.lifespan,
+        exception_handlers=_HANDLERS,
+        lifespan=lifespan,
     )
+
+
+_HANDLERS: Mapping[Any, ExceptionHandler] = {
+    BadRequest: answers.bad_request,
+    NoEntry: answers.no_entry,
+    Denied: answers.denied,
+    Busy: answers.busy,
+    Late: answers.late,
+    NotYet: answers.not_yet,
+    Locked: answers.unavailable,
+    KafkaUnavailable: answers.unavailable,
+    ClientDisconnect: answers.gone,
+    HTTPException: answers.other,
+    StoreUnavailable: answers.unavailable,
+}
 
 
 class Measured:

@@ -11,6 +11,7 @@ import msgspec
 from memquorum import __version__
 from memquorum.core.api.answers import Error
 from memquorum.core.api.endpoints import Endpoint
+from memquorum.core.api.fields import described
 
 _REFERENCE = "#/components/schemas/{name}"
 _VARIABLE = re.compile(r"\{(\w+)(:\w+)?\}")
@@ -33,7 +34,8 @@ def describe(endpoints: Iterable[Endpoint[Any]]) -> Schema:
     answers = [one.answer for one in endpoints if one.answer is not None]
     _, shapes = msgspec.json.schema_components([*bodies, *answers, Error], ref_template=_REFERENCE)
     for body in bodies:
-        shapes[body.__name__]["additionalProperties"] = False
+        name = body.__name__
+        shapes[name] = described(name, shapes[name]) | {"additionalProperties": False}
     paths: dict[str, Schema] = {}
     for endpoint in endpoints:
         path = _VARIABLE.sub(r"{\1}", endpoint.path)

@@ -20,6 +20,7 @@ from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refu
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval import query, sessions
 from memquorum.core.retrieval.query import BadRequest
+from memquorum.telemetry import tracing
 from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
 
@@ -30,7 +31,8 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
     """Publishes what happened: Kafka has it then, and `/events` tells what becomes of it."""
     data, intent = _checked(service, await body(request, service.bounds))
     _check_right(service, caller, intent.namespace)
-    await service.publish(intent, data, _granted(service, intent, data, caller))
+    with tracing.joined(request.headers.get(tracing.HEADER)):
+        await service.publish(intent, data, _granted(service, intent, data, caller))
     token = f"{intent.namespace}/{intent.event_id}"
     return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
 

@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from memquorum.core.access import NOBODY, Caller
+from memquorum.core.access import NOBODY, RIGHTS, Caller
+from memquorum.core.api.answers import Access
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
     context,
@@ -27,10 +28,16 @@ from workers.retrieval import (
     search,
 )
 from workers.retrieval.after import seen
+from workers.retrieval.answers import Told
 from workers.retrieval.endpoints import Do, check, limit_s
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
 from workers.retrieval.service import Service
+
+
+async def access(_: Service, __: Request, caller: Caller) -> Response:
+    """What the key may do, and where."""
+    return Told(Access(caller.namespaces, tuple(right for right in RIGHTS if right in caller.rights), caller.slots))
 
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
@@ -45,7 +52,7 @@ _DO: dict[str, Do] = orders.GIVING | {
         publishing.end_session, publishing.session, listing.memories, memories.memory, memories.explain, memories.event,
         decisions.decisions, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
-        health.metrics, health.livez, health.readyz, openapi,
+        health.metrics, health.livez, health.readyz, access, openapi,
     )
 }  # fmt: skip
 

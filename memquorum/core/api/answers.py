@@ -660,6 +660,15 @@ class Session(Struct, frozen=True):
     interactions: int
 
 
+class Access(Struct, frozen=True):
+    """What a key may do: its `rights` in its `namespaces`, names and beginnings that end in `*`, and the `slots` that
+    it takes from other agents."""
+
+    namespaces: tuple[str, ...]
+    rights: tuple[str, ...]
+    slots: tuple[str, ...] = ()
+
+
 class Alive(Struct, frozen=True):
     """That it answers at all."""
 

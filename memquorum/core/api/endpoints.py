@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from memquorum.core.access import AUDIT, PUBLISH, READ
+from memquorum.core.access import AUDIT, PUBLISH, READ, RIGHTS
 from memquorum.core.api import answers as a
 from memquorum.core.api import requests as r
 from memquorum.core.orders.envelope import OrderKind
@@ -191,10 +191,15 @@ RECEIPT = Endpoint(
     "What proves an erasure; before the members have decided it says so.", a.ErasureReceipt,
 )  # fmt: skip
 
+ACCESS = Endpoint(
+    "access", "GET", "/access", RIGHTS,
+    "What the key may do, and where; all of it everywhere where the service wants none.", a.Access,
+)  # fmt: skip
+
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN, DECISIONS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
-    PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
+    PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),
         "The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all.",

@@ -26,8 +26,8 @@ from memquorum.client import (
     Receipt,
     Unreachable,
     settings,
+    wire,
 )
-from memquorum.client.memory import _gates
 from memquorum.client.values import Episode, Gates
 from memquorum.core import ids
 from memquorum.core.api.requests import SearchRequest
@@ -203,7 +203,7 @@ GATES = st.fixed_dictionaries({}, optional={
 def test_gates_mean_the_same_by_id_as_in_a_search(gates: Gates) -> None:
     asked = {name: value for name, value in gates.items() if value is not None}
     searched = query.read_body(json.dumps({"namespace": "n", "query": "q", **asked}).encode(), SearchRequest)
-    by_id = query.read_gates_of(httpx.QueryParams(_gates(gates)))
+    by_id = query.read_gates_of(httpx.QueryParams(wire.gates(gates)))
     wanted = query.read_gates(
         searched.sensitivity_max, searched.purpose,
         None if searched.jurisdictions is None else tuple(searched.jurisdictions),

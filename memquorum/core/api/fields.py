@@ -1,0 +1,99 @@
+"""What each field of a request is, in a sentence: the description of the API and every tool made of it say it so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+SENTENCES: Mapping[str, str] = {
+    # who and where
+    "namespace": "The namespace; without it, `default`.",
+    "agent": "The agent that speaks, reads, or is named.",
+    # what may be read, and which memories are asked at all
+    "sensitivity_max": "As sensitive as that at most, in [0, 1].",
+    "purpose": "What is read for; without it, only what is for anything.",
+    "jurisdictions": "Under no law but these, as in DE, US-CA, EU.",
+    "redact": "What is found of persons and secrets is masked by kind, as in [phone] (default: false).",
+    "peek": "True: what is given does not count as used. A use keeps a memory alive (default: false).",
+    "agents": "Recorded by one of these agents.",
+    "sessions": "Of one of these sessions.",
+    "subjects": "About one of these subjects.",
+    "tiers": "In these tiers: short-term, long-term; a list also takes sealed and superseded, without text.",
+    "types": "Of these types: episodic, semantic, social, task.",
+    "since": "Occurred at this time or later, in milliseconds since the epoch.",
+    "until": "Occurred before this time, in milliseconds since the epoch.",
+    "cursor": "What the page before gave as `next`.",
+    "limit": "So many at most (default: 100).",
+    # what is asked
+    "query": "What to look for, in words.",
+    "k": "So many at most, nearest first (default: 10).",
+    "exact": "True: all memories are compared, and not nearly all by an index (default: false).",
+    "budget_tokens": "So many tokens at most (default: 2000).",
+    "k_max": "So many memories at most (default: 20).",
+    "memory_id": "A memory, by its id.",
+    "memory_ids": "Memories, by their ids; 100 at most.",
+    "goal": "The name of a goal.",
+    "steps": "So many memories before and after in the session (default: 5).",
+    "links": "Over so many links to what it was made of, and what was made of it (default: 2).",
+    "within_ms": "And what else occurred within so many milliseconds (default: 0).",
+    "anchors": "So many memories to start from, where no memory is named (default: 3; of a goal 20).",
+    "session": "The session, which is a conversation or a task.",
+    "buffer_share": "The share of the budget that goes to what the agent said last (default: 0.5).",
+    # what an episode says
+    "content": "What happened, as it is to be remembered: text of at most 64 KiB. One fact in a sentence of its own.",
+    "event_id": "The same id twice is one episode; without it one is made.",
+    "occurred_at": "When it happened, in milliseconds since the epoch; without it, now.",
+    "ended_at": "When it ended, in milliseconds since the epoch; without it, now.",
+    "role": "The role that the agent spoke in, as in user, assistant, tool.",
+    "subject": "Whom it is about; an erasure can name it. Without it, the agent.",
+    "source": "Where the content comes from: a document, a tool, a feed; an erasure can name it.",
+    "derives_from": "Ids of memories that it was made of; it is erased with any of them.",
+    "supersedes": "With `explicit`: ids of memories whose place it is to take; members vote on that.",
+    "explicit": "True: remember this, whatever it seems to be worth (default: false).",
+    "key": "With `explicit`: the slot that it fills, as in ada/dietary. What the same agent wrote there gives way.",
+    "type": "episodic, semantic, social or task (default: episodic).",
+    "reward": "How well it went, in [0, 1].",
+    "confidence": "How sure the agent is, in [0, 1]; below 0.5 it becomes no memory, unless `explicit`.",
+    "uncertainty": "How unsure the agent is, in [0, 1]; above 0.5 it becomes no memory, unless `explicit`.",
+    "sensitivity": "How sensitive it is, in [0, 1]; without it, what its content suggests.",
+    "purposes": "What it may be used for; without it, anything.",
+    "jurisdiction": "Whose law it is under: DE, US-CA, EU.",
+    "path": "Reserved; it is refused.",
+    "attributes": "Reserved; it is refused.",
+    "summary": "Of a summary, by the consolidator alone.",
+    # what members decided
+    "kinds": "Votes of these kinds, as in forget, promote, restore.",
+    "outcomes": "That ended so, as in forgotten, kept.",
+    "policies": "By these policies of a budget.",
+    # orders
+    "before": "What occurred before this time, in milliseconds since the epoch.",
+    "everything": "True: everything in the namespace.",
+    "dry_run": "True: tell what would happen, and change nothing. False: do it (default: true).",
+    "reference": "The name of the request or the reason elsewhere, as in ticket-12.",
+    "listed": "So many of those that would go are told one by one (default: 100).",
+}
+_OF_AN_EPISODE = "What it is linked with, each as {kind: requires, to: ID} or {kind: isA, name: pump}."
+OTHERWISE: Mapping[tuple[str, str], str] = {
+    ("EpisodeRecorded", "links"): _OF_AN_EPISODE,
+    ("DecisionsRequest", "memory_id"): "About this memory.",
+    ("DecisionsRequest", "since"): "Voted on at this time of the shard or later, in milliseconds since the epoch.",
+    ("DecisionsRequest", "until"): "Voted on before this time of the shard, in milliseconds since the epoch.",
+    ("DecisionsRequest", "limit"): "So many at most (default: 20).",
+    ("ErasureRequest", "types"): "With `before`: of these types alone: episodic, semantic, social, task.",
+    ("ErasureRequest", "subject"): "Everything about somebody.",
+    ("ErasureRequest", "agent"): "Everything that this agent has written.",
+    ("ErasureRequest", "source"): "Everything that came from there: a document, a tool, a feed.",
+    ("ErasureRequest", "memory_id"): "One memory, with what says the same.",
+}
+"""By the request and the field, where it is not what it is elsewhere."""
+
+
+def sentence(body: str, field: str) -> str:
+    """What a field of a request is. Raises KeyError where nobody has said it."""
+    return OTHERWISE.get((body, field)) or SENTENCES[field]
+
+
+def described(body: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of a request, with what its fields are."""
+    told = {name: one | {"description": sentence(body, name)} for name, one in schema["properties"].items()}
+    return schema | {"properties": told}

@@ -1,0 +1,176 @@
+"""What a tool does where that is more than one call of the client's: writes that reads wait for, updates, and what
+other hosts of MCP ask for by other names."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
+from memquorum.client.memory import AsyncMemory
+from memquorum.client.values import Receipt
+from memquorum.core.api.answers import Ended, Hit, Ordered, Published
+
+T = TypeVar("T")
+_TITLE = 80
+
+
+class Added(Published, frozen=True, kw_only=True):
+    """What was published. `outcome`: what became of it, where that was waited for: stored, reinforced (a memory said it
+    already: `memory_id` is that one), below_threshold (it is not kept: say explicit if it has to be), erased, failed or
+    unreadable. `token`: what a read takes as `after` to see it; reads in the same session do so by themselves."""
+
+    outcome: str | None = None
+
+
+class Updated(Added, frozen=True, kw_only=True):
+    """What was published in another memory's place. `by`: "slot" where both fill the same slot, so that what the same
+    agent wrote gives way at once; "vote" where members vote on it. Until then both are found, with conflicts_with."""
+
+    replaces: str
+    by: str
+
+
+class Found(Struct, frozen=True):
+    """The memories that were found, nearest first."""
+
+    hits: tuple[Hit, ...]
+
+
+class Result(Struct, frozen=True):
+    """A memory in short: its id, the beginning of its text, and where it can be read."""
+
+    id: str
+    title: str
+    url: str
+
+
+class Results(Struct, frozen=True):
+    """Memories in short, nearest first."""
+
+    results: tuple[Result, ...]
+
+
+class Document(Result, frozen=True):
+    """A memory: its text, and what else is known of it."""
+
+    text: str
+    metadata: dict[str, Any]
+
+
+class Last:
+    """What was written last, until a read has seen it."""
+
+    def __init__(self) -> None:
+        self.token: str | None = None
+
+    def wrote(self, token: str) -> None:
+        """A write that the next read waits for."""
+        self.token = token
+
+    def saw(self, token: str) -> None:
+        """A read has seen it; nobody need wait for it again."""
+        if self.token == token:
+            self.token = None
+
+
+class Call:
+    """One call of a tool: the client that it uses, what was written before, and what is to be said beside the
+    answer."""
+
+    def __init__(self, memory: AsyncMemory, rights: frozenset[str], last: Last) -> None:
+        self.memory, self.rights, self.last = memory, rights, last
+        self.notes: list[str] = []
+        self.busy: Busy | None = None
+
+    def url(self, memory_id: str) -> str:
+        """Where the service shows a memory."""
+        return f"{self.memory.url}/memories/{memory_id}"
+
+    async def read(self, ask: Callable[..., Awaitable[T]], *named: Any, after: str | None = None, **said: Any) -> T:
+        """Reads behind the write that `after` names, or else behind what was written last here."""
+        if after is not None:
+            return await ask(*named, after=after, **said)
+        token = self.last.token
+        if token is None:
+            return await ask(*named, **said)
+        try:
+            found = await ask(*named, after=token, **said)
+        except NotYet:
+            found = await ask(*named, **said)
+            self.notes.append(
+                f"This does not have what was written last ({token}): it has no outcome yet, or was refused. "
+                "get_event_status tells."
+            )
+        self.last.saw(token)
+        return found
+
+
+async def add(call: Call, wait: bool = False, **said: Any) -> Added:
+    """Publishes an episode."""
+    return _added(call, await call.memory.add(wait=wait, **said))
+
+
+def _added(call: Call, receipt: Receipt) -> Added:
+    if receipt.outcome is None:
+        call.last.wrote(receipt.token)
+    return Added(receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token, outcome=receipt.outcome)
+
+
+async def update(call: Call, memory_id: str, content: str, wait: bool = False) -> Updated:
+    """Publishes what holds now: in the slot of what it replaces, or naming it, so that members vote. It is made of that
+    one, so it is no freer than it, and it goes with it where that is erased."""
+    old = await call.read(call.memory.get, memory_id)
+    if old.text is None:
+        raise Invalid("not_alive", "memory_id", f"it is {old.tier}: only what is alive can be updated; add_memory adds")
+    how: dict[str, Any] = {"key": old.key} if old.key else {"supersedes": [memory_id]}
+    receipt = await call.memory.add(
+        content, wait=wait, explicit=True, derives_from=[memory_id], subject=old.subject, type=old.type, **how
+    )
+    said = structs.asdict(_added(call, receipt))
+    return Updated(**said, replaces=memory_id, by="slot" if old.key else "vote")
+
+
+async def search(call: Call, query: str, **said: Any) -> Found:
+    """The nearest memories."""
+    return Found(tuple(await call.read(call.memory.search, query, **said)))
+
+
+async def results(call: Call, query: str) -> Results:
+    """The nearest memories in short."""
+    hits = await call.read(call.memory.search, query)
+    return Results(tuple(Result(hit.memory_id, _title(hit.text), call.url(hit.memory_id)) for hit in hits))
+
+
+async def document(call: Call, memory_id: str) -> Document:
+    """A living memory."""
+    one = await call.read(call.memory.get, memory_id)
+    if one.text is None:
+        raise NotFound(f"memory {memory_id} is {one.tier}: it has no text. explain_memory tells why")
+    told = {
+        name: value
+        for name in one.__struct_fields__
+        if name not in ("memory_id", "text") and isinstance(value := getattr(one, name), str | int | float)
+    }
+    return Document(memory_id, _title(one.text), call.url(memory_id), one.text, told)
+
+
+def _title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE else line[: _TITLE - 1].rstrip() + "…"
+
+
+async def end_session(call: Call, session: str) -> Ended:
+    """Says that this agent's part of a session is over."""
+    event_id = await call.memory.end_session(session)
+    return Ended(call.memory.namespace, session, event_id, call.memory.agent)
+
+
+async def order(call: Call, order_id: str) -> Ordered:
+    """What became of an order of this namespace."""
+    found = await call.memory.order(order_id)
+    if found.namespace != call.memory.namespace:
+        raise NotFound(f"no order {order_id} of this namespace was answered: its id is another, or it is on its way")
+    return found

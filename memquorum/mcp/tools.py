@@ -1,0 +1,246 @@
+"""The tools, in one table. What each takes and gives follows from the endpoint that it asks, and so do the rights that
+it needs: a key that may only read is shown none that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from memquorum.core.api import answers as a
+from memquorum.core.api import endpoints as e
+from memquorum.mcp import calls, taking
+from memquorum.mcp.calls import Call
+from memquorum.mcp.taking import Field, Takes
+
+Do = Callable[..., Awaitable[Struct]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool. `asks`: the endpoints whose rights it needs. `writes`: it changes something; `destroys`: something may
+    not be served any more; `again`: a second call with the same arguments changes nothing more. `words`: the answer as
+    text, where that is not its JSON."""
+
+    name: str
+    told: str
+    asks: tuple[e.Endpoint[Any], ...]
+    takes: Takes
+    gives: type[Struct]
+    do: Do
+    writes: bool = False
+    destroys: bool = False
+    again: bool = False
+    words: Callable[[Any], str] | None = None
+
+    def opened(self, rights: frozenset[str]) -> bool:
+        """Whether these rights suffice."""
+        return all(rights.intersection(one.rights) for one in self.asks)
+
+
+def _reading(method: str, *named: str) -> Do:
+    """A read of the client's; `named`: its arguments by position."""
+
+    async def do(call: Call, **said: Any) -> Struct:
+        first = [said.pop(name) for name in named]
+        return await call.read(getattr(call.memory, method), *first, **said)
+
+    return do
+
+
+def _asking(method: str, *named: str) -> Do:
+    """Another method of the client's; the last of `named` may be several."""
+
+    async def do(call: Call, **said: Any) -> Struct:
+        first = [one for name in named for one in _several(said.pop(name))]
+        found: Struct = await getattr(call.memory, method)(*first, **said)
+        return found
+
+    return do
+
+
+def _several(said: Any) -> list[Any]:
+    return list(said) if isinstance(said, tuple | list) else [said]
+
+
+def _tool(
+    name: str,
+    told: str,
+    *asks: e.Endpoint[Any],
+    takes: tuple[str, ...] = (),
+    gives: type[Struct],
+    do: Do,
+    writes: bool = False,
+    destroys: bool = False,
+    again: bool = False,
+    words: Callable[[Any], str] | None = None,
+    **how: Any,
+) -> Tool:
+    """A tool, whose arguments are of the last endpoint that it asks. `how`: see `taking.takes`."""
+    taken = taking.takes(name, asks[-1], *takes, **how)
+    return Tool(
+        name=name, told=told, asks=asks, takes=taken, gives=gives, do=do,
+        writes=writes, destroys=destroys, again=again, words=words,
+    )  # fmt: skip
+
+
+_WAIT = Field("wait", bool, "True: wait until it can be found, and tell what became of it (default: false).")
+_ID = Field("memory_id", str, "The memory's id.", required=True)
+_EVENT = Field("event_id", str, "The event_id that add_memory gave.", required=True)
+_ORDER = Field("order_id", str, "The order_id that was given with the order.", required=True)
+_FOUND = Field("id", str, "The id that search gave.", required=True, api="memory_id")
+_GATES = ("sensitivity_max", "purpose", "redact")
+_EPISODE = (
+    "content", "session", "role", "subject", "source", "derives_from", "explicit", "key", "type", "confidence",
+    "sensitivity", "purposes", "jurisdiction", "occurred_at", "event_id",
+)  # fmt: skip
+
+READING = (
+    _tool(
+        "search_memories",
+        "Finds the memories nearest in meaning to a question or a topic, nearest first. Ask before you answer from "
+        "what may have been remembered. What is found counts as used, which keeps it from being forgotten.",
+        e.SEARCH,
+        takes=("query", "k", "peek", "after"), renamed={"k": "top_k"}, filters=True,
+        gives=calls.Found, do=calls.search,
+    ),
+    _tool(
+        "retrieve_context",
+        "Gives text to put into a prompt, within a budget of tokens: what you said last, and the memories that answer "
+        "the query best.",
+        e.CONTEXT,
+        takes=("query", "budget_tokens", "session", "peek", *_GATES, "after"), required=("query",),
+        gives=a.Context, do=_reading("context", "query"), words=str,
+    ),
+    _tool(
+        "recall_memories",
+        "Gives what surrounds a memory, or the memories that answer a query best: what was said before and after, "
+        "what it was made of, and what was made of it, in the order of time. Give one of memory_id, query and goal.",
+        e.RECALL,
+        takes=("memory_id", "query", "goal", "steps", "links", "budget_tokens", "peek", "after"), filters=True,
+        gives=a.Recalled, do=_reading("recall"),
+    ),
+    _tool(
+        "get_memory",
+        "Shows one memory by its id. Its text is null once it is forgotten.",
+        e.MEMORY,
+        takes=(*_GATES, "after"), own=(_ID,),
+        gives=a.Shown, do=_reading("get", "memory_id"),
+    ),
+    _tool(
+        "get_memories",
+        "Lists memories in the order in which they occurred, page by page, with what each is linked with. A list is "
+        "no use of them.",
+        e.MEMORIES,
+        takes=("limit", "cursor", "after"), filters=True,
+        gives=a.Page, do=_reading("memories"),
+    ),
+    _tool(
+        "explain_memory",
+        "Tells why a memory is where it is: where it came from, how it was scored, who used it, how votes about it "
+        "went, and when it may be forgotten.",
+        e.EXPLAIN,
+        takes=(*_GATES, "after"), own=(_ID,),
+        gives=a.Explained, do=_reading("explain", "memory_id"), words=str,
+    ),
+    _tool(
+        "get_event_status",
+        "Tells what became of what add_memory published: an outcome, or null while there is none.",
+        e.EVENT,
+        own=(_EVENT,),
+        gives=a.Became, do=_asking("event", "event_id"),
+    ),
+    _tool(
+        "search",
+        "Finds memories for a query and gives their ids, titles and addresses; fetch gives the text of each.",
+        e.SEARCH,
+        takes=("query",),
+        gives=calls.Results, do=calls.results,
+    ),
+    _tool(
+        "fetch",
+        "Gives the text of a memory that search has found, by its id.",
+        e.MEMORY,
+        own=(_FOUND,),
+        gives=calls.Document, do=calls.document,
+    ),
+)  # fmt: skip
+WRITING = (
+    _tool(
+        "add_memory",
+        "Remembers something that happened or that you learned, for all agents of this namespace. What says nothing "
+        "new, thanks and small talk are not kept. Say explicit where somebody asks you to remember it, with a key "
+        "where it is a value that may change, and subject where it is about a person.",
+        e.PUBLISHED,
+        takes=_EPISODE, own=(_WAIT,),
+        gives=calls.Added, do=calls.add, writes=True,
+    ),
+    _tool(
+        "update_memory",
+        "Says what holds now in place of a memory: a new memory is made of it, and the old one is superseded: at once "
+        "where it has a key and you wrote it, else as soon as the members have voted so. The old one can be restored.",
+        e.MEMORY, e.PUBLISHED,
+        takes=("content",), own=(_ID, _WAIT),
+        gives=calls.Updated, do=calls.update, writes=True, destroys=True,
+    ),
+    _tool(
+        "end_session",
+        "Says that your part of a session is over: what is left of it is summed up, and members vote on the summary.",
+        e.END_SESSION,
+        takes=("session",),
+        gives=a.Ended, do=calls.end_session, writes=True, again=True,
+    ),
+)  # fmt: skip
+ORDERING = (
+    _tool(
+        "propose_forget",
+        "Shows what a vote to forget memories would look at; with dry_run false the members vote on them. What they "
+        "forget is served no more, and can be restored for some days (seven by default). They may keep it: what has "
+        "to be gone is erased.",
+        e.FORGET,
+        takes=("memory_ids", "dry_run", "reference"), required=("memory_ids",),
+        gives=a.Forget, do=_asking("forget", "memory_ids"), writes=True, destroys=True, again=True,
+    ),
+    _tool(
+        "restore_memory",
+        "Asks for memories back that were forgotten or superseded: the members vote on it. Erased ones do not come "
+        "back.",
+        e.RESTORE,
+        takes=("memory_ids", "reference"), required=("memory_ids",),
+        gives=a.Restore, do=_asking("restore", "memory_ids"), writes=True, again=True,
+    ),
+    _tool(
+        "pin_memory",
+        "Keeps a memory from being forgotten until it is unpinned. An erasure goes over it.",
+        e.PIN,
+        takes=("memory_id", "reference"),
+        gives=a.Pinned, do=_asking("pin", "memory_id"), writes=True, again=True,
+    ),
+    _tool(
+        "unpin_memory",
+        "Ends a pin: the memory may be forgotten again.",
+        e.UNPIN,
+        takes=("memory_id", "reference"),
+        gives=a.Pinned, do=_asking("unpin", "memory_id"), writes=True, again=True,
+    ),
+    _tool(
+        "erase_memories",
+        "Shows everything that an erasure would take: of one memory, subject, agent or source, or before a time, with "
+        "all that was made of it. With dry_run false it is destroyed, and there is no way back. Ask a person before "
+        "you do that.",
+        e.ERASE,
+        takes=("memory_id", "subject", "agent", "source", "before", "types", "dry_run", "reference"),
+        gives=a.Erasure, do=_asking("erase"), writes=True, destroys=True, again=True,
+    ),
+    _tool(
+        "get_order",
+        "Tells what became of an order to forget, restore, pin, unpin or erase.",
+        e.ORDER,
+        own=(_ORDER,),
+        gives=a.Ordered, do=calls.order,
+    ),
+)  # fmt: skip
+TOOLS = READING + WRITING + ORDERING
+"""All of them, in the order in which they are listed."""

@@ -1,0 +1,160 @@
+"""The memory over MCP on a running installation: an agent with a scripted model lives with it, as a child over stdio
+and over HTTP; and what one client writes, another reads."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, cast
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests import ROOT
+from tests.support.sessions import Plant
+
+Answer = dict[str, Any]
+
+
+class Ask(NamedTuple):
+    """A tool that the model wants called."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+Thought = Callable[[list[Answer]], Ask | str]
+
+
+class ScriptedModel:
+    """Answers the user as it is scripted: for each thing said to it a few thoughts, each made of what the tools have
+    answered so far. A thought that is no call is what it says to the user."""
+
+    def __init__(self, script: dict[str, list[Thought]]) -> None:
+        self._script = script
+
+    def thoughts(self, said: str) -> Iterator[Thought]:
+        yield from self._script[said]
+
+
+async def answered(model: ScriptedModel, tools: Client, said: str) -> str:
+    """An agent's loop: the model thinks, a tool is called, and so on until it speaks."""
+    listed = {one.name for one in (await tools.list_tools()).tools}
+    answers: list[Answer] = []
+    for thought in model.thoughts(said):
+        wanted = thought(answers)
+        if isinstance(wanted, str):
+            return wanted
+        assert wanted.tool in listed
+        done = await tools.call_tool(wanted.tool, wanted.arguments)
+        assert not done.is_error, cast(Any, done.content[0]).text
+        answers.append(done.structured_content)
+    raise AssertionError("the model never spoke")
+
+
+LEARN, THANKS = "Please remember: I eat no meat. – Ada", "Ok, thanks!"
+CORRECT, ASKED, ERASE = "Fish is fine again.", "What does Ada eat?", "Forget all about me. – Ada"
+NO_MEAT, FISH = "Ada eats no meat.", "Ada eats fish again, but no other meat."
+
+
+def add(content: str, **more: Any) -> Thought:
+    return lambda _: Ask("add_memory", {"content": content, "subject": "ada", "wait": True, **more})
+
+
+def search(query: str = ASKED) -> Thought:
+    return lambda _: Ask("search_memories", {"query": query, "top_k": 5})
+
+
+def says_the_best(answers: list[Answer]) -> str:
+    hits = answers[-1]["hits"]
+    return str(hits[0]["text"]) if hits else "I do not know."
+
+
+SCRIPT: dict[str, list[Thought]] = {
+    LEARN: [add(NO_MEAT, explicit=True, key="ada/dietary"), lambda found: found[-1]["outcome"]],
+    THANKS: [add(THANKS), lambda found: found[-1]["outcome"]],
+    CORRECT: [
+        search(),
+        lambda found: Ask("update_memory", {"memory_id": found[-1]["hits"][0]["memory_id"], "content": FISH}),
+        lambda found: Ask("get_memory", {"memory_id": found[-1]["replaces"], "after": found[-1]["token"]}),
+        lambda found: found[-1]["tier"],
+    ],
+    ASKED: [search(), says_the_best],
+    ERASE: [
+        lambda _: Ask("erase_memories", {"subject": "ada"}),
+        lambda _: Ask("erase_memories", {"subject": "ada", "dry_run": False, "reference": "ada-1"}),
+        lambda found: f"{found[0]['memories']} would go, {found[1]['status']}: {found[1]['memories']}",
+    ],
+}  # fmt: skip
+
+
+@asynccontextmanager
+async def child(fleet: Plant, namespace: str) -> AsyncIterator[Client]:
+    """A client whose server is a child of its own."""
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "memquorum", "mcp", "-n", namespace, "-a", "helper"],
+        env={"MEMQUORUM_RUN_DIR": str(fleet.line.run_dir)},
+        cwd=ROOT,
+    )
+    async with Client(stdio_client(started)) as found:
+        yield found
+
+
+@asynccontextmanager
+async def over_http(fleet: Plant, namespace: str) -> AsyncIterator[Client]:
+    """A client of the service's own endpoint."""
+    async with Client(f"{fleet.line.retrieval_url}/mcp/{namespace}?agent=helper") as found:
+        yield found
+
+
+@pytest.mark.parametrize("way", [child, over_http], ids=["stdio", "http"])
+async def test_an_agent_learns_is_corrected_forgets_small_talk_and_erases_a_person(fleet: Plant, way: Any) -> None:
+    model, namespace = ScriptedModel(SCRIPT), f"agent-{way.__name__}"
+    async with way(fleet, namespace) as tools:
+        assert await answered(model, tools, LEARN) == "stored"
+        assert await answered(model, tools, THANKS) == "below_threshold"
+        assert await answered(model, tools, ASKED) == NO_MEAT
+        assert await answered(model, tools, CORRECT) == "superseded"
+        assert await answered(model, tools, ASKED) == FISH
+        assert await answered(model, tools, ERASE) == "2 would go, erased: 2"
+        assert await answered(model, tools, ASKED) == "I do not know."
+
+
+async def test_what_one_way_writes_every_other_reads_and_explains_alike(fleet: Plant) -> None:
+    async with child(fleet, "ways") as one, over_http(fleet, "ways") as other:
+        written = await one.call_tool("add_memory", {"content": "Pump 7 was oiled in May."})
+        token, memory_id = (written.structured_content[name] for name in ("token", "memory_id"))
+        found = await other.call_tool("search_memories", {"query": "When was pump 7 oiled?", "after": token})
+        assert [hit["memory_id"] for hit in found.structured_content["hits"]] == [memory_id]
+        again = await other.call_tool("add_memory", {"content": "Pump 7 leaks at the flange."})
+        seen = await other.call_tool("get_memory", {"memory_id": again.structured_content["memory_id"]})
+        assert not seen.is_error, "what was added in the same session is waited for"
+        told = [await tools.call_tool("explain_memory", {"memory_id": memory_id}) for tools in (one, other)]
+    with fleet.client("ways") as memory:
+        here = memory.explain(memory_id)
+    assert [one.structured_content["account"]["memory_id"] for one in told] == [memory_id] * 2
+    texts = [cast(Any, one.content[0]).text.split("\nIts use")[0] for one in told]
+    assert texts == [str(here).split("\nIts use")[0]] * 2
+
+
+async def test_a_thousand_calls_at_once_are_all_answered(fleet: Plant) -> None:
+    async with over_http(fleet, "crowd") as tools:
+        await tools.call_tool("add_memory", {"content": "Tank 4 holds 900 litres.", "wait": True})
+
+        async def ask() -> str:
+            try:
+                done = await tools.call_tool("search_memories", {"query": "tank 4", "peek": True})
+            except Exception as error:
+                return str(error)
+            if done.is_error:
+                return f"error: {cast(Any, done.content[0]).text}"
+            return "found" if done.structured_content["hits"] else "nothing"
+
+        told = Counter(await asyncio.gather(*(ask() for _ in range(1_000))))
+    assert told["found"] > 0
+    assert {one for one in told if one != "found" and "try again" not in one} == set(), told

@@ -1,0 +1,100 @@
+"""The tools: what each takes and gives follows from the description of the API, and which are shown from rights."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+from msgspec import structs
+
+from memquorum.client import Invalid
+from memquorum.core.access import ERASE, FORGET, PUBLISH, READ, RIGHTS
+from memquorum.core.api.endpoints import ENDPOINTS
+from memquorum.core.api.fields import SENTENCES, sentence
+from memquorum.core.api.requests import Filtered
+from memquorum.mcp.server import _told
+from memquorum.mcp.tools import TOOLS, Tool
+
+BY_NAME = {one.name: one for one in TOOLS}
+EACH = pytest.mark.parametrize("tool", TOOLS, ids=lambda one: one.name)
+
+
+def shown(*rights: str) -> set[str]:
+    return {one.name for one in TOOLS if one.opened(frozenset(rights))}
+
+
+def test_every_field_of_every_request_is_said_to_be_something() -> None:
+    bodies = [one.body for one in ENDPOINTS if one.body is not None]
+    said = {field.name: sentence(body.__name__, field.name) for body in bodies for field in structs.fields(body)}
+    assert all(one[0].isupper() or one.startswith("episodic") for one in said.values())
+    assert set(SENTENCES) == set(said), "a sentence for what is no field"
+
+
+@EACH
+def test_its_schemas_are_schemas_of_objects_that_every_argument_is_described_in(tool: Tool) -> None:
+    told = _told(tool)
+    for schema in (told.input_schema, told.output_schema):
+        assert schema is not None and schema["type"] == "object"
+        jsonschema.Draft202012Validator.check_schema(schema)
+    fields = told.input_schema["properties"]
+    fields |= fields.get("filters", {}).get("properties", {})
+    assert [name for name, one in fields.items() if len(one["description"]) < 10] == []
+    assert told.description is not None and told.description.endswith(".")
+
+
+@EACH
+def test_an_unknown_argument_is_refused_by_its_name(tool: Tool) -> None:
+    with pytest.raises(Invalid, match="nonsense"):
+        tool.takes.read({"nonsense": 1})
+
+
+def test_a_key_that_may_only_read_is_shown_no_tool_that_writes() -> None:
+    assert not any(BY_NAME[name].writes for name in shown(READ))
+    assert shown(READ) >= {"search_memories", "get_memory", "explain_memory"}
+    assert shown(PUBLISH) == {"add_memory", "end_session", "get_event_status"}
+    assert "update_memory" in shown(READ, PUBLISH) and "update_memory" not in shown(READ)
+    assert shown(FORGET) == {"propose_forget", "restore_memory", "pin_memory", "unpin_memory", "get_order"}
+    assert shown(ERASE) == {"erase_memories", "get_order"}
+    assert shown(*RIGHTS) == set(BY_NAME) and shown() == set()
+
+
+def test_the_hints_say_what_writes_and_what_destroys() -> None:
+    hints = {one.name: _told(one).annotations for one in TOOLS}
+    assert {name for name, one in hints.items() if one and one.read_only_hint} == {
+        one.name for one in TOOLS if not one.writes
+    }
+    destroys = {name for name, one in hints.items() if one and one.destructive_hint}
+    assert destroys == {"update_memory", "propose_forget", "erase_memories"}
+
+
+def test_filters_are_those_of_a_search_and_a_list_has_more() -> None:
+    search = BY_NAME["search_memories"].takes.schema["properties"]
+    assert set(Filtered.__struct_fields__) - {"namespace", "agent", "peek"} == set(search["filters"]["properties"])
+    listed = BY_NAME["get_memories"].takes.schema["properties"]["filters"]["properties"]
+    assert set(listed) == set(search["filters"]["properties"]) | {"subjects"}
+    read = BY_NAME["search_memories"].takes.read({"query": "q", "top_k": 3, "filters": {"agents": ["ada"]}})
+    assert read == {"query": "q", "k": 3, "agents": ("ada",)}
+    with pytest.raises(Invalid, match="no field of filters"):
+        BY_NAME["search_memories"].takes.read({"query": "q", "filters": {"agent": "ada"}})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("search_memories", {}, "query"),
+        ("search_memories", {"query": 5}, "query"),
+        ("search_memories", {"query": "q", "filters": 7}, "filters"),
+        ("propose_forget", {}, "memory_ids"),
+        ("fetch", {"id": None}, "id"),
+    ],
+)
+def test_what_cannot_be_an_argument_is_refused_where_it_stands(
+    tool: str, arguments: dict[str, object], field: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        BY_NAME[tool].takes.read(arguments)
+    assert refused.value.field == field
+
+
+def test_the_service_s_names_are_told_as_the_tool_s() -> None:
+    told = BY_NAME["search_memories"].takes.named(Invalid("out_of_range", "k", "must lie between 1 and 100"))
+    assert str(told) == "top_k: must lie between 1 and 100"
