@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 
 from memquorum.core.text import lightwords, wording
@@ -508,8 +508,12 @@ class _Language:
     def __init__(self, fillers: str, function: str, phrases: str, light: str) -> None:
         self.fillers = frozenset((*_EVERYWHERE.split(), *fillers.split()))
         self.function = frozenset(function.split()) - self.fillers
-        self.phrases = frozenset(spelled for phrase in phrases.split("|") for spelled in _spelled(phrase))
-        self._light = _Words(light)
+        self._phrases, self._light = phrases, _Words(light)
+
+    @cached_property
+    def phrases(self) -> frozenset[tuple[str, ...]]:
+        """Each phrase as it may be spelled, some 27,000: most processes never ask, and do not wait for them."""
+        return frozenset(spelled for phrase in self._phrases.split("|") for spelled in _spelled(phrase))
 
     def light(self, word: str) -> bool:
         """Whether talk has such a word: a filler, a function word, or a light one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from fastavro.schema import fingerprint, to_parsing_canonical_form
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,13 @@ TICK = ClockTicked("c1", 5)
 
 def test_single_object_encoding_begins_as_the_specification_says() -> None:
     assert CODEC.encode(TICK)[:2] == b"\xc3\x01"
+
+
+def test_a_schema_is_known_by_the_fingerprint_of_the_specification() -> None:
+    """As another implementation computes it."""
+    for name, schema in CURRENT.items():
+        mark = fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO")
+        assert CODEC._prefix[name].hex() == "c301" + mark
 
 
 @pytest.mark.parametrize(
