@@ -11,7 +11,7 @@ import pytest
 
 from streams.batching import taken
 
-SOON_S, LONG_S = 0.05, 5.0
+SOON_S, SHARED_S, LONG_S = 0.05, 0.4, 5.0
 
 
 class Stream:
@@ -43,9 +43,9 @@ async def test_a_batch_has_what_is_there_and_no_more_than_it_may() -> None:
 
 async def test_what_follows_the_first_in_time_shares_its_batch_and_what_comes_later_is_in_the_next() -> None:
     stream = Stream()
-    async with aclosing(taken(stream, 10, SOON_S)) as batches:
+    async with aclosing(taken(stream, 10, SHARED_S)) as batches:
         coming = asyncio.ensure_future(anext(batches))
-        await asyncio.sleep(2 * SOON_S)  # the time is the first one's, and begins with it
+        await asyncio.sleep(2 * SHARED_S)  # the time is the first one's, and begins with it
         stream.put(1)
         await asyncio.sleep(0)
         stream.put(2)

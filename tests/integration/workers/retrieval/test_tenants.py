@@ -40,6 +40,7 @@ from tests.builders import genesis as cluster
 from tests.builders.published import POLICY
 from tests.builders.shard import NAMESPACE as HERS
 from tests.builders.shard import Shard
+from tests.support.waiting import PATIENCE_S
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 
@@ -472,11 +473,14 @@ async def test_questions_that_take_too_long_leave_their_connections_to_others(
     await asked.open()
     try:
         with monkeypatch.context() as slow:
-            slow.setitem(QUERIES._statements, "ping", "SELECT pg_sleep(20)")  # type: ignore[attr-defined]
+            # Longer than anybody waits here: they are free again only where the server gives it up.
+            slow.setitem(QUERIES._statements, "ping", "SELECT pg_sleep(600)")  # type: ignore[attr-defined]
             late = await asyncio.gather(*(asked.ping() for _ in range(8)), return_exceptions=True)
             assert [type(each) for each in late] == [StoreUnavailable] * 8
-        await asyncio.sleep(1)
-        await asked.ping()
+        async with asyncio.timeout(PATIENCE_S):
+            while isinstance((await asyncio.gather(asked.ping(), return_exceptions=True))[0], StoreUnavailable):
+                pass
+        await asyncio.gather(*(asked.ping() for _ in range(2)))
     finally:
         await asked.close()
 
@@ -484,16 +488,22 @@ async def test_questions_that_take_too_long_leave_their_connections_to_others(
 async def test_a_tenant_with_many_slow_questions_leaves_connections_to_the_others(
     databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Reads(databases[0])
+    bounds = Bounds(store_ms=60_000, answer_ms=120_000)
+    asked = Reads(databases[0], bounds)
     await asked.open()
-    monkeypatch.setitem(QUERIES._statements, "encoded", "SELECT 'h', 1 FROM pg_sleep(1)")  # type: ignore[attr-defined]
+    statement = "SELECT 'h', 1 FROM pg_advisory_xact_lock_shared(7)"
+    monkeypatch.setitem(QUERIES._statements, "encoded", statement)  # type: ignore[attr-defined]
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     try:
-        slow = [asyncio.ensure_future(asked.encoded(Sight((THEIRS,)), THEIRS)) for _ in range(32)]
-        await asyncio.sleep(0.3)
-        began = time.perf_counter()
-        for _ in range(4):
-            assert await asked.outcomes(Sight((HERS,)), [(HERS, "e")]) == {}
-        assert time.perf_counter() - began < 0.6
+        async with await psycopg.AsyncConnection.connect(databases[0], autocommit=True) as holder:
+            await holder.execute("SELECT pg_advisory_lock(7)")
+            slow = [asyncio.ensure_future(asked.encoded(Sight((THEIRS,)), THEIRS)) for _ in range(32)]
+            async with asyncio.timeout(PATIENCE_S):
+                while await (await holder.execute(waiting)).fetchone() != (bounds.store_connections_of_one,):
+                    await asyncio.sleep(0.01)
+            for _ in range(4):
+                assert await asked.outcomes(Sight((HERS,)), [(HERS, "e")]) == {}
+            assert not any(one.done() and one.exception() is None for one in slow), "theirs came first"
         # Theirs are answered as far as that goes within the patience with a store that has no connection left.
         told = await asyncio.gather(*slow, return_exceptions=True)
         assert {"h": 1} in told and {type(each) for each in told} <= {dict, StoreUnavailable}
