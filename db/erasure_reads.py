@@ -39,6 +39,11 @@ class ErasureReads:
         wanted = {"shards": list(shards)}
         return dict(await self._account(lambda one: one.execute(QUERIES["retention_times"], wanted).fetchall()))
 
-    async def oldest(self, sight: Sight, shard: int, before: int) -> dict[tuple[str, str], int]:
-        """When the oldest of each namespace and type of a shard occurred that no hold spares, if before a time."""
-        return await self._account(lambda connection: erasure_rows.oldest(connection, shard, before, sight=sight))
+    async def namespaces(self, sight: Sight) -> list[str]:
+        """All namespaces that ever held a memory."""
+        return await self._account(lambda connection: erasure_rows.namespaces(connection, sight=sight))
+
+    async def old(self, sight: Sight, shard: int, asked: Sequence[tuple[str, str, int]]) -> dict[tuple[str, str], int]:
+        """Answers by namespace and type when the oldest occurred that is too old and not spared; see `erasure_rows`."""
+        found = await self._account(lambda one: erasure_rows.old(one, shard, asked, all=False, sight=sight))
+        return {(one.namespace, one.type): one.oldest for one in found}

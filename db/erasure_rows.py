@@ -43,6 +43,15 @@ class Staying(Struct, frozen=True):
     why: str
 
 
+class Old(Struct, frozen=True):
+    """How many memories of a namespace and a type are too old, and when the oldest occurred, in milliseconds."""
+
+    namespace: str
+    type: str
+    count: int
+    oldest: int
+
+
 class _Row(Struct, frozen=True):
     """What of a memory tells whether a summary is made anew."""
 
@@ -116,12 +125,26 @@ def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[st
     return fates(taken, roots, memories, made_of, (), as_of=as_of)
 
 
-def oldest(connection: psycopg.Connection, shard: int, before: int, *, sight: Sight) -> dict[tuple[str, str], int]:
-    """When the oldest memory of a shard occurred that no hold spares, by namespace and type, where that was before a
-    time."""
+def namespaces(connection: psycopg.Connection, *, sight: Sight | None = None) -> list[str]:
+    """All namespaces that ever held a memory."""
     _seen_by(connection, sight)
-    rows = connection.execute(QUERIES["retention_oldest"], {"shard": shard, "before": before})
-    return {(namespace, type): created for namespace, type, created in rows}
+    return [name for (name,) in connection.execute(QUERIES["retention_namespaces"])]
+
+
+def old(
+    connection: psycopg.Connection,
+    shard: int,
+    asked: Sequence[tuple[str, str, int]],
+    *,
+    all: bool = True,
+    sight: Sight | None = None,
+) -> list[Old]:
+    """What of a shard is too old, but for what a hold spares. `asked`: namespace, type, and the time before which that
+    is. Without `all` one is enough of each, and the counts say no more than that."""
+    _seen_by(connection, sight)
+    spaces, types, befores = map(list, zip(*asked, strict=True)) if asked else ([], [], [])
+    wanted = {"shard": shard, "namespaces": spaces, "types": types, "befores": befores, "most": None if all else 1}
+    return [Old(*row) for row in connection.execute(QUERIES["retention_old"], wanted)]
 
 
 def _seen_by(connection: psycopg.Connection, sight: Sight | None) -> None:

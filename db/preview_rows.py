@@ -11,7 +11,9 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
+from db import erasure_rows
 from db.connection import READER, Link
+from db.erasure_rows import Old
 from db.queries import QUERIES
 from db.schedule import found_held, found_weighted
 from db.store import found_quotas
@@ -55,6 +57,14 @@ class Moment:
         for shard, pre_prepare, commits in self._connection.execute(QUERIES["configurations"], wanted):
             found[shard] = follow(codec, found[shard], [(pre_prepare, tuple(commits))])
         return found
+
+    def namespaces(self) -> list[str]:
+        """All namespaces that ever held a memory."""
+        return erasure_rows.namespaces(self._connection)
+
+    def old(self, shard: int, asked: Sequence[tuple[str, str, int]]) -> list[Old]:
+        """What of a shard is too old; see `erasure_rows.old`."""
+        return erasure_rows.old(self._connection, shard, asked)
 
     def alive(self, shard: int, epoch: int, namespace: str | None) -> list[Alive]:
         """What is alive, longest unused first. `epoch`: the next one."""

@@ -689,29 +689,51 @@ SELECT id::text FROM spared
 -- The times of shards.
 SELECT shard, as_of FROM shard WHERE shard = ANY(%(shards)s::integer[])
 
--- :name retention_oldest
--- Of each namespace of a shard and each type, when the oldest occurred that is there still, or that something was made of
--- that is, where that was before a time; but for what is held, and what that was made of.
+-- :name retention_namespaces
+-- All namespaces that ever held a memory.
+SELECT namespace FROM living ORDER BY namespace COLLATE "C"
+
+-- :name retention_old
+-- Of namespaces of a shard and types each what occurred before a time and is there still, or something is that was made of
+-- it, but for what is held and what that was made of: how many, of what is there at most so many, and when the oldest
+-- occurred.
 WITH RECURSIVE spared (id, namespace) AS (
     SELECT memory_id, namespace FROM protection WHERE kind = 'hold' AND shard = %(shard)s
     UNION
     SELECT p.parent, s.namespace
     FROM spared s JOIN provenance p ON p.child = s.id AND p.namespace = s.namespace AND p.follows
-), there (id, namespace) AS (
-    SELECT m.id, m.namespace
-    FROM memory m
-    WHERE m.shard = %(shard)s AND m.tier <> 'gone'
-      AND (m.created < %(before)s OR EXISTS (SELECT FROM provenance p WHERE p.child = m.id AND p.follows))
+), made_of (id, namespace) AS (
+    SELECT p.parent, p.namespace
+    FROM provenance p JOIN memory m ON m.id = p.child AND m.tier <> 'gone'
+    WHERE p.shard = %(shard)s AND p.follows
     UNION
     SELECT p.parent, t.namespace
-    FROM there t JOIN provenance p ON p.child = t.id AND p.namespace = t.namespace AND p.follows
+    FROM made_of t JOIN provenance p ON p.child = t.id AND p.namespace = t.namespace AND p.follows
+), asked (namespace, type, before) AS (
+    SELECT * FROM unnest(%(namespaces)s::text[], %(types)s::text[], %(befores)s::bigint[])
+), old (namespace, type, created) AS (
+    SELECT a.namespace, a.type, o.created
+    FROM asked a
+    CROSS JOIN LATERAL (
+        SELECT m.created
+        FROM memory m
+        WHERE m.namespace = a.namespace AND m.type = a.type AND m.created < a.before AND m.tier <> 'gone'
+          AND m.made_by IS NULL AND NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id)
+        ORDER BY m.created
+        LIMIT %(most)s
+    ) o
+    UNION ALL
+    SELECT a.namespace, a.type, m.created
+    FROM made_of t
+    JOIN memory m ON m.id = t.id AND m.namespace = t.namespace AND m.tier = 'gone' AND m.made_by IS NULL
+        AND m.created < (SELECT max(before) FROM asked)
+    JOIN asked a ON a.namespace = m.namespace AND a.type = m.type AND m.created < a.before
+    WHERE NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id) AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
 )
-SELECT m.namespace, m.type, min(m.created)
-FROM there t
-JOIN memory m ON m.id = t.id
-WHERE m.created < %(before)s AND m.made_by IS NULL AND m.namespace = t.namespace
-  AND NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id) AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
-GROUP BY m.namespace, m.type
+SELECT namespace, type, count(*), min(created)
+FROM old
+GROUP BY namespace, type
+ORDER BY namespace COLLATE "C", type
 
 -- :name erasure_held_back
 -- Of what is spared, the memories that an order by age would take else.

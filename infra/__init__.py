@@ -3,8 +3,8 @@
 1. an installation: `settings`, `genesis`, `topics`, `logins`, `kafkalogins`, `apikeys`, `handout` of keys and
    passwords, `wholefiles`; `provisioning` makes it, `supervisor` runs it: `servers` (of `embedded`), `fleet`,
    `roles` (each process with its adapters; `summariser`), `telemetry`, `logs`, `keeping` (what it does by itself);
-2. the operator's commands: `commands` has them all, `command` says how one is declared. To look: `status`,
-   `checks`, `evidence`, `forget` and `budgets`, `rehearse`, `dlq`, `queries`,
+2. the operator's commands: `commands` has them all, `command` says how one is declared. To look: `status`
+   (`retained`), `checks`, `evidence`, `forget` and `budgets`, `rehearse`, `dlq`, `queries`,
    `learn`, `whatif`. To order: `ordering`, `erase`, `hold`, `restore`; `configuring`,
    `members`, `policy`. To keep in order: `prune`, `reencode`, `sweep` and `sweeps`, `copies`, `vaultbackup`;
 3. `demo`: a log through the whole line; `golden`: the schemas of a release.

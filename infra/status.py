@@ -25,7 +25,7 @@ from rich.text import Text
 from db import erasure_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
-from infra import copies, policy, summariser, supervisor, sweeps, telemetry
+from infra import copies, policy, retained, summariser, supervisor, sweeps, telemetry
 from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
@@ -115,12 +115,14 @@ def show(given: Settings, as_json: bool, watch: bool) -> int:
             time.sleep(_BETWEEN_S)
         return _once(given, found, [before, scrapes(given)], console, as_json)
     seen: deque[dict[str, Scrape]] = deque([scrapes(given)], maxlen=_WINDOW)
+    # What is too old is asked once: in a store that has much of it, that takes longer than a second.
+    old = retained.told(given)
     try:
         with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
             while True:
                 time.sleep(_BETWEEN_S)
                 seen.append(scrapes(given))
-                live.update(_picture(given, supervisor.read_pids(given.run_dir), list(seen)), refresh=True)
+                live.update(_picture(given, supervisor.read_pids(given.run_dir), list(seen), old), refresh=True)
     except KeyboardInterrupt:
         return 0
 
@@ -132,6 +134,7 @@ def _once(
         if found:
             found["withheld"], found["summaries_waiting"] = stored(given)
             found["policies"] = policy.versions(given)
+            found["erased_by_age"] = retained.plain(given)
             found["kept_rebuilds"] = copies.told(given)
             found["swept"] = sweeps.told(given)
             found["summariser"] = summariser.told(given)
@@ -144,11 +147,13 @@ def _once(
     if not found:
         print(f"nothing runs in {given.run_dir}")
         return 1
-    console.print(_picture(given, found, seen))
+    console.print(_picture(given, found, seen, retained.told(given)))
     return 0
 
 
-def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Scrape]]) -> Group | Text:
+def _picture(
+    given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Scrape]], old: Sequence[str] = ()
+) -> Group | Text:
     if not found:
         return Text(f"nothing runs in {given.run_dir}")
     foot = f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})"
@@ -156,7 +161,7 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
         withheld, waiting = stored(given)
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld)
-        foot += "".join(f"\n{one}" for one in (*policy.versions(given), *copies.told(given)))
+        foot += "".join(f"\n{one}" for one in (*policy.versions(given), *old, *copies.told(given)))
         foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}; {waiting} wait for the members' vote"
     foot += "".join(f"\n{about}: {what}" for now in seen[-1].values() for about, what in now.notes.items())
     return Group(_table(found.get("processes", {}), seen), Text(foot))

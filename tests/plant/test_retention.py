@@ -78,6 +78,11 @@ def test_a_rule_that_stands_erases_what_comes_of_age_without_anybodys_word(fleet
         receipt = fleet.later(lambda: r if (r := memory.erasure_receipt(order_id))["attested"] else None)
         assert receipt["order"]["reference"] == "configuration 0"
         verified(fleet, receipt)
+        (rule,) = json.loads(fleet.infra("status", "--json"))["erased_by_age"]
+        assert (rule["after"], rule["shards"]) == ("retained-*=episodic:30d", [0, 1, 2, 3])
+        assert (rule["due"], rule["coming"], rule["overdue"]) == (0, 0, [])
+        assert fleet.now < rule["next_at"] <= fleet.now + HOUR
         fleet.turn(11 * DAY)
         fleet.until(lambda: len(fleet.rows(ORDERS, n="retained-a")) == 2)
         assert fleet.rows(THERE, n="retained-a") == []
+        assert "erased by age: looked last at 2025-" in fleet.infra("status")

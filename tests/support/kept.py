@@ -57,6 +57,10 @@ def put(dsn: str, told: list[Told]) -> list[str]:
     rows = list(enumerate(zip(map(copying.raw_id, ids), told, strict=True)))
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
+        connection.execute(
+            "INSERT INTO living SELECT 0, name, 1 FROM unnest(%s::text[]) AS t (name) ON CONFLICT DO NOTHING",
+            [list({one.namespace for one in told})],
+        )
         copying.copy(connection, "memory_copy", (
             copying.raw(Memory(
                 m, 0, t.namespace, t.agent, t.agent, f"e{at}", t.tier, 1_000 * at, len(t.text),

@@ -19,16 +19,22 @@ from db.reads import Reads
 from memquorum.core.access import ERASE, EVERYONE
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.ids import shard_of
 from memquorum.core.orders import aged
 from memquorum.core.orders.envelope import SERVICE
 from memquorum.core.orders.erase import AGE, ERASURE
 from memquorum.core.policy import retention
 from memquorum.core.records import ErasureOrdered
+from memquorum.core.retrieval.telling import moment
+from memquorum.telemetry.health import Health
 from workers.retrieval.configurations import Configurations
 
 log = logging.getLogger("memquorum.retrieval")
 
 BY = "rule of retention"
+ABOUT = "erased by age"
+"""What the process's health calls it."""
+_KEYLESS = "this service has no key of service:erasure"
 # Fixed for ever: the same rule at the same time is the same order.
 _ORDERS = uuid.UUID("1b6f8a02-6f3d-5c47-9f5e-726574656e74")
 
@@ -53,13 +59,23 @@ class Retaining:
     """Gives the orders of all shards. Of one process; what it forgets is only asked for again."""
 
     def __init__(
-        self, genesis: Genesis, codec: Codec, seed: bytes | None, configurations: Configurations, send: Send
+        self,
+        genesis: Genesis,
+        codec: Codec,
+        seed: bytes | None,
+        configurations: Configurations,
+        send: Send,
+        *,
+        health: Health | None = None,
     ) -> None:
-        """`seed`: of service:erasure, where this process has it. `send`: see `Service.send`."""
+        """`seed`: of service:erasure, where this process has it. `send`: see `Service.send`. `health`: is told when it
+        looked last, or that it cannot give orders."""
         self._genesis, self._codec, self._seed = genesis, codec, seed
-        self._configurations, self._send = configurations, send
+        self._configurations, self._send, self._health = configurations, send, health or Health()
         # By shard: the configuration, and the last turn in which it was looked for what is too old.
         self._looked: dict[int, tuple[int, int]] = {}
+        # By shard: its time then, and how many orders were given.
+        self._gave: dict[int, tuple[int, int]] = {}
         self._complained = False
 
     async def look(self, reads: Reads) -> None:
@@ -67,32 +83,40 @@ class Retaining:
         and what `send` raises: then the next look gives what is left."""
         of = {shard: self._configurations.of(shard) for shard in range(self._genesis.shards)}
         ruled = {shard: genesis for shard, genesis in of.items() if retention(genesis.policy.erase)}
+        self._health.alarm(ABOUT, _KEYLESS if ruled and self._seed is None else None)
         if not ruled:
             return
         if self._seed is None:
             if not self._complained:
                 self._complained = True
-                log.error("nothing is erased by the rule of the policy: this service has no key of service:erasure")
+                log.error("nothing is erased by the rule of the policy: %s", _KEYLESS)
             return
         for shard, as_of in (await reads.times(list(ruled))).items():
             genesis = ruled[shard]
-            turn = genesis.config, as_of // genesis.policy.erase.every_ms
+            turn = genesis.config, aged.turn(genesis.policy.erase, as_of)
             if self._looked.get(shard) != turn:
-                for order in await self._due(reads, shard, genesis, as_of):
+                orders = await self._due(reads, shard, genesis, as_of)
+                for order in orders:
                     await self._give(order, self._seed)
                 self._looked[shard] = turn
+                self._gave[shard] = as_of, len(orders)
+                self._health.note(ABOUT, self._told())
+
+    def _told(self) -> str:
+        """When it looked last, by the shards' time, and what it gave then."""
+        last, gave = max(at for at, _ in self._gave.values()), sum(count for _, count in self._gave.values())
+        return f"looked last at {moment(last)}; orders at the last look at each shard: {gave}"
 
     async def _due(self, reads: Reads, shard: int, genesis: Genesis, as_of: int) -> list[ErasureOrdered]:
         """The orders of a shard at its time: of each namespace that holds something that is too old."""
-        policy = genesis.policy
-        at = as_of // policy.erase.every_ms * policy.erase.every_ms
-        youngest = min(age for rule in retention(policy.erase) for age in rule.ages.values())
-        oldest = await reads.oldest(EVERYONE.sight(ERASE), shard, at - youngest)
+        policy, sight = genesis.policy, EVERYONE.sight(ERASE)
+        names = [name for name in await reads.namespaces(sight) if shard_of(name, self._genesis.shards) == shard]
+        old = await reads.old(sight, shard, aged.asked(policy, names, as_of))
         return [
-            ordered(genesis, namespace, named, at)
-            for namespace in sorted({name for name, _ in oldest})
-            for named in aged.due(policy, namespace, at)
-            if any(oldest.get((namespace, one), named.before) < named.before for one in named.types)
+            ordered(genesis, name, named, aged.turn(policy.erase, as_of))
+            for name in names
+            for named in aged.due(policy, name, as_of)
+            if any((name, one) in old for one in named.types)
         ]
 
     async def _give(self, order: ErasureOrdered, seed: bytes) -> None:

@@ -78,7 +78,7 @@ class Service:
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.genesis, self.codec, self.bounds, self.redaction = genesis, codec, bounds, redaction
         self.configurations = Configurations(codec, genesis)
-        self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send)
+        self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send, health=shown.health)
         self.encoder, self.before = encoder, before
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.

@@ -87,6 +87,8 @@ CREATE INDEX memory_slot ON memory (namespace, key) WHERE key IS NOT NULL AND ti
 CREATE INDEX memory_alive ON memory (namespace, tier);
 -- Page by page in the order of time.
 CREATE INDEX memory_listed ON memory (namespace, created, id);
+-- What is older than a rule lets it be, whatever else there is.
+CREATE INDEX memory_old ON memory (namespace, type, created) WHERE tier <> 'gone' AND made_by IS NULL;
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
 CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier IN ('sealed', 'draft');
 -- Summaries that wait for their vote.

@@ -74,7 +74,7 @@ class Erasures:
         self._rules = rules
         self._ids: dict[str, list[str]] = {}
         self._said: dict[str, Names] = {}
-        self._kin: dict[str, Kin] = {}
+        self.kin: dict[str, Kin] = {}
         # What each summary was made of.
         self._made_of: dict[str, list[str]] = {}
         self._sent: dict[str, set[str]] = {}
@@ -151,7 +151,7 @@ class Erasures:
                     own, detail.agent, detail.subject, detail.source, detail.type, detail.occurred_at
                 )  # fmt: skip
         for made in change.of(Provenance):
-            self._kin.setdefault(made.namespace, Kin()).add(made)
+            self.kin.setdefault(made.namespace, Kin()).add(made)
             if entry.effect == "drafted":
                 self._made_of.setdefault(made.child, []).append(made.parent)
         for sent in change.of(Disclosure):
@@ -203,7 +203,7 @@ class Erasures:
             named = matching(order.selector, order.value)
             marks = (self._marks(own, known) for own in mine)
             roots = [one.id for one in marks if one is not None and named(one)]
-        kin = self._kin.get(order.namespace, Kin())
+        kin = self.kin.get(order.namespace, Kin())
         gone = {own for namespace, own in self.erased if namespace == order.namespace}
         held = [own for own, kind in known.protected if kind == HOLD]
         taken = kin.taken(order.selector, roots, known.memories, gone, held)

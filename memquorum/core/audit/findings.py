@@ -53,6 +53,8 @@ class Kind(StrEnum):
     """An erasure whose order nobody had to follow, or that it is not about."""
     ERASURE_INCOMPLETE = "erasure_incomplete"
     """An erasure that left out what its order names, or has too few entries."""
+    ERASURE_OVERDUE = "erasure_overdue"
+    """What a rule of retention says is to be erased is there, and nobody ordered it for a whole turn of the rule."""
     ORDER_REPEATED = "order_repeated"
     """An order that was answered before, and had an effect again."""
 

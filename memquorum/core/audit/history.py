@@ -25,6 +25,7 @@ from memquorum.core.audit import disclosed, patches, rehearsals
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
+from memquorum.core.audit.overdue import Overdue
 from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
 from memquorum.core.audit.scores import Scores
@@ -53,7 +54,7 @@ from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.patch import PATCH
-from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.protect import HOLD, PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
@@ -106,10 +107,9 @@ class History:
         self.erasures = Erasures(rules)
         self.restores = Restores(rules)
         self.protections = Protections(rules)
-        # Digests of the orders that were answered.
-        self._answered: set[bytes] = set()
+        self._answered: set[bytes] = set()  # digests of orders
         self._grounds: dict[str, Grounds] = {}
-        self._slots, self._scores = Slots(), Scores(findings.counts)
+        self._slots, self._scores, self._overdue = Slots(), Scores(findings.counts), Overdue()
         self._accepted = -1
         # Of what is read beside the accepted stream, the last offset that was applied.
         self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1}
@@ -376,6 +376,7 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
+        self._overdue.absorb(change, detail, self._configuration.policy.erase)
         self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))
         grounds.note(self._grounds, (*change.of(Provenance), *change.of(Conflict)))
@@ -428,6 +429,15 @@ class History:
 
     def _note(self, entry: JournalEntry, kind: Kind, expected: object, found: object) -> None:
         self._findings.add(kind, entry.seq, f"effect {entry.effect!r}", expected, found)
+
+
+def finish(history: History) -> None:
+    """A journal has been followed to its end: what is overdue there is a finding."""
+    held = (own for own, kind in history.protections.standing if kind == HOLD)
+    history._overdue.judge(
+        history.configuration.policy, history.memories, held=held, kin=history.erasures.kin,
+        erased=history.erasures.erased, findings=history._findings,
+    )  # fmt: skip
 
 
 def _judge_patched(history: History, entry: JournalEntry, detail: Patched) -> None:

@@ -22,7 +22,7 @@ from memquorum.core.audit.agreed import Agreed, Words
 from memquorum.core.audit.chain import Chain, Heads, Link, Source
 from memquorum.core.audit.coverage import Coverage
 from memquorum.core.audit.findings import Findings, Kind, ShardReport
-from memquorum.core.audit.history import History
+from memquorum.core.audit.history import History, finish
 from memquorum.core.audit.witness import Store, Witness
 from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Decided
@@ -93,6 +93,8 @@ class _Audit:
             self._coverage.finish()
             if waits is not None and not self._findings.kept:
                 self._coverage.nothing_journalled(waits)
+        if self._chain.intact:
+            finish(self._history)
         if self._agreed is not None:
             self._agreed.finish()
         chain, findings = self._chain, self._findings

@@ -188,6 +188,10 @@ class Kin:
         if made.echo:
             self._alike.add(made.child, made.parent, made.agent)
 
+    def made_of(self, ids: Iterable[str]) -> set[str]:
+        """All that those were made of, over any number of steps, and those."""
+        return _reached(ids, self._parents)
+
     def taken(
         self,
         selector: str,

@@ -59,13 +59,13 @@ def written(types: Iterable[str], before: int) -> str:
     if not 0 <= before <= _LATEST:
         raise BadAge("before", "no moment between 1970 and 9999; send milliseconds since the epoch")
     said = ",".join(one for one in TYPES if one in named)
-    return f"{said}{_BETWEEN}{_moment(before)}"
+    return f"{said}{_BETWEEN}{moment(before)}"
 
 
 def read(value: str) -> Aged:
     """What a value names. Raises BadAge for any that `written` does not give: one order has one writing."""
-    said, _, moment = value.partition(_BETWEEN)
-    before = _read(moment)
+    said, _, told = value.partition(_BETWEEN)
+    before = _read(told)
     if before is None:
         raise BadAge("before", f"no moment in {value[:80]!r}; as in {written((), 0)!r}")
     found = Aged(tuple(said.split(",")), before)
@@ -82,13 +82,22 @@ def rule_of(policy: ErasePolicy, namespace: str) -> Retention | None:
 def due(policy: Policy, namespace: str, as_of: int) -> list[Aged]:
     """What a namespace's rule erases at a time of its shard: for each age the types that it is for, before the last
     whole `erase.every_ms` that this age was over. None where no rule fits."""
-    every = policy.erase.every_ms
     rule = rule_of(policy.erase, namespace)
     if rule is None:
         return []
-    ages = sorted(set(rule.ages.values()))
-    found = (Aged(tuple(t for t in TYPES if rule.ages.get(t) == age), as_of // every * every - age) for age in ages)
+    ages, at = sorted(set(rule.ages.values())), turn(policy.erase, as_of)
+    found = (Aged(tuple(t for t in TYPES if rule.ages.get(t) == age), at - age) for age in ages)
     return [one for one in found if one.before > 0]
+
+
+def turn(policy: ErasePolicy, as_of: int) -> int:
+    """The last time at which it was looked for what is too old, at a time of a shard."""
+    return as_of // policy.every_ms * policy.every_ms
+
+
+def asked(policy: Policy, namespaces: Iterable[str], as_of: int) -> list[tuple[str, str, int]]:
+    """What is too old at a time of the shard of these namespaces, as a store is asked: namespace, type, before when."""
+    return [(name, type, one.before) for name in namespaces for one in due(policy, name, as_of) for type in one.types]
 
 
 def borne_out(policy: Policy, namespace: str, aged: Aged, at: int) -> bool:
@@ -102,7 +111,7 @@ def borne_out(policy: Policy, namespace: str, aged: Aged, at: int) -> bool:
 # The calendar's own module reaches for a clock, and numpy is more than a client should wait for.
 
 
-def _moment(ms: int) -> str:
+def moment(ms: int) -> str:
     """Milliseconds since the epoch in ISO 8601, in UTC."""
     days, rest = divmod(ms, _DAY_MS)
     seconds, millis = divmod(rest, 1000)
@@ -115,9 +124,9 @@ def _moment(ms: int) -> str:
     return f"{date}T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{millis:03}Z"
 
 
-def _read(moment: str) -> int | None:
-    """The milliseconds of what `_moment` gave; None for what it gives of none."""
-    said = _MOMENT.fullmatch(moment)
+def _read(told: str) -> int | None:
+    """The milliseconds of what `moment` gave; None for what it gives of none."""
+    said = _MOMENT.fullmatch(told)
     if said is None:
         return None
     year, month, day, hour, minute, second, millis = map(int, said.groups())
@@ -125,4 +134,4 @@ def _read(moment: str) -> int | None:
     of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
     days = year // 400 * 146_097 + year % 400 * 365 + year % 400 // 4 - year % 400 // 100 + of_year - 719_468
     ms = days * _DAY_MS + (hour * 3600 + minute * 60 + second) * 1000 + millis
-    return ms if 0 <= ms <= _LATEST and _moment(ms) == moment else None
+    return ms if 0 <= ms <= _LATEST and moment(ms) == told else None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from infra import status, telemetry
+from infra import retained, status, telemetry
 from infra.settings import Settings
 from infra.status import Line, Scrape, lines, quantile
 from infra.telemetry import watched
@@ -141,7 +141,7 @@ def test_what_a_process_did_last_stands_below_the_table_and_not_among_what_is_am
     )  # fmt: skip
     found = {"state": "starting", "step": "all", "supervisor": 1, "processes": {"rehearsal": {"state": "running"}}}
     console = Console(file=io.StringIO(), width=120)
-    console.print(status._picture(place, found, seen))
+    console.print(status._picture(place, found, seen, ()))
     told = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert "rehearsals: none since this process began; it waits" in told
 
@@ -160,3 +160,18 @@ def test_metrics_are_listed_with_their_sentences() -> None:
 def test_cells_leave_out_what_a_stage_has_not() -> None:
     line = Line("commit", taken=1234.5, sent=0.5, lag=None, p50=None, p99=12.34, open=None, refused=0)
     assert status._cells(line) == ["1,234", "0.5", "", "", "12", "", ""]
+
+
+def test_a_rule_of_retention_is_told_with_what_is_due() -> None:
+    of = {"namespace": "team-a", "type": "episodic", "count": 1_200, "oldest": 1_750_000_000_000}
+    rule = {
+        "after": "team-*=episodic:90d", "every_ms": 86_400_000, "shards": [0, 2], "next_at": 1_750_086_400_000,
+        "due": 1_200, "coming": 1, "overdue": [of],
+    }  # fmt: skip
+    assert retained._line(rule) == (
+        "erased by age, in shard 0, 2: team-*=episodic:90d; every 1 d, next at 2025-06-16 15:06:40 UTC, 1 memory then; "
+        "due now: 1,200 (1,200 episodic of team-a, the oldest of 2025-06-15 15:06:40 UTC)"
+    )
+    many = [of | {"oldest": of["oldest"] + at} for at in range(5)]  # type: ignore[operator]
+    assert retained._line(rule | {"overdue": many}).endswith("; and more, of 2 others)")
+    assert retained._line(rule | {"due": 0, "coming": 0, "overdue": []}).endswith("0 memories then; due now: 0")

@@ -14,7 +14,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.aged import CLOCKS_MS
 from memquorum.core.policy import ErasePolicy, ForgetPolicy
 from memquorum.core.records import Erased, OrderAccepted
-from tests.builders import genesis, protections
+from tests.builders import genesis, protections, votes
 from tests.builders.erased import ALL, AT, GENESIS, D, filled, order
 from tests.builders.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
 from tests.builders.policies import by_the_paper
@@ -242,3 +242,81 @@ def test_an_order_of_a_rule_says_what_that_rule_says(codec: Codec, value: str, a
     found = OLDER | ({"f": "short-term"} if "task" in value else {})
     public = publish(aged(codec, found, at, RULED, value=value, rule=rule, ordered_at=at))
     assert kinds(public.audit()) == ([Kind.ORDER_INVALID] if wrong else [])
+
+
+TURN = 60_000
+"""Of the rule; what was said at the first second is an hour old at this turn after the hour, and not before."""
+
+
+def neglected(
+    codec: Codec, *turns: int, made: Genesis = RULED, between: Callable[[Shard], object] | None = None
+) -> Shard:
+    """Of a c was made; b is held, and so is what was made of d; f is of another type. Nobody orders
+    anything at these turns after the hour; `between` the first and the next of them something happens."""
+    shard = Shard(codec, made)
+    shard.tick(1_000)
+    for name in "abd":
+        shard.episode(name)
+    shard.episode("c", at=HOUR, derives_from=(memory_id("a"),))
+    shard.episode("e", at=HOUR, derives_from=(memory_id("d"),))
+    shard.episode("f", type="task")
+    for number, name in ((1, "b"), (3, "e")):
+        shard.protect(protections.accepted(codec, "hold", memory_id(name), number, cluster=made.cluster))
+    for at, turn in enumerate(turns):
+        shard.tick(HOUR + turn * TURN)
+        if at == 0 and between is not None:
+            between(shard)
+    return shard
+
+
+def overdue(shard: Shard) -> list[str]:
+    found = publish(shard).audit(store=True, accepted=True).findings
+    assert {one.kind for one in found} <= {Kind.ERASURE_OVERDUE}
+    return [f"{one.where}: {one.found}" for one in found]
+
+
+ONE = ["episodic memories of 'greenhouse': 1 that nobody ordered to erase, the oldest of 1970-01-01T00:00:01.000Z"]
+
+
+def test_what_is_too_old_and_nobody_ordered_for_a_whole_turn_is_found(codec: Codec) -> None:
+    assert overdue(neglected(codec, 1, 2)) == ONE
+    assert overdue(neglected(codec, 1, 2, 9)) == ONE
+
+
+@pytest.mark.parametrize("turns", [(), (1,), (0, 1), (0,), (7,)])
+def test_what_has_just_come_of_age_is_not_overdue_however_far_time_has_gone(
+    codec: Codec, turns: tuple[int, ...]
+) -> None:
+    assert overdue(neglected(codec, *turns)) == []
+
+
+def test_without_a_rule_nothing_is_overdue(codec: Codec) -> None:
+    assert overdue(neglected(codec, 1, 2, 9, made=GENESIS)) == []
+
+
+def test_what_was_ordered_is_not_overdue(codec: Codec) -> None:
+    def order_it(shard: Shard) -> None:
+        wanted = ordered(RULED, "age", OLD, rule=0, ordered_at=HOUR + TURN)
+        data = signed(codec, RULED, wanted, "service:erasure")
+        shard.erase(accepted(wanted, data, HOUR + TURN), among(NAMESPACE, {"a": "short-term", "c": "short-term"}))
+
+    assert overdue(neglected(codec, 1, 2, between=order_it)) == []
+
+
+def test_what_came_late_or_was_let_go_by_a_hold_has_a_turn_of_its_own(codec: Codec) -> None:
+    def release(shard: Shard) -> None:
+        order = protections.accepted(codec, "release", memory_id("b"), 2, cluster=RULED.cluster)
+        shard.protect(order)
+        shard.episode("late", at=1_001)
+
+    assert overdue(neglected(codec, 1, 2, between=release)) == ONE
+    assert overdue(neglected(codec, 1, 2, 3, between=release)) == [ONE[0].replace("1 that", "3 that")]
+
+
+def test_what_is_gone_is_overdue_as_long_as_something_that_was_made_of_it_is_there(codec: Codec) -> None:
+    def forget(shard: Shard) -> None:
+        shard.decide([votes.proposal(memory_id("a"), "forget")])
+        shard.tick(HOUR + TURN + 600)
+        shard.destroy(memory_id("a"))
+
+    assert overdue(neglected(codec, 1, 2, between=forget)) == ONE

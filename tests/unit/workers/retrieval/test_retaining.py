@@ -16,9 +16,10 @@ from memquorum.core.orders.envelope import SERVICE
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.policy import ErasePolicy, Policy
 from memquorum.core.records import ErasureOrdered
+from memquorum.telemetry.health import Health
 from tests.builders import erasures, genesis
 from workers.retrieval.configurations import Configurations
-from workers.retrieval.retaining import Retaining
+from workers.retrieval.retaining import ABOUT, Retaining
 from workers.retrieval.service import KafkaUnavailable
 
 DAY = 86_400_000
@@ -29,20 +30,25 @@ SEED = genesis.seed_of("service:erasure")
 
 
 class Store:
-    """Where the shards stand, and what is old there."""
+    """Where the shards stand, and when the oldest of a namespace and a type occurred there."""
 
     def __init__(self) -> None:
         self.as_of = {0: AT + 5, 1: AT + 7}
-        self.old: dict[int, dict[tuple[str, str], int]] = {0: {}, 1: {}}
-        self.asked: list[tuple[int, int]] = []
+        self.oldest: dict[tuple[str, str], int] = {}
+        self.asked: list[int] = []
 
     async def times(self, shards: list[int]) -> dict[int, int]:
         return {shard: self.as_of[shard] for shard in shards}
 
-    async def oldest(self, sight: Sight, shard: int, before: int) -> dict[tuple[str, str], int]:
+    async def namespaces(self, sight: Sight) -> list[str]:
         assert sight.namespaces == ("*",)
-        self.asked.append((shard, before))
-        return {key: at for key, at in self.old[shard].items() if at < before}
+        return sorted({name for name, _ in self.oldest})
+
+    async def old(self, sight: Sight, shard: int, asked: list[tuple[str, str, int]]) -> dict[tuple[str, str], int]:
+        assert sight.namespaces == ("*",)
+        self.asked.append(shard)
+        times = ((name, kind, self.oldest.get((name, kind), before), before) for name, kind, before in asked)
+        return {(name, kind): at for name, kind, at, before in times if at < before}
 
 
 class Desk:
@@ -54,7 +60,13 @@ class Desk:
         configurations = Configurations(codec, FOUNDING)
         for shard in ruled:
             configurations._now[shard] = of(3)
-        self.retaining = Retaining(FOUNDING, codec, seed, configurations, self.send)
+        self.health = Health()
+        self.retaining = Retaining(FOUNDING, codec, seed, configurations, self.send, health=self.health)
+
+    def says(self, what: str) -> Any:
+        """What the process says of it: `notes` or `alarms`."""
+        told: Any = self.health.able()[1].get(what, {})
+        return told.get(ABOUT)
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         if self.away:
@@ -80,17 +92,18 @@ def of(config: int, policy: ErasePolicy = RULE) -> Genesis:
 
 async def test_what_is_too_old_is_ordered_once_in_a_turn(codec: Codec) -> None:
     desk = Desk(codec, 0)
-    desk.store.old[0] = {
+    desk.store.oldest = {
         ("team-a", "episodic"): AT - 2 * DAY - 1, ("team-a", "task"): AT - 3 * DAY, ("team-b", "task"): 7,
-        ("team-c", "social"): AT - 2 * DAY - 1, ("team-c", "episodic"): AT - 2 * DAY, ("elsewhere", "episodic"): 1,
-        ("team-d", "semantic"): 1,
+        ("team-e", "social"): AT - 2 * DAY - 1, ("team-e", "episodic"): AT - 2 * DAY, ("mill", "episodic"): 1,
+        ("team-d", "semantic"): 1, ("team-c", "task"): 1,
     }  # fmt: skip
     two, three = aged.written(("episodic", "social"), AT - 2 * DAY), aged.written(("task",), AT - 3 * DAY)
-    assert await desk.look() == [("team-a", two), ("team-b", three), ("team-c", two)]
-    assert desk.store.asked == [(0, AT - 2 * DAY)], "of a shard without a rule nothing is asked"
+    assert await desk.look() == [("team-a", two), ("team-b", three), ("team-e", two)]
+    assert desk.says("notes") == "looked last at 2024-10-04 00:00:00 UTC; orders at the last look at each shard: 3"
+    assert desk.store.asked == [0], "of a shard without a rule nothing is asked"
     desk.store.as_of[0] = AT + DAY - 1
     assert await desk.look() == [] and len(desk.store.asked) == 1
-    desk.store.old[0] = {("team-a", "task"): AT - 3 * DAY}
+    desk.store.oldest = {("team-a", "task"): AT - 3 * DAY}
     desk.store.as_of[0] = AT + DAY
     assert await desk.look() == [("team-a", aged.written(("task",), AT - 2 * DAY))]
 
@@ -100,7 +113,7 @@ async def test_an_order_names_its_rule_and_is_the_same_from_whoever_gives_it(cod
     for later in (0, 60_000):
         desk = Desk(codec, 0)
         desk.store.as_of[0] += later
-        desk.store.old[0] = {("team-a", "task"): 7}
+        desk.store.oldest = {("team-a", "task"): 7}
         await desk.look()
         sent += desk.sent
     assert sent[0] == sent[1]
@@ -112,18 +125,17 @@ async def test_an_order_names_its_rule_and_is_the_same_from_whoever_gives_it(cod
 
 async def test_what_could_not_be_sent_is_ordered_at_the_next_look(codec: Codec) -> None:
     desk = Desk(codec, 0, 1)
-    for shard in (0, 1):
-        desk.store.old[shard] = {(f"team-{shard}", "task"): 7}
+    desk.store.oldest = {("team-a", "task"): 7, ("team-c", "task"): 7}
     desk.away = True
     with pytest.raises(KafkaUnavailable):
         await desk.look()
     desk.away = False
-    assert [name for name, _ in await desk.look()] == ["team-0", "team-1"]
+    assert [name for name, _ in await desk.look()] == ["team-a", "team-c"]
 
 
 async def test_another_policy_is_looked_at_at_once(codec: Codec) -> None:
     desk = Desk(codec, 0)
-    desk.store.old[0] = {("mill", "task"): 7}
+    desk.store.oldest = {("mill", "task"): 7}
     assert await desk.look() == []
     desk.retaining._configurations._now[0] = of(4, ErasePolicy("*=task:1d"))
     (told,) = await desk.look()
@@ -133,7 +145,8 @@ async def test_another_policy_is_looked_at_at_once(codec: Codec) -> None:
 async def test_without_its_key_or_a_rule_nothing_is_ordered(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:
     for ruled, seed in (((), SEED), ((0,), None)):
         desk = Desk(codec, *ruled, seed=seed)
-        desk.store.old[0] = {("team-a", "task"): 7}
+        desk.store.oldest = {("team-a", "task"): 7}
         assert await desk.look() == await desk.look() == []
+        assert desk.says("alarms") == ("this service has no key of service:erasure" if ruled else None)
     told: list[Any] = [one for one in caplog.messages if "no key of service:erasure" in one]
     assert len(told) == 1
