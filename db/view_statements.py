@@ -176,14 +176,14 @@ AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id A
 """
 WEIGHTS = """
 SELECT w.memory_id, w.tier, m.created, m.last_access, m.salience_ppm, w.type, w.tokens, m.reads + m.reinforced,
-       m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs, w.linked,
-       (SELECT group_concat(DISTINCT kind) FROM protected p WHERE p.memory_id = w.memory_id), w.fades, m.touched
+       m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs, w.linked, w.fades, m.touched
 FROM weight w
 CROSS JOIN place p ON p.memory_id = w.memory_id
 CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
 WHERE w.namespace = ? AND w.tier IN ('short-term', 'long-term')
 ORDER BY w.memory_id
 """
+PROTECTIONS = "SELECT DISTINCT memory_id, kind FROM protected ORDER BY memory_id, kind"
 WEIGHED_NAMESPACES = "SELECT DISTINCT namespace FROM weight"
 FORGOTTEN = "SELECT accepted_offset, memory_ids FROM forgotten"
 # What is let go of for good is at no place of its namespace any more.

@@ -74,18 +74,21 @@ class ViewWeights:
         # What was used after the vote to forget began is alive: that vote did not count.
         found = self._connected().execute(sql.WEIGHTS, (namespace,))
         rows = [row[:-1] for row in found if row[-1] > gone.get(row[0], -1)]
-        others = (f"{needs},{linked}" for *_, needs, linked, _, _ in rows)
+        protected = dict[str, list[str]]()
+        for memory_id, kind in self._connected().execute(sql.PROTECTIONS):
+            protected.setdefault(memory_id, []).append(kind)
+        others = (f"{needs},{linked}" for *_, needs, linked, _ in rows if needs or linked)
         links = Counter(other for told in others for other in set(told.split(",")) if other)
         return [
             Weighted(
                 Candidate(memory_id, namespace, tier, created, last_access, salience, early=False, fades=bool(fades)),
                 type_, tokens, uses, sensitivity, 0, links[memory_id],
-                needs=tuple(filter(None, needs.split(","))),
+                needs=tuple(filter(None, needs.split(","))) if needs else (),
                 rests=False,
-                protections=tuple(filter(None, (protections or "").split(","))),
+                protections=tuple(protected.get(memory_id, ())),
                 worth_ppm=worth,
                 novelty_ppm=novelty,
             )
             for memory_id, tier, created, last_access, salience, type_, tokens, uses, sensitivity, worth, novelty,
-            needs, _, protections, fades in rows
+            needs, _, fades in rows
         ]  # fmt: skip

@@ -192,7 +192,7 @@ class DueMemory(Struct, frozen=True):
     tier: str = SHORT_TERM
 
 
-class Candidate(Struct, frozen=True):
+class Candidate(Struct, frozen=True, gc=False):
     """A memory that may be nominated. Times in milliseconds."""
 
     memory_id: str
@@ -258,7 +258,7 @@ class ShardStatus(Struct, frozen=True):
     alive: int
 
 
-class Weighted(Struct, frozen=True):
+class Weighted(Struct, frozen=True, gc=False):
     """A memory that is alive, or a summary that waits for its vote, as a budget weighs it (`core.budgets`).
 
     `tokens`: of its content, a summary's that waits by its characters; `uses`: how often it was read or said again;

@@ -7,7 +7,7 @@
 4. `ledger`: a namespace's memories, its weight, and the plan of what goes until it fits its budget;
 5. `limits`: the budget of a namespace; `weighing`: from what a store knows of a memory to an item;
 6. `claims`: what a proposal says of all this, and whether that follows;
-7. `least`: where a member finds memories in its own order.
+7. `least`: where a member finds memories in its own order; `at_once`: that order, of all that there is at one time.
 
 A policy nominates; members vote. Nothing here knows who asks: a nomination, a preview, a replay of one's own topics
 and a benchmark use the same Ledger:

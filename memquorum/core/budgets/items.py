@@ -41,7 +41,7 @@ _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _PPM = Decimal(PPM)
 
 
-class Item(Struct, frozen=True):
+class Item(Struct, frozen=True, gc=False):
     """A living memory. Times in milliseconds, the rest in millionths, where nothing else is said.
 
     `type`: one of `facets.TYPES`; `tokens`: its weight, at least 1; `uses`: how often it was read or said again;

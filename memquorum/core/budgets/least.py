@@ -15,8 +15,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from memquorum.core.budgets.at_once import Order
 from memquorum.core.budgets.items import Item, place
-from memquorum.core.budgets.ledger import Ledger
 from memquorum.core.policy import PPM, Budget, BudgetPolicy
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.ports import Candidate, Weighted
@@ -44,21 +44,18 @@ def places(
 ) -> Mapping[str, Place]:
     """The places of the memories that are asked for, in this order, of all that a namespace holds, in tokens."""
     drawn = budget.policy == "random"
-    ledger = Ledger(budget.policy, policy)
-    for one in items:
-        ledger.put(one)
-    held, over = ledger.tokens, ledger.tokens - budget.tokens
+    order = Order(items, budget.policy, policy, as_of)
+    held, over = order.tokens, order.tokens - budget.tokens
     if over <= 0:
         return dict.fromkeys(asked, NOWHERE)
     # The lots are not the nominator's: only what may go at all is asked of the order.
     reach = 0 if drawn else budget.tokens - budget.tokens * policy.margin_ppm // PPM
     # Who nominates what goes first asks for the beginning alone; the rest is looked for only where that is not so.
     most = 2 * len(asked) + 64
-    least = ledger.plan(reach, as_of, most=most)
-    if len(least.goes) == most and not {one.memory_id for one in least.goes}.issuperset(asked):
-        least = ledger.plan(reach, as_of)
-    order = [(going.memory_id, going.tokens) for going in least.goes]
-    return _places(order, held, over, asked, alike=drawn)
+    least = order.goes(reach, most=most)
+    if len(least) == most and not {memory_id for memory_id, _ in least}.issuperset(asked):
+        least = order.goes(reach, named={memory_id for memory_id, _ in least})
+    return _places(least, held, over, asked, alike=drawn)
 
 
 def crowded(
@@ -91,9 +88,10 @@ def _places(
 ) -> Mapping[str, Place]:
     """`order`: what goes, with what it weighs; `held`, `over`: what there is, and what is too much; `alike`: all of
     the order goes first."""
-    weighs, before, at = dict(order), dict[str, int](), 0
+    wanted, before, weighs, at = frozenset(asked), dict[str, int](), dict[str, int](), 0
     for memory_id, weight in order:
-        before[memory_id] = 0 if alike else at * PPM // held
+        if memory_id in wanted:
+            before[memory_id], weighs[memory_id] = 0 if alike else at * PPM // held, weight
         at += weight
     found, covered = dict[str, Place](), 0
     for memory_id in asked:

@@ -220,7 +220,7 @@ class Fading:
 
     def _show(self, entry: Entry, step: int | None) -> None:
         assert self._now is not None
-        fades = 0 if step is None else _left(self._now - step)
+        fades = 0 if step is None else left(self._now - step)
         heapq.heappush(self._heads, (entry[0] + fades, *entry[1:], step))
 
     def _compact(self) -> None:
@@ -235,6 +235,6 @@ class Fading:
 
 
 @lru_cache(maxsize=8192)
-def _left(steps: int) -> int:
+def left(steps: int) -> int:
     """e^(−steps · 1 %) in millionths."""
     return int((Decimal(-steps) * STEP_PPM / PPM).exp() * PPM)
