@@ -21,7 +21,7 @@ def _mcp(parsed: argparse.Namespace) -> int:
     try:
         from memquorum.mcp.serving import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("mcp", "mcp_types"):
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise NotConfigured(
             "to speak MCP it needs the extra `mcp`, which is not installed: pip install 'memquorum[mcp]'"

@@ -59,6 +59,7 @@ def server(speaker: Speaker) -> Server[Any]:
         version=__version__,
         title="memquorum",
         instructions=_INSTRUCTIONS,
+        get_tool_input_schema=_input_schema,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -102,6 +103,12 @@ def _there(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 @cache
 def _schemas() -> dict[str, types.Tool]:
     return {one.name: _made(one) for one in TOOLS}
+
+
+def _input_schema(name: str) -> dict[str, Any] | None:
+    """What a tool takes, for the library, which would list them all to find it."""
+    found = _schemas().get(name)
+    return None if found is None else found.input_schema
 
 
 def _told(tool: Tool) -> types.Tool:

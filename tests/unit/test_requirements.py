@@ -33,7 +33,7 @@ def _wanted(extra: str | None = None) -> list[Requirement]:
 
 def test_the_package_asks_for_ranges_that_hold_what_the_server_has() -> None:
     assert {canonicalize_name(one.name) for one in _wanted()} <= ASKED.keys()
-    for one in _wanted() + _wanted("telemetry"):
+    for one in _wanted() + _wanted("telemetry") + _wanted("mcp"):
         # An exact version would keep out whatever an agent's other libraries ask for.
         assert {part.operator for part in one.specifier} <= {">=", "<"}, str(one)
         assert ">=" in {part.operator for part in one.specifier}, str(one)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from memquorum.client import (
     AsyncMemory,
+    Busy,
     Invalid,
     Memory,
     NoOutcome,
@@ -34,6 +35,7 @@ from memquorum.core.api.requests import SearchRequest
 from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import query
+from memquorum.telemetry import tracing
 from tests.builders.genesis import make_bytes
 
 HIT = {
@@ -83,6 +85,45 @@ def test_arguments_come_before_the_environment_and_that_before_the_run_folder(tm
     )
     assert (place.kafka, place.url, place.agent) == ("k:2", "http://u", "a")
     assert settings.find(kafka="k:3", environment={"MEMQUORUM_BOOTSTRAP": "k:2"}).kafka == "k:3"
+
+
+def test_who_names_another_service_is_not_given_the_kafka_nearby(tmp_path: Path) -> None:
+    folder = tmp_path / settings.RUN_DIR
+    folder.mkdir()
+    (folder / settings.FILE).write_text(json.dumps({"bootstrap": "k:1", "retrieval_port": 8080}))
+    assert settings.find(url="http://elsewhere:8080", environment={}).kafka == ""
+    assert settings.find(url="http://127.0.0.1:8080/", environment={}).kafka == "k:1"
+
+
+async def test_a_client_that_knows_no_kafka_publishes_through_the_service_with_its_key_and_trace() -> None:
+    asked = list[tuple[str, dict[str, Any], httpx.Headers]]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.path, json.loads(request.content), request.headers))
+        return httpx.Response(202, json={})
+
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    async with answering(answer, agent="a", namespace="n", api_key="mq_1") as memory:
+        with tracing.joined(trace):
+            receipt = await memory.add("Valve 3 opens at 4 bar.")
+        ended = await memory.end_session("shift")
+        with pytest.raises(NotConfigured, match="MEMQUORUM_BOOTSTRAP"):
+            await memory.use(receipt.memory_id)
+    (where, episode, headers), (there, end, _) = asked
+    assert (where, episode["event_id"], episode["agent"]) == ("/memories", receipt.event_id, "a")
+    assert (headers["authorization"], headers["content-type"]) == ("Bearer mq_1", "application/json")
+    assert headers[tracing.HEADER] == trace
+    assert (there, end["event_id"], end["session"]) == ("/sessions/end", ended, "shift")
+
+
+@pytest.mark.parametrize(("status", "own"), [(429, True), (503, False)])
+async def test_what_can_be_answered_in_a_second_says_so(status: int, own: bool) -> None:
+    told = {"error": "busy", "field": None, "detail": "d"}
+    answer = httpx.Response(status, json=told, headers={"Retry-After": "1"})
+    async with answering(lambda _: answer, agent="a") as memory:
+        with pytest.raises(Busy) as refused:
+            await memory.access()
+    assert refused.value.own is own and isinstance(refused.value, Unreachable)
 
 
 async def test_what_is_not_known_is_asked_for() -> None:
