@@ -30,6 +30,9 @@ class Ask(NamedTuple):
 Thought = Callable[[list[Answer]], Ask | str]
 
 
+AT_ONCE = 200  # more than are worked on at once
+
+
 class ScriptedModel:
     """Answers the user as it is scripted: for each thing said to it a few thoughts, each made of what the tools have
     answered so far. A thought that is no call is what it says to the user."""
@@ -142,7 +145,7 @@ async def test_what_one_way_writes_every_other_reads_and_explains_alike(fleet: P
     assert texts == [str(here).split("\nIts use")[0]] * 2
 
 
-async def test_a_thousand_calls_at_once_are_all_answered(fleet: Plant) -> None:
+async def test_calls_at_once_are_answered_or_told_to_try_again(fleet: Plant) -> None:
     async with over_http(fleet, "crowd") as tools:
         await tools.call_tool("add_memory", {"content": "Tank 4 holds 900 litres.", "wait": True})
 
@@ -155,6 +158,6 @@ async def test_a_thousand_calls_at_once_are_all_answered(fleet: Plant) -> None:
                 return f"error: {cast(Any, done.content[0]).text}"
             return "found" if done.structured_content["hits"] else "nothing"
 
-        told = Counter(await asyncio.gather(*(ask() for _ in range(1_000))))
+        told = Counter(await asyncio.gather(*(ask() for _ in range(AT_ONCE))))
     assert told["found"] > 0
     assert {one for one in told if one != "found" and "try again" not in one} == set(), told
