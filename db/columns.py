@@ -4,6 +4,7 @@
 - `$columns(TABLE)`: their bare names, for COPY.
 - `$remembered`, `$shown`: what a client sees of a living memory, and of any: of `memory m`, `content c` and
   `strength s`.
+- `$filters`: what a memory `m` has to be, with `$gates`, what may be read, and `$filed`, by path and attributes.
 - `$edges`: what a memory `own` is linked with and the gates let through, each as the kind, a blank, the id.
 - `$sentences(VECTOR)`: as `z`, of a summary `m` the sentences that are nearest to the vector: how far the nearest is
   (`apart`), which they are (`said`), and its vector.
@@ -25,6 +26,7 @@ SHARES = frozenset({"salience", "sensitivity", "confidence"})
 _ELSEWHERE = {
     "memory_id": "m.id::text", "text": "c.body", "occurred_at": "m.created", "salience": "s.salience_ppm",
     "sensitivity": "m.sensitivity_ppm", "confidence": "m.confidence_ppm",
+    **{name: f"c.{name}" for name in ("key", "path", "attributes")},
     **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced", "replays", "fades")},
 }  # fmt: skip
 # A summary passes by one of what it was made of, or of what was merged into it.
@@ -42,6 +44,14 @@ _GATES = {
     "sensitivity": "(%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)",
     "purpose": "(m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))",
     "jurisdiction": "(%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)",
+}
+
+# Of what is filed below a path there is a list, made once; by attributes each is looked at that has come so far.
+_FILED = {
+    "path": "(%(path)s::text IS NULL OR m.id IN (SELECT f.memory_id FROM content f WHERE f.namespace = %(namespace)s"
+    " AND (f.path = %(path)s OR f.path > %(path)s || '/' AND f.path < %(path)s || '0')))",
+    "attributes": "(%(where)s::jsonpath IS NULL OR EXISTS (SELECT FROM content f WHERE f.memory_id = m.id"
+    " AND jsonb_path_match(coalesce(f.attributes, '{}'), %(where)s::jsonpath, %(values)s::jsonb, true)))",
 }
 
 
@@ -62,6 +72,7 @@ _FILTERS = {
     "time": "(%(since)s::bigint IS NULL OR m.created >= %(since)s)"
     " AND (%(until)s::bigint IS NULL OR m.created < %(until)s)",
     **_GATES,
+    **_FILED,
 }
 _EDGES = f"""ARRAY(
     SELECT e.kind || ' ' || m.id
@@ -88,6 +99,7 @@ _WHOLE = {
     " HAVING min(x.agent) = max(x.agent)) END",
     "gates": " AND ".join(_GATES.values()),
     "filters": " AND ".join(_FILTERS.values()),
+    "filed": " AND ".join(_FILED.values()),
     "subject": _whose("subject"),
     # A condition about nothing, as of a memory of no session, is not passed either.
     "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),

@@ -28,7 +28,7 @@ Row = Sequence[Any]
 _CONTENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "content_copy": ("bytea", "text", "text"),
-        "linked_content_copy": ("bytea", "text", "text", "text[]"),
+        "labelled_content_copy": ("bytea", "text", "text", "text[]", "text", "text", "jsonb"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),
         "sentence_copy": ("bytea", "int4", "text", "bytea", "text"),
     }

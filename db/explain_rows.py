@@ -15,6 +15,7 @@ from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.journal.tables import TABLES
+from memquorum.core.labelling import Labels
 from memquorum.core.policy import Policy
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
@@ -124,7 +125,8 @@ def _content_and_beside(connection: psycopg.Connection, memory_id: str, gates: F
     merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
-        "links": found_rows.links(*linked) if linked else (),
+        "links": found_rows.links(*linked[:2]) if linked else (),
+        "labels": found_rows.labels(*linked[2:]) if linked else Labels(),
         "sent": tuple(Sent(*row) for row in connection.execute(QUERIES["explain_disclosed"], {"id": memory_id})),
         "sources_sent": tuple(
             SourceSent(*row) for row in connection.execute(QUERIES["explain_sources_disclosed"], {"id": memory_id})
@@ -145,7 +147,7 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
 
 def _fillers(connection: psycopg.Connection, codec: Codec, memory: Memory | None) -> tuple[Filled, ...]:
     """What took a memory's place in its slot."""
-    if memory is None or memory.key is None:
+    if memory is None or memory.slot is None:
         return ()
     wanted = {"id": memory.id, "limit": _USES_MAX}
     # Once it came back, its row does not say any more what it gave way to.

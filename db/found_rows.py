@@ -9,12 +9,14 @@ from msgspec.structs import asdict, replace
 
 from db.arrays import vector
 from db.columns import REMEMBERED, SHARES, SHOWN
-from memquorum.core import linking
+from memquorum.core import labelling, linking
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import excerpt
 from memquorum.core.facets import names as joined
+from memquorum.core.labelling import Labels
 from memquorum.core.policy import PPM
 from memquorum.core.records import Link
+from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction, denied
 from memquorum.core.retrieval.listing import KEPT
@@ -50,6 +52,11 @@ def links(named: Sequence[str] | None, edges: Sequence[str]) -> tuple[Link, ...]
     return (*to, *map(linking.read, named or ()))
 
 
+def labels(key: str | None, path: str | None, attributes: dict[str, Any] | None) -> Labels:
+    """What a memory is filed under, of the columns of its content."""
+    return Labels(key, path, labelling.written(attributes) if attributes else None)
+
+
 def hit_of(row: tuple[Any, ...]) -> Hit:
     """A hit, of the columns that every statement which finds memories begins with."""
     *own, distance, said = row[:OWN]
@@ -76,7 +83,9 @@ def asked_of(question: Question) -> dict[str, Any]:
 
 def filters_of(filters: Filters) -> dict[str, Any]:
     """The parameters of its filters."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(filters).items()}
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(filters).items()}
+    where, values = filing.jsonpath(filters.where)
+    return told | {"where": where, "values": values}
 
 
 def candidate(row: tuple[Any, ...]) -> Candidate:

@@ -178,7 +178,7 @@ class InMemoryStore:
 
     def _filling(self, slots: Collection[tuple[str, str]]) -> Keys:
         """The memories that fill slots."""
-        of = {i: (self.memories[i].namespace, self.memories[i].key) for i in self.strengths} if slots else {}
+        of = {i: (self.memories[i].namespace, self.memories[i].slot) for i in self.strengths} if slots else {}
         found = frozenset(memory_id for memory_id, slot in of.items() if slot in slots)
         return Keys(memories=found, protected=found)
 
@@ -709,7 +709,7 @@ def _cosine_ppm(store: InMemoryStore, one: Memory, other: Memory) -> int:
 
 def _peer(store: InMemoryStore, one: Candidate) -> Peer:
     m, clear = store.memories[one.memory_id], store.contents[one.memory_id]
-    marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
+    marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label)
     return Peer(one, clear.text, clear.vector.astype(np.float16).astype(np.float32), marks)
 
 
@@ -864,7 +864,7 @@ class InMemoryNeighbourhoods:
         clear = self._store.contents[memory.id]
         vector = clear.vector.astype(np.float16).astype(np.float32)
         m = memory
-        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key)
+        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label)
         made = (p for p in self._store.provenance.values() if p.child == m.id and not (p.echo or p.merged))
         speakers = {self._store.memories[p.parent].agent for p in made if p.parent in self._store.memories}
         said_by = speakers.pop() if m.made_by is not None and len(speakers) == 1 else ""

@@ -224,8 +224,8 @@ WHERE id = ANY(%(ids)s::uuid[])
 -- :name filling
 -- The memories that fill slots.
 SELECT m.id::text
-FROM unnest(%(namespaces)s::text[], %(keys)s::text[]) AS slot (namespace, key)
-JOIN memory m ON m.namespace = slot.namespace AND m.key = slot.key AND m.tier IN ('short-term', 'long-term')
+FROM unnest(%(namespaces)s::text[], %(slots)s::text[]) AS filled (namespace, slot)
+JOIN memory m ON m.namespace = filled.namespace AND m.slot = filled.slot AND m.tier IN ('short-term', 'long-term')
 
 -- :name grounds
 -- What memories of a shard were made of; the summaries that were made of them; what they say otherwise than, and what
@@ -283,9 +283,9 @@ COPY memory ($columns(memory)) FROM STDIN (FORMAT BINARY)
 -- Content in the clear.
 COPY content (memory_id, body, namespace) FROM STDIN (FORMAT BINARY)
 
--- :name linked_content_copy
--- Content in the clear, of what has links to names, with these.
-COPY content (memory_id, body, namespace, named) FROM STDIN (FORMAT BINARY)
+-- :name labelled_content_copy
+-- Content in the clear, of what has links to names or is filed under something, with these.
+COPY content (memory_id, body, namespace, named, key, path, attributes) FROM STDIN (FORMAT BINARY)
 
 -- :name embedding_copy
 -- Vectors.
@@ -1177,7 +1177,7 @@ SELECT w.probes, w.last::text, x.*
 FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
 LEFT JOIN (
     SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
-        c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.key
+        c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label
     FROM named
     JOIN memory m ON m.id = named.id
     JOIN strength s ON s.memory_id = m.id
@@ -1572,7 +1572,7 @@ SELECT seq FROM shard WHERE shard = %(shard)s
 -- :name neighbourhood_all
 -- Everything that is alive.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
-    m.jurisdictions, m.key, $speaker
+    m.jurisdictions, m.slot, m.label, $speaker
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -1591,7 +1591,7 @@ ORDER BY m.seq
 -- :name neighbourhood_some
 -- Those of the memories that are alive.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
-    m.jurisdictions, m.key, $speaker
+    m.jurisdictions, m.slot, m.label, $speaker
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -1677,7 +1677,7 @@ WHERE m.id = %(id)s::uuid AND m.tier = 'superseded' AND j.effect = 'stored' AND 
 -- What filled a memory's slot as well. Which of them took its place, the entries say.
 SELECT j.entry
 FROM memory m
-JOIN memory other ON other.namespace = m.namespace AND other.key = m.key AND other.id <> m.id
+JOIN memory other ON other.namespace = m.namespace AND other.slot = m.slot AND other.id <> m.id
 JOIN journal j ON j.memory_id = other.id AND j.effect = 'stored'
 WHERE m.id = %(id)s::uuid
 ORDER BY j.seq DESC
@@ -1689,7 +1689,7 @@ SELECT body FROM content WHERE memory_id = %(id)s::uuid
 
 -- :name explain_links
 -- What a memory is linked with that is kept and passes the gates, as `memories_listed` has it.
-SELECT c.named, $edges
+SELECT c.named, $edges, c.key, c.path, c.attributes
 FROM memory own
 LEFT JOIN content c ON c.memory_id = own.id
 WHERE own.id = %(id)s::uuid
@@ -2326,7 +2326,7 @@ SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector
 FROM trace t
 JOIN stands y ON y.source = t.memory_id
 JOIN memory m ON m.id = y.id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
-      AND $gates
+      AND $gates AND $filed
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.journal.tombstones import Tombstone
+from memquorum.core.labelling import Labels
 from memquorum.core.records import JournalAppended
 
 
@@ -40,11 +41,18 @@ class Start(Struct, frozen=True):
 
 class Clear(Struct, frozen=True, eq=False):
     """A memory's content and embedding in the clear: the vector has shape (d,), a summary's with those of its sentences
-    below it (1 + n, d). They are stored as float16. `named`: its links to names, as `core.linking` writes them."""
+    below it (1 + n, d). They are stored as float16. `named`: its links to names, as `core.linking` writes them.
+    `labels`: what it is filed under."""
 
     text: str
     vector: NDArray[np.float32]
     named: tuple[str, ...] = ()
+    labels: Labels = Labels()
+
+    @property
+    def bare(self) -> bool:
+        """Whether a text is all that it is."""
+        return not (self.named or self.labels.filed)
 
 
 class Published(Struct, frozen=True):

@@ -25,7 +25,7 @@ from db.connection import WRITER, Link
 from db.keys_to_destroy import Due, Echo
 from db.queries import QUERIES
 from db.standing import Clear, ForeignStore, Published, Start, check_standing
-from memquorum.core import ids
+from memquorum.core import ids, labelling
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.journal import grounds, links
@@ -46,6 +46,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
+from memquorum.core.labelling import Labels
 from memquorum.core.orders.erase import SUBJECT
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppended, JournalEntry
@@ -251,11 +252,14 @@ class Transaction:
         copying.copy_ballots(self._connection, [row for net in nets for row in net.new[DecisionRow]])
         revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
         namespaces = {memory.id: memory.namespace for net in nets for memory in net.of(Memory)}
-        rows = ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed if not clear.named)
+        rows = ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed if clear.bare)
         copying.copy(self._connection, "content_copy", rows)
-        linked = ((i, clear) for i, clear in revealed if clear.named)
-        more = ((copying.raw_id(i), clear.text, namespaces[i], [*clear.named]) for i, clear in linked)
-        copying.copy(self._connection, "linked_content_copy", more)
+        more = (
+            (copying.raw_id(i), clear.text, namespaces[i], [*clear.named] or None, *_filed(clear.labels))
+            for i, clear in revealed
+            if not clear.bare
+        )
+        copying.copy(self._connection, "labelled_content_copy", more)
 
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
@@ -275,6 +279,11 @@ class Transaction:
             for place, row in enumerate(v[1:])
         )
         copying.copy(self._connection, "sentence_copy", below)
+
+
+def _filed(labels: Labels) -> tuple[Any, ...]:
+    """What a memory is filed under, as COPY takes it."""
+    return labels.key, labels.path, labelling.read(labels.attributes) or None
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
@@ -337,8 +346,8 @@ def _grounds(connection: psycopg.Connection, shard: int, memory_ids: frozenset[s
 def _filling(connection: psycopg.Connection, slots: Iterable[tuple[str, str]]) -> frozenset[str]:
     """The memories that fill slots. Asked before the shards are locked: where one has moved on since, nothing of it is
     used (`check_standing`)."""
-    namespaces, keys = zip(*slots, strict=True)
-    rows = connection.execute(QUERIES["filling"], {"namespaces": list(namespaces), "keys": list(keys)})
+    namespaces, filled = zip(*slots, strict=True)
+    rows = connection.execute(QUERIES["filling"], {"namespaces": list(namespaces), "slots": list(filled)})
     return frozenset(memory_id for (memory_id,) in rows)
 
 

@@ -13,12 +13,12 @@ SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_pp
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
        witnessed, reads, sealed_counts, alike, accepted_offset, subject, source, sensitivity_ppm, purposes,
-       jurisdictions, m.key, m.supersedes, m.summary, m.linked
+       jurisdictions, m.slot, m.label, m.supersedes, m.summary, m.linked
 {FACTS}"""
 KNOWN_SEALED = KNOWN.replace("m.at = p.at", "m.at = abs(p.at)")
 # Of those that are sealed too: what was made of them is no freer than they are.
 MARKS = """
-SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions, m.key
+SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions, m.slot, m.label
 FROM json_each(?1) w
 CROSS JOIN place p ON p.memory_id = w.value
 CROSS JOIN memory m ON m.memory_id = p.memory_id AND m.at = abs(p.at)
@@ -155,7 +155,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 31))}, 0
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 32))}, 0
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # A text of so many steps of worth was accepted (core/worth).

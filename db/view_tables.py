@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS memory (
     commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL,
     sealed_signed BLOB, witnessed INTEGER NOT NULL, reads INTEGER NOT NULL, sealed_counts BLOB, alike TEXT,
     accepted_offset INTEGER NOT NULL, subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL,
-    purposes TEXT, jurisdictions TEXT NOT NULL, key TEXT, supersedes TEXT, summary BLOB,
+    purposes TEXT, jurisdictions TEXT NOT NULL, slot TEXT, label TEXT, supersedes TEXT, summary BLOB,
     linked INTEGER NOT NULL, rehearsed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS recent (
     namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,

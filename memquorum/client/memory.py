@@ -25,7 +25,7 @@ from memquorum.client.ordering import Ordering
 from memquorum.client.refusals import explained
 from memquorum.client.settings import Place
 from memquorum.client.signer import Signer
-from memquorum.client.values import Episode, Gates, Only, Receipt
+from memquorum.client.values import Episode, Filed, Gates, Only, Receipt
 from memquorum.core import ids
 from memquorum.core.api.answers import (
     Became,
@@ -231,7 +231,7 @@ class AsyncMemory(Ordering, Deciding, Asking):
         k_max: int = 20,
         peek: bool = False,
         after: After = None,
-        **only: Unpack[Gates],
+        **only: Unpack[Filed],
     ) -> Context:
         """What to put into a prompt; str() of it is the text. First what this agent said last, in a `session` or in
         all, as far as `buffer_share` of the budget goes; then what answers best, at most `k_max`. It counts as used.

@@ -20,15 +20,14 @@ from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
 from memquorum.commands import FAILED, OK, USAGE, option, seconds, when
-from memquorum.core.records.episodes import RESERVED, SHARES, Carried
+from memquorum.core.records.episodes import SHARES, Carried
 
 _BATCH = 500
-_CARRIED = {name: kind for name, kind in get_type_hints(Carried).items() if name not in RESERVED}
+_CARRIED = {name: kind for name, kind in get_type_hints(Carried).items()}
 _TOLD = {
     **dict.fromkeys(SHARES, "in [0, 1]"),
     "sensitivity": "how sensitive it is, in [0, 1] (default: 0)",
     "explicit": "remember this, whatever it is worth",
-    "key": "with --explicit: the slot that it fills, as in user/dietary",
     "source": "where the content comes from: a document, a tool, a feed",
 }
 
@@ -44,6 +43,17 @@ def _link(said: str) -> dict[str, str]:
     return {"kind": kind, **({"to": other} if to == "=" else {"name": other} if to else {})}
 
 
+def _object(said: str) -> dict[str, Any]:
+    """Attributes as the command line says them: a JSON object."""
+    try:
+        value = json.loads(said)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError('no JSON object; say {"colour": "red"}')
+    return value
+
+
 _OF_EACH = (
     *(option(f"--{name}", help="of every episode that does not say its own") for name in ("subject", "event-id")),
     *(option(f"--{name}", **_how(name, kind)) for name, kind in _CARRIED.items()),
@@ -55,6 +65,9 @@ _OF_EACH = (
     option("--supersedes", action="append", metavar="ID", help="with --explicit: a memory to replace; repeatable"),
     option("--link", dest="links", action="append", type=_link, metavar="KIND=ID",
            help="requires, isA, partOf or friendOf=ID; to a name KIND:NAME, as in isA:pump; repeatable"),
+    option("--key", help="with --explicit: the slot that it fills, as in dietary; with --path, the one there"),
+    option("--path", help="where it is filed below the namespace, as in users/ada/notes"),
+    option("--attributes", type=_object, metavar="JSON", help='a small object to ask for, as {"colour": "red"}'),
     option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
 )  # fmt: skip
 _FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)

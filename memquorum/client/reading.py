@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -15,7 +16,7 @@ from memquorum import terminal
 from memquorum.client import settings
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
-from memquorum.client.values import Gates, Only
+from memquorum.client.values import Filed, Gates, Only
 from memquorum.commands import OK, flag, option, seconds, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.telling import moment
@@ -36,8 +37,33 @@ _REASONS = {
     "sensitivity": "are too sensitive",
     "purpose": "are for other purposes",
     "jurisdiction": "are under another law",
+    "path": "are filed elsewhere",
+    "attributes": "have other attributes",
     "encoder": "are encoded otherwise",
 }
+
+_COMPARED = re.compile(r"(?P<name>[^=!<>]+)(?P<how>!=|<=|>=|=|<|>)(?P<value>.*)", re.DOTALL)
+_HOW = {"=": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte"}
+
+
+def conditions(said: str) -> dict[str, Any]:
+    """What attributes are asked for, as the command line says it: NAME=VALUE, or a JSON object. A value that is a
+    number, true, false, null or a JSON text is that; any other is a text."""
+    if said.startswith("{"):
+        try:
+            found: dict[str, Any] = json.loads(said)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
+        return found
+    match = _COMPARED.fullmatch(said)
+    if match is None:
+        raise argparse.ArgumentTypeError("say NAME=VALUE, or a JSON object")
+    try:
+        value = json.loads(match["value"])
+    except ValueError:
+        value = match["value"]
+    return {match["name"]: {_HOW[match["how"]]: value}}
+
 
 _QUERY = option("query", metavar="QUERY")
 _ID = option("memory_id", metavar="ID")
@@ -53,17 +79,22 @@ _CHOICES = (
     option("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds"),
     option("--until", type=when, metavar="WHEN", help="occurred before then"),
 )
+_FILED = (
+    option("--path", help="filed there or below, as in users/ada"),
+    option("--where", action="append", type=conditions, metavar="NAME=VALUE",
+           help='its attribute is that; also != < <= > >=, or JSON as {"size": {"$in": [1, 2]}}; repeatable'),
+)  # fmt: skip
 PASSES = (
     option("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]"),
     option("--purpose", help="for this, or for anything; without it, what is for anything"),
     option("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable"),
 )
-_GATES = (
+PASSES = (
     *PASSES,
     flag("--redact", "mask cards, telephone numbers, e-mail, addresses, keys and the like by kind, as [phone]"),
 )
-IF_IT_PASSES = titled("only if it passes", *_GATES)
-WHAT_PASSES = titled("only what passes", *_CHOICES, *_GATES)
+IF_IT_PASSES = titled("only if it passes", *PASSES)
+WHAT_PASSES = titled("only what passes", *_CHOICES, *_FILED, *PASSES)
 
 
 def only(parsed: argparse.Namespace) -> Only:
@@ -72,7 +103,16 @@ def only(parsed: argparse.Namespace) -> Only:
         "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
         "since": parsed.since, "until": parsed.until,
     }  # fmt: skip
-    return cast(Only, {name: value for name, value in given.items() if value is not None} | gated(parsed))
+    return cast(Only, {name: value for name, value in given.items() if value is not None} | filed(parsed))
+
+
+def filed(parsed: argparse.Namespace) -> Filed:
+    """Where memories are filed, and what may be read, as it was said."""
+    where = dict[str, Any]()
+    for name, said in (pair for one in parsed.where or () for pair in one.items()):
+        where[name] = where.get(name, {}) | (said if isinstance(said, dict) else {"$eq": said})
+    given = {"path": parsed.path, "where": where or None}
+    return cast(Filed, {name: value for name, value in given.items() if value is not None} | gated(parsed))
 
 
 def gated(parsed: argparse.Namespace) -> Gates:
@@ -178,7 +218,7 @@ def _get(parsed: argparse.Namespace) -> int:
     _BUDGET,
     _PEEK,
     _AFTER,
-    titled("only what passes", *_GATES),
+    titled("only what passes", *_FILED, *PASSES),
     example='memquorum context -n greenhouse -a planner "open valve 3"',
 )
 def _prompt(parsed: argparse.Namespace) -> int:
@@ -186,7 +226,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek, after=parsed.after, **gated(parsed),
+            peek=parsed.peek, after=parsed.after, **filed(parsed),
         )  # fmt: skip
     if parsed.json:
         print(in_json(found))
@@ -274,9 +314,17 @@ def show(console: Console, one: Shown) -> None:
     for line in lines:
         console.print(terminal.text(console, line), soft_wrap=True)
     _whence(console, one)
+    if filed := _filed_as(one):
+        console.print(terminal.text(console, f"        {filed}"), style="dim", soft_wrap=True)
     if one.links:
         linked = ", ".join(f"{link.kind} {link.to or link.name}" for link in one.links)
         console.print(terminal.text(console, f"        {linked}"), style="dim", soft_wrap=True)
+
+
+def _filed_as(one: Shown) -> str:
+    """Where a memory is filed, in a line."""
+    told = [f"{name} {value}" for name, value in (("path", one.path), ("key", one.key)) if value is not None]
+    return "  ".join([*told, *([json.dumps(one.attributes, ensure_ascii=False)] if one.attributes else [])])
 
 
 def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class Episode(TypedDict, total=False):
     """What may be said of an episode beside its content.
 
     `links`: what it is linked with, each as `{"kind": "requires", "to": ID}` or `{"kind": "isA", "name": "pump"}`.
-    `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's. One `event_id` is one episode.
+    `key`, with `explicit`: with `path` the slot that it fills. `path`: where it is filed, as in users/ada/notes.
+    `attributes`: a small JSON object. `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's.
+    One `event_id` is one episode.
     """
 
     session: str | None
@@ -42,6 +44,8 @@ class Episode(TypedDict, total=False):
     source: str | None
     explicit: bool
     key: str | None
+    path: str | None
+    attributes: Mapping[str, Any] | None
     derives_from: Sequence[str] | None
     supersedes: Sequence[str] | None
     links: Sequence[Mapping[str, str]] | None
@@ -72,7 +76,15 @@ class Gates(TypedDict, total=False):
     redact: bool | None
 
 
-class Only(Gates, total=False):
+class Filed(Gates, total=False):
+    """Where it is filed. `path`: there or below, by whole segments. `where`: what its attributes are, all of them: as
+    `{"colour": "red", "size": {"$gte": 3}}`, with `$eq $ne $gt $gte $lt $lte $in`."""
+
+    path: str | None
+    where: Mapping[str, Any] | None
+
+
+class Only(Filed, total=False):
     """Which memories are asked at all; of what is not named, all.
 
     `agents`: who recorded it. `tiers`: short-term, long-term. `types`: episodic, semantic, social, task. `since`,

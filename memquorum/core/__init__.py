@@ -5,8 +5,8 @@ What everything is made of:
 - `records`: what crosses a topic; `avro` and `jsontext`: how it is written and read; `ids` and `names`; `text`:
   what texts say;
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
-  what holds for the use of a memory; `linking`: what it is linked with; `caps`: how much of a namespace may be
-  forgotten;
+  what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under;
+  `caps`: how much of a namespace may be forgotten;
 - `privacy`: what a text holds of persons and secrets, and the sensitivity that suggests;
 - `sealing`: content under a memory's own key; `letters`: refused records under theirs; `asked`: queries under
   their askers';

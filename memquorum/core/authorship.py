@@ -9,10 +9,11 @@ the writer of the accepted stream put into an agent's mouth.
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core import ids, intake, names, sealing
+from memquorum.core import ids, intake, labelling, names, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.labelling import Labels
 from memquorum.core.merging import Marks
 from memquorum.core.records import EpisodeRecorded
 
@@ -53,11 +54,12 @@ def fault(
 
 def meant(
     codec: Codec, genesis: Genesis, *, memory_id: str, namespace: str, agent: str, text: str, sealed: bytes | None,
-    key: bytes, marks: Marks,
+    key: bytes, marks: Marks, space: bytes | None,
 ) -> bool:  # fmt: skip
     """Whether the agent itself has signed which slot this fills and which memories it supersedes; also where it does
-    neither, or nobody has to sign. The rest as of `fault`."""
-    if (marks.key is None and marks.supersedes is None) or namespace not in genesis.signed:
+    neither, or nobody has to sign. `space`: the namespace's key (`core.labelling`), None where there is none. The rest
+    as of `fault`."""
+    if (marks.slot is None and marks.supersedes is None) or namespace not in genesis.signed:
         return True
     wrong = fault(
         codec, genesis, memory_id=memory_id, namespace=namespace, agent=agent, text=text, sealed=sealed, key=key
@@ -68,4 +70,7 @@ def meant(
     if not isinstance(said, EpisodeRecorded) or not said.explicit:
         return False
     named = ",".join(dict.fromkeys(str(names.uuid(one)) for one in said.supersedes)) or None
-    return (said.key, named) == (marks.key, marks.supersedes)
+    filed = Labels(said.key, said.path)
+    slot = None if space is None else labelling.slot(space, filed)
+    # Without the namespace's key nobody can tell which slot that is.
+    return (slot, named) == (marks.slot, marks.supersedes) and (filed.key is None) == (slot is None)

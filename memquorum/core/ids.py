@@ -18,6 +18,11 @@ def memory_id(namespace: str, event_id: str) -> str:
     return str(uuid.uuid5(_MEMORIES, f"{len(namespace)}:{namespace}:{event_id}"))
 
 
+def space_key_id(namespace: str) -> str:
+    """The vault id of a namespace's own key, never a memory's (`core.labelling`)."""
+    return str(uuid.uuid5(_MEMORIES, f"space/{namespace}"))
+
+
 def origin_event_id(topic: str, partition: int, offset: int) -> str:
     """The event id of a record that carries none: its place in its topic, so that a redelivery has the same id."""
     return str(uuid.uuid5(_MEMORIES, f"{topic}/{partition}/{offset}"))

@@ -17,6 +17,7 @@ What a record may hold:
   `memory_ids`: up to 1,000.
 - `links`: up to 16, each of a kind, to a memory or to a name (`core.linking`).
 - `key`, `supersedes`: with `explicit` alone.
+- `path`, `attributes`: see `core.labelling`; in JSON attributes are an object.
 - `vector`: numbers of a vector of unit length.
 - `summary`: of the agent `consolidator` alone, signed with its key.
 - `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
@@ -34,11 +35,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import asked, facets, ids, jsontext, linking, names, sealing
+from memquorum.core import asked, facets, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
+from memquorum.core.labelling import Labels
 from memquorum.core.orders import table
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
@@ -59,7 +61,7 @@ from memquorum.core.records import (
     Signed,
     Summary,
 )
-from memquorum.core.records.episodes import RESERVED, SHARES, Carried, Said, taken
+from memquorum.core.records.episodes import OBJECTS, SHARES, Carried, Said, taken
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -105,6 +107,8 @@ class EpisodeIntent(Said, frozen=True, kw_only=True):
     content: str
     names: tuple[str, ...] = ()
     """What those of its links are to that are to a name, in their order."""
+    labels: Labels = Labels()
+    """What it is filed under."""
     signed: bytes | None = None
     """The agent's signature, checked, and after it the bytes that it signed (`core.authorship`); None: it did not
     sign."""
@@ -209,10 +213,16 @@ def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside
         return None
 
 
-def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: Nonces) -> EpisodeAccepted:
-    """The episode as it goes into the accepted stream: content, what the agent signed and the names of its links only
-    sealed, under the memory's key. `nonces`: fresh ones of 12 bytes, for each of these in this order."""
+def seal_episode(
+    intent: EpisodeIntent, origin: Origin, key: bytes, nonces: Nonces, space: bytes | None = None
+) -> EpisodeAccepted:
+    """The episode as it goes into the accepted stream: content, what the agent signed, what it is filed under and the
+    names of its links only sealed, under the memory's key. `nonces`: fresh ones of 12 bytes, for content, what was
+    signed, and the rest. `space`: the namespace's key, by which its slot and its label are told, if it is filed."""
     nonce, second, third = nonces
+    if space is not None:
+        labels = intent.labels
+        intent = replace(intent, slot=labelling.slot(space, labels), label=labelling.label(space, labels))
     signed = None if intent.signed is None else sealing.seal_signed(key, second, intent.signed, intent.memory_id)
     return EpisodeAccepted(
         **taken(Said, intent),
@@ -226,7 +236,7 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: Nonc
         origin_partition=origin.partition,
         origin_offset=origin.offset,
         sealed_signed=signed,
-        sealed_names=sealing.seal_names(key, third, intent.names, intent.memory_id) if intent.names else None,
+        sealed_labels=labelling.seal(key, third, intent.labels, intent.names, intent.memory_id),
     )
 
 
@@ -255,7 +265,7 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
             told = f"an order is signed, and so is Avro: use {table.BY_TOPIC[topic].command}"
             raise _Refused(Reason.UNSIGNED, None, told)
         try:
-            return jsontext.parse(data, expected)
+            return jsontext.parse(data, expected, OBJECTS)
         except jsontext.JsonRefused as wrong:
             raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
     raise _Refused(
@@ -287,9 +297,6 @@ def _intent(record: Published, origin: Origin, clock: _Clock) -> _Said:
 
 
 def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeIntent:
-    for name in RESERVED:
-        if getattr(record, name) not in (None, False):
-            raise _Refused(Reason.RESERVED, name, "reserved for a later version: leave it out, nothing is done with it")
     if (record.key is not None or record.supersedes) and not record.explicit:
         told = "what takes a place is said on purpose: send explicit: true with key or supersedes"
         raise _Refused(Reason.MISSING_FIELD, "explicit", told)
@@ -315,6 +322,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         supersedes=supersedes,
         links=links,
         names=named,
+        labels=_labels(record),
         type=facets.EPISODIC if record.type is None else record.type,
         purposes=tuple(sorted(set(record.purposes))),
         jurisdiction=record.jurisdiction,
@@ -422,7 +430,7 @@ def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
         raise _Refused(Reason.NOT_ENTITLED, "summary", told)
     if intent.summary is None:
         return
-    if intent.explicit or intent.links or not intent.derives_from:
+    if intent.explicit or intent.links or intent.labels.attributes is not None or not intent.derives_from:
         raise _Refused(Reason.MISSING_FIELD, "derives_from", "a summary names its sources alone, and is not explicit")
     if not {quote.memory_id for quote in intent.summary.quotes} <= set(intent.derives_from):
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of a memory that derives_from does not name")
@@ -459,7 +467,7 @@ def _granted(genesis: Genesis, intent: EpisodeIntent, data: bytes, header: bytes
     if key_id is None:
         told = "the retrieval service did not sign this; publish what needs an API key's right over POST /memories"
         raise _Refused(Reason.BAD_SIGNATURE, grants.HEADER, told)
-    return key_id if intent.key is not None and intent.namespace not in genesis.signed else None
+    return key_id if intent.labels.key is not None and intent.namespace not in genesis.signed else None
 
 
 class _Clock(Struct, frozen=True):
@@ -520,6 +528,18 @@ def _links(said: tuple[Link, ...], namespace: str, own: str) -> tuple[tuple[Link
         found.append(Link(link.kind, to))
     once = tuple(dict.fromkeys(found))
     return tuple(Link(link.kind, link.to) for link in once), tuple(link.name for link in once if link.name is not None)
+
+
+def _labels(record: EpisodeRecorded) -> Labels:
+    """What it is filed under."""
+    path = record.path
+    if path is not None:
+        _sound("path", path, labelling.path_fault(path))
+    try:
+        attributes = None if record.attributes is None else labelling.parsed(record.attributes)
+    except jsontext.JsonRefused as wrong:
+        raise _Refused(Reason(wrong.code), "attributes", wrong.detail) from None
+    return Labels(_optional("key", record.key, _name), path, attributes)
 
 
 def _namespace(value: str | None) -> str:

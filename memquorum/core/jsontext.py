@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -38,12 +38,25 @@ def tellable(name: str) -> str | None:
     return name if _TELLABLE.match(name) else None
 
 
-def parse(data: bytes, kind: type[T]) -> T:
-    """The record that the bytes hold as a JSON object. `kind`: a flat struct. Raises JsonRefused."""
-    value = _load(data)
+def parse(data: bytes, kind: type[T], objects: Collection[str] = ()) -> T:
+    """The record that the bytes hold as a JSON object. `kind`: a flat struct. `objects`: fields that are objects here
+    and hold their text in the record. Raises JsonRefused."""
+    value = load(data)
     if not isinstance(value, dict):
         raise JsonRefused("bad_json", None, "not a JSON object")
+    for name in value.keys() & objects:
+        if value[name] is not None and not isinstance(value[name], dict):
+            raise JsonRefused("wrong_type", name, "must be an object")
+        value[name] = None if value[name] is None else _text(name, value[name])
     return from_plain(value, kind)
+
+
+def _text(name: str, value: object) -> str:
+    try:
+        # As ASCII, so that half a surrogate pair gets as far as who refuses it.
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise JsonRefused("out_of_range", name, "holds a number that is not a finite one") from None
 
 
 def from_plain(value: dict[str, Any], kind: type[T]) -> T:
@@ -102,7 +115,8 @@ def _refused(said: str) -> JsonRefused:
     return JsonRefused("wrong_type", match["field"], f"must be {_TYPES[match['wanted']]}, not {found}")
 
 
-def _load(data: bytes) -> Any:
+def load(data: bytes) -> Any:
+    """The JSON value that the bytes are, read strictly. Raises JsonRefused."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

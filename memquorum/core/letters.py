@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
 from memquorum import topics
-from memquorum.core import authorship, ids, linking, sealing
+from memquorum.core import authorship, ids, labelling, linking, sealing
 from memquorum.core.intake import Origin
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
@@ -44,7 +46,7 @@ def of_failed(
         opened = sealing.open_signed(key, accepted.sealed_signed, accepted.memory_id)
         signature, payload = opened[: authorship.SIGNATURE_BYTES], opened[authorship.SIGNATURE_BYTES :]
     elif key is not None:
-        payload = _said(replace(accepted, links=_links(accepted, key)), text)
+        payload = _said(replace(accepted, links=_links(accepted, key)), text, _labels(accepted, key))
     return IntakeRefused(
         origin_topic=accepted.origin_topic,
         origin_partition=accepted.origin_partition,
@@ -66,11 +68,21 @@ def _links(accepted: EpisodeAccepted, key: bytes) -> tuple[Link, ...]:
         return tuple(link for link in accepted.links if link.to is not None)
 
 
-def _said(accepted: EpisodeAccepted, text: str) -> bytes:
+def _labels(accepted: EpisodeAccepted, key: bytes) -> dict[str, Any]:
+    """What it is filed under, as it was published; nothing where that cannot be opened."""
+    try:
+        filed = labelling.opened(accepted, key)
+    except ValueError:
+        return {}
+    return {"key": filed.key, "path": filed.path, "attributes": labelling.read(filed.attributes)}
+
+
+def _said(accepted: EpisodeAccepted, text: str, labels: Mapping[str, Any]) -> bytes:
     """An episode as it could have been published, with the ids that it was given."""
     said = {name: getattr(accepted, name) for name in EpisodeRecorded.__struct_fields__ if hasattr(accepted, name)}
     shares = {name: getattr(accepted, f"{name}_ppm") for name in SHARES}
     said |= {"links": [{n: v for n, v in asdict(link).items() if v is not None} for link in accepted.links]}
+    said |= labels
     said |= {"content": text} | {name: ppm / PPM for name, ppm in shares.items() if ppm is not None}
     return json.dumps({name: value for name, value in said.items() if value or type(value) in (int, float)}).encode()
 

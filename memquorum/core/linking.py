@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from itertools import islice
 
-from memquorum.core import ids, sealing
+from memquorum.core import ids, labelling
 from memquorum.core.records import EpisodeAccepted, Link
 
 REQUIRES = "requires"
@@ -53,9 +53,9 @@ def found(own: str, namespace: str, links: Sequence[Link], there: Container[str]
 
 def published(record: EpisodeAccepted, key: bytes) -> tuple[Link, ...]:
     """The links as they were published, with their names. Raises SealError, and ValueError where a name is missing."""
-    if record.sealed_names is None and all(link.to is not None for link in record.links):
+    if all(link.to is not None for link in record.links):
         return record.links
-    names = iter(sealing.open_names(key, record.sealed_names or b"", record.memory_id))
+    names = iter(labelling.opened(record, key).names)
     found = tuple(link if link.to is not None else Link(link.kind, name=next(names, None)) for link in record.links)
     if any(link.to is None and link.name is None for link in found):
         raise ValueError("a link to a name that is not there")

@@ -2,7 +2,8 @@
 
 Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
 gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. What has
-a key fills a slot, and becomes one with what fills that slot alone. What names the memories whose place it is to take,
+a key fills a slot, and becomes one with what fills that slot alone; what has a path or attributes, with what has the
+same alone, so that it is found by them. What names the memories whose place it is to take,
 or what it is linked with, stays one of its own: nothing else would hold that it named them. So does a summary, which
 repeats its sources by what it is.
 """
@@ -31,8 +32,12 @@ class Marked(Kept, Protocol):
         """Where it came from."""
 
     @property
-    def key(self) -> str | None:
-        """The slot that it fills."""
+    def slot(self) -> str | None:
+        """What stands for the slot that it fills."""
+
+    @property
+    def label(self) -> str | None:
+        """What stands for its path and attributes."""
 
 
 class Saying(Said, Protocol):
@@ -47,8 +52,12 @@ class Saying(Said, Protocol):
         """Where it came from."""
 
     @property
-    def key(self) -> str | None:
-        """The slot that it fills."""
+    def slot(self) -> str | None:
+        """What stands for the slot that it fills."""
+
+    @property
+    def label(self) -> str | None:
+        """What stands for its path and attributes."""
 
     @property
     def supersedes(self) -> tuple[str, ...]:
@@ -72,7 +81,8 @@ class Marks(Struct, frozen=True):
     sensitivity_ppm: int = 0
     purposes: str | None = None
     jurisdictions: str = ""
-    key: str | None = None
+    slot: str | None = None
+    label: str | None = None
     supersedes: str | None = None
     summary: bytes | None = None
     linked: bool = False
@@ -92,15 +102,15 @@ def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     """What a memory would be marked with that says this and was made of these."""
     holds = facets(said, sources)
     return Marks(
-        said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.key,
+        said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.slot, said.label,
         ",".join(said.supersedes) or None, packed(said.summary), bool(said.links),
     )  # fmt: skip
 
 
 def interchangeable(one: Marked, other: Marked) -> bool:
     """Whether either of two memories may be served for the other: about the same, from the same source, in the same
-    slot, and neither bound by what the other is not."""
-    if (one.subject, one.source, one.key) != (other.subject, other.source, other.key):
+    slot, filed alike, and neither bound by what the other is not."""
+    if (one.subject, one.source, one.slot, one.label) != (other.subject, other.source, other.slot, other.label):
         return False
     if one.sensitivity_ppm != other.sensitivity_ppm or (one.purposes is None) != (other.purposes is None):
         return False
@@ -116,7 +126,9 @@ def merges(newcomer: Marks, memory: Marked) -> bool:
         return False
     if (newcomer.subject, newcomer.source) != (memory.subject, memory.source):
         return False
-    if newcomer.key is not None and newcomer.key != memory.key:
+    if newcomer.slot is not None and (newcomer.slot, newcomer.label) != (memory.slot, memory.label):
+        return False
+    if newcomer.label is not None and newcomer.label != memory.label:
         return False
     if newcomer.sensitivity_ppm > memory.sensitivity_ppm:
         return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -66,15 +65,14 @@ def open_signed(key: bytes, sealed: bytes, memory_id: str) -> bytes:
     return open_sealed(key, sealed, _purpose("signed", memory_id))
 
 
-def seal_names(key: bytes, nonce: bytes, names: Sequence[str], memory_id: str) -> bytes:
-    """The names that a memory's links are to, sealed."""
-    return seal(key, nonce, json.dumps(names, ensure_ascii=False).encode(), _purpose("names", memory_id))
+def seal_labels(key: bytes, nonce: bytes, labels: str, memory_id: str) -> bytes:
+    """What a memory is filed under, and the names that its links are to (`core.labelling`), sealed."""
+    return seal(key, nonce, labels.encode(), _purpose("labels", memory_id))
 
 
-def open_names(key: bytes, sealed: bytes, memory_id: str) -> list[str]:
-    """The names that a memory's links are to. Raises SealError."""
-    names: list[str] = json.loads(open_sealed(key, sealed, _purpose("names", memory_id)))
-    return names
+def open_labels(key: bytes, sealed: bytes, memory_id: str) -> str:
+    """What a memory is filed under, and the names that its links are to. Raises SealError."""
+    return open_sealed(key, sealed, _purpose("labels", memory_id)).decode()
 
 
 def seal_vector(key: bytes, nonce: bytes, vector: NDArray[np.float32], memory_id: str) -> bytes:

@@ -126,6 +126,7 @@ async def update(call: Call, memory_id: str, content: str, wait: bool = False) -
     if old.text is None:
         raise Invalid("not_alive", "memory_id", f"it is {old.tier}: only what is alive can be updated; add_memory adds")
     how: dict[str, Any] = {"key": old.key} if old.key else {"supersedes": [memory_id]}
+    how |= {"path": old.path, "attributes": old.attributes}
     receipt = await call.memory.add(
         content, wait=wait, explicit=True, derives_from=[memory_id], subject=old.subject, type=old.type, **how
     )

@@ -14,6 +14,7 @@ from memquorum.core import jsontext
 from memquorum.core.api.endpoints import Endpoint
 from memquorum.core.api.fields import sentence
 from memquorum.core.api.requests import Filtered, ListRequest
+from memquorum.core.records.episodes import OBJECTS
 
 Schema = dict[str, Any]
 _REFERENCE = "#/$defs/{name}"
@@ -105,7 +106,8 @@ def _field(endpoint: Endpoint[Any], name: str, here: str, required: bool) -> Fie
 
 def _of(body: type[Struct], name: str) -> Field:
     found = next(one for one in structs.fields(body) if one.name == name)
-    return Field(name, found.type, sentence(body.__name__, name), found.required, name)
+    kind = dict[str, Any] | None if name in OBJECTS else found.type
+    return Field(name, kind, sentence(body.__name__, name), found.required, name)
 
 
 def _read(tool: str, fields: tuple[Field, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,8 +93,8 @@ _ORDER = Field("order_id", str, "The order_id that was given with the order.", r
 _FOUND = Field("id", str, "The id that search gave.", required=True, api="memory_id")
 _GATES = ("sensitivity_max", "purpose", "redact")
 _EPISODE = (
-    "content", "session", "role", "subject", "source", "derives_from", "explicit", "key", "type", "confidence",
-    "sensitivity", "purposes", "jurisdiction", "occurred_at", "event_id",
+    "content", "session", "role", "subject", "source", "derives_from", "explicit", "key", "path", "attributes",
+    "type", "confidence", "sensitivity", "purposes", "jurisdiction", "occurred_at", "event_id",
 )  # fmt: skip
 
 READING = (
@@ -103,7 +103,7 @@ READING = (
         "Finds the memories nearest in meaning to a question or a topic, nearest first. Ask before you answer from "
         "what may have been remembered. What is found counts as used, which keeps it from being forgotten.",
         e.SEARCH,
-        takes=("query", "k", "peek", "after"), renamed={"k": "top_k"}, filters=True,
+        takes=("query", "k", "peek", "after"), required=("query",), renamed={"k": "top_k"}, filters=True,
         gives=calls.Found, do=calls.search,
     ),
     _tool(
@@ -111,7 +111,7 @@ READING = (
         "Gives text to put into a prompt, within a budget of tokens: what you said last, and the memories that answer "
         "the query best.",
         e.CONTEXT,
-        takes=("query", "budget_tokens", "session", "peek", *_GATES, "after"), required=("query",),
+        takes=("query", "budget_tokens", "session", "peek", "path", "where", *_GATES, "after"), required=("query",),
         gives=a.Context, do=_reading("context", "query"), words=str,
     ),
     _tool(

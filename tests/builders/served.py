@@ -161,7 +161,11 @@ class Store:
             0,
             True,
         )
-        return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "", None, None, [])) if seen else None
+        return (
+            shown((*row, *structs.astuple(Carried()), None, None, None, "episodic", 0, None, "", None, None, []))
+            if seen
+            else None
+        )
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]

@@ -12,21 +12,21 @@ MEMORY = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
 OTHER = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
 CLUSTER = bytes(range(32))
 CARRIED: dict[str, Any] = {
-    "session": "s1", "role": "planning", "source": "handbook.pdf", "explicit": True, "key": "valve 3"
+    "session": "s1", "role": "planning", "source": "handbook.pdf", "explicit": True
 }  # fmt: skip
 SUMMARY = r.Summary("extractive/1", "s1", 600_000, b"c" * 32, (r.Quote(OTHER, 0, 23, "facts", 1_749_000_000_000),))
 PATCH = r.Patch(OTHER, "supersede", MEMORY, 0, 23, 0, 7, "facts", 1_749_000_000_000, OTHER, 5, 23)
 SAID: dict[str, Any] = CARRIED | {
     "agent": "planner", "subject": "planner", "occurred_at": 1_750_000_000_000, "reward_ppm": 500_000,
     "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "supersedes": (MEMORY,),
-    "links": (r.Link("requires", OTHER), r.Link("isA")),
+    "links": (r.Link("requires", OTHER), r.Link("isA")), "slot": "5f" * 16, "label": "6e" * 16,
     "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
     "granted": "9fd12932bb0c", "suggested": "patterns-1", "summary": SUMMARY,
 }  # fmt: skip
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
                       0.1, (OTHER,), (MEMORY,), (r.Link("friendOf", name="marta"),),
-                      "semantic", 0.7, ("billing", "support"), "DE", "plant/valves", "{}",
+                      "semantic", 0.7, ("billing", "support"), "DE", "valves/3", "plant/valves", "{}",
                       SUMMARY, **CARRIED),
     r.SessionEnded("s1", "planner", "greenhouse", "x1", 1_750_000_000_000),
     r.SessionClosed("x1", 1, "greenhouse", "planner", "s1", 1_750_000_000_000, "ended", 12),
@@ -37,7 +37,7 @@ RECORDS = (
     r.ClockRequested(1_750_000_000_000, "c1"),
     r.EpisodeAccepted(**SAID, event_id="e1", memory_id=MEMORY, namespace="greenhouse", sealed_content=b"sealed",
                       commitment=b"c" * 32, characters=23, origin_topic="memory.episode.recorded.v1",
-                      origin_partition=2, origin_offset=17, sealed_signed=b"sealed", sealed_names=b"sealed"),
+                      origin_partition=2, origin_offset=17, sealed_signed=b"sealed", sealed_labels=b"sealed"),
     r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
     r.ClockTicked("c1", 1_750_000_000_000),
     r.Ticked(1_750_000_000_000, r.Standing(6, 1_749_000_000_000, 41, 900, 2, 1_748_000_000_000, 1_747_000_000_000)),

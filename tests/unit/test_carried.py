@@ -64,7 +64,7 @@ seen = {"sensitivity": 0, "purposes": None, "jurisdictions": "", "salience": 1, 
 hit = hit_of((*(seen.get(name) for name in REMEMBERED), 0.5, None))
 print(json.dumps({
     "sealed": sealed.mood, "journal": stored.mood, "row": "calm" in raw(memory), "hit": asdict(hit)["mood"],
-    "letter": json.loads(letters._said(sealed, "x"))["mood"], "refused": [told.field, told.reason],
+    "letter": json.loads(letters._said(sealed, "x", {}))["mood"], "refused": [told.field, told.reason],
     "command": "mood" in _FIELDS, "statements": [name for name, text in QUERIES.items() if "mood" in text],
 }))
 """

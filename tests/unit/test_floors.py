@@ -37,7 +37,7 @@ FLOORS: Floors = (
     _each("records"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
-    {"policy": _POLICY} | _each("access", "avro", "linking"),
+    {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "learning", "orders", "triage"),
     {"intake": _INTAKE} | _each("api", "vote"),

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from db.standing import Clear, Start
 from memquorum import topics
-from memquorum.core import caps, ids, linking, sealing
+from memquorum.core import caps, ids, labelling, linking, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import rehearsals
 from memquorum.core.journal.decisions import OutOfTurn
@@ -362,6 +363,19 @@ class Line:
         return None
 
 
+def needed(batch: Batch, genesis: Genesis) -> list[str]:
+    """The vault's ids of the keys that it takes to read a batch: with the memories', of namespaces where agents sign
+    which slot they fill, and in that of others nobody asks."""
+    spaces = {
+        ids.space_key_id(item.record.namespace)
+        for item in batch.items
+        if isinstance(item.record, EpisodeAccepted)
+        and item.record.slot is not None
+        and item.record.namespace in genesis.signed
+    }
+    return [*batch.sealed(), *sorted(spaces)]
+
+
 def opened(item: Item, key: bytes | None) -> Clear | None:
     """An episode's content and embedding in the clear; None where they cannot be opened, or not be stored."""
     record, scored = item.record, item.scored
@@ -370,11 +384,11 @@ def opened(item: Item, key: bytes | None) -> Clear | None:
     assert isinstance(record, EpisodeAccepted)
     try:
         text = sealing.open_text(key, record.sealed_content, record.memory_id)
-        named = linking.named(record, key)
+        named, labels = linking.named(record, key), labelling.of(labelling.opened(record, key))
     except ValueError:  # SealError, or bytes that are no text
         return None
     vector = _vector(key, scored.record, record.memory_id)
-    return None if vector is None or "\0" in "".join((text, *named)) else Clear(text, vector, named)
+    return None if vector is None or "\0" in "".join((text, *named)) else Clear(text, vector, named, labels)
 
 
 def _vector(key: bytes | None, record: EpisodeScored | MemoryReencoded, memory_id: str) -> Vector | None:

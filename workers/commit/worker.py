@@ -25,6 +25,7 @@ from confluent_kafka import Consumer, TopicPartition
 from db.standing import Clear, Fenced
 from db.store import PostgresStore
 from memquorum import topics
+from memquorum.core import ids
 from memquorum.core.authorship import meant
 from memquorum.core.avro import Codec
 from memquorum.core.commit.assembly import DigestConflict
@@ -43,7 +44,7 @@ from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
 from workers.commit.erasing import RESIDUE_MS, Erasing
 from workers.commit.lapsing import Lapsing
-from workers.commit.line import SOURCES, Batch, Line, opened
+from workers.commit.line import SOURCES, Batch, Line, needed, opened
 from workers.commit.outbox import SIGNER, Outbox, Outgoing
 from workers.commit.recalling import Recalling
 from workers.kafka import loop, published, spans
@@ -387,17 +388,18 @@ class _Session:
 
     def _open(self, batches: Mapping[int, Batch]) -> tuple[dict[str, Clear], dict[int, dict[int, Vector]]]:
         """Contents and embeddings in the clear, of what is still readable; by shard and offset, embeddings anew."""
-        sealed = [memory_id for batch in batches.values() for memory_id in batch.sealed()]
+        lines = self._lines
+        sealed = [one for shard, batch in batches.items() for one in needed(batch, lines[shard].rules.genesis)]
         keys = self._patiently(self._vault.open, sealed) if sealed else {}
         found: dict[str, Clear | None] = {}
         for shard, batch in batches.items():
-            codec, genesis = self._lines[shard].rules.codec, self._lines[shard].rules.genesis
+            codec, genesis = lines[shard].rules.codec, lines[shard].rules.genesis
             for item in batch.items:
                 # The first record of an event is the one that counts: a later one is a repetition, whatever it holds.
                 if isinstance(item.record, EpisodeAccepted) and item.record.memory_id not in found:
                     key = keys.get(item.record.memory_id)
                     found[item.record.memory_id] = read = opened(item, key)
-                    if read is not None and key is not None and not _meant(codec, genesis, item.record, read.text, key):
+                    if read is not None and not _meant(codec, genesis, item.record, read.text, keys):
                         batch.unproven.add(item.record.memory_id)
         clear = {memory_id: content for memory_id, content in found.items() if content is not None}
         return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
@@ -462,11 +464,13 @@ class _Session:
             self._noted_at = now
 
 
-def _meant(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, key: bytes) -> bool:
-    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign."""
+def _meant(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, keys: Mapping[str, bytes]) -> bool:
+    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign. `keys`:
+    the memory's, and where it has to the namespace's."""
     if record.granted is not None and record.namespace in genesis.signed:
         return False
     return meant(
         codec, genesis, memory_id=record.memory_id, namespace=record.namespace, agent=record.agent, text=text,
-        sealed=record.sealed_signed, key=key, marks=marks(record),
+        sealed=record.sealed_signed, key=keys[record.memory_id], marks=marks(record),
+        space=keys.get(ids.space_key_id(record.namespace)),
     )  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from confluent_kafka import Message
 
 from memquorum import topics
-from memquorum.core import asked, ids, intake, letters, sealing
+from memquorum.core import asked, ids, intake, labelling, letters, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.identity import grants, signatures
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
@@ -28,15 +28,16 @@ DEAD_LETTERS = "!intake"
 _SUBJECT = "dead-letter"
 
 
-def wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | None:
-    """The vault key that an answer needs: (id, namespace, subject)."""
+def wanted(origin: Origin, answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:
+    """The vault keys that an answer needs, each as id, namespace, subject: its namespace's too, where it is filed."""
     if isinstance(answer, EpisodeIntent):
-        return answer.memory_id, answer.namespace, answer.subject
+        yield answer.memory_id, answer.namespace, answer.subject
+        if answer.labels.filed:
+            yield ids.space_key_id(answer.namespace), labelling.KEYS, answer.namespace
     if isinstance(answer, QueryIntent):
-        return answer.key_id, asked.KEYS, asked.owner(answer.namespace, answer.agent)
+        yield answer.key_id, asked.KEYS, asked.owner(answer.namespace, answer.agent)
     if isinstance(answer, Refusal):
-        return letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
-    return None
+        yield letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
 
 
 def sealed(
@@ -45,8 +46,8 @@ def sealed(
     """What comes in, sealed; None where its key was destroyed: of a query, if its agent was erased on this day."""
     nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
     if isinstance(answer, EpisodeIntent):
-        key = keys.get(answer.memory_id)
-        return None if key is None else intake.seal_episode(answer, origin, key, nonces)
+        key, whole = keys.get(answer.memory_id), keys.get(ids.space_key_id(answer.namespace))
+        return None if key is None else intake.seal_episode(answer, origin, key, nonces, whole)
     key = keys.get(answer.key_id)
     return None if key is None else asked.seal(answer, key, nonces[:2])
 

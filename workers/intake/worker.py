@@ -287,7 +287,7 @@ class Intake:
         # What stands before the end of a session was let in, and flushed, with the batches before.
         places = ending((answer for *_, answer in judged), self._shards)
         self._reached = loop.ends_at_last(self._asker, places, self._stop, self._shown.health.turn) if places else {}
-        keys = self._keys(wanted(origin, answer) for _, origin, answer in judged)
+        keys = self._keys(one for _, origin, answer in judged for one in wanted(origin, answer))
         if keys is None or len(self._reached) < len(places):
             return
         for message, origin, answer in judged:
@@ -306,9 +306,9 @@ class Intake:
         )  # fmt: skip
         return intake.suggesting(self._gate.passed(answer, len(message.value() or b""), _forward_ms()), self._weights)
 
-    def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
+    def _keys(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes] | None:
         """The keys, however long the vault takes; None if told to stop."""
-        distinct = list(dict.fromkeys(w for w in wanted if w is not None))
+        distinct = list(dict.fromkeys(wanted))
         if not distinct:
             return {}
         pause = 0.1

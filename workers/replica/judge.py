@@ -16,6 +16,7 @@ from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing, worth
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.ids import space_key_id
 from memquorum.core.merging import unpacked
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
@@ -110,6 +111,8 @@ class Judge:
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
         # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
         wanted = known.keys() | {r.memory_id for rows in recent.values() for r in rows}
+        # What an agent signed of a slot is told by its namespace's key.
+        wanted |= {space_key_id(k.namespace) for k in known.values() if k.namespace in self._genesis.signed}
         keys = self._vault.open(wanted.union(row.memory_id for rows in fading.values() for row in rows))
         doubts = agreed(self._contradiction, policy)
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
@@ -275,6 +278,7 @@ class Judge:
         meant = authorship.meant(
             self._codec, self._genesis, memory_id=known.memory_id, namespace=known.namespace, agent=known.agent,
             text=text, sealed=known.sealed_signed, key=key, marks=known.marks,
+            space=keys.get(space_key_id(known.namespace)),
         )  # fmt: skip
         return _Read(text, hmac.compare_digest(sealing.commitment(key, text), known.commitment), meant)
 
@@ -353,7 +357,7 @@ def _facts(
         known.witnessed,
         known.reads,
         known.marks.source,
-        known.marks.key if meant else None,
+        known.marks.slot if meant else None,
         tuple(filter(None, (known.marks.supersedes or "").split(","))) if meant else (),
         known.accepted,
         unpacked(known.marks.summary),

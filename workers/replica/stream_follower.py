@@ -257,7 +257,7 @@ class Walk:
         """It is a memory of its own, which its namespace's budget counts. `there`: what it may be linked with."""
         linked = linking.found(episode.memory_id, episode.namespace, episode.links, there)
         required = (other for kind, other in linked if kind == linking.REQUIRES)
-        weights, slot = self._view.weights, episode.key if episode.explicit else None
+        weights, slot = self._view.weights, episode.slot if episode.explicit else None
         weights.add(
             episode.memory_id, episode.namespace, episode.type,
             tokens=max(1, -(-(len(episode.sealed_content) - OVERHEAD_BYTES) // TOKEN_BYTES)),

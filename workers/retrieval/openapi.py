@@ -12,6 +12,7 @@ from memquorum import __version__
 from memquorum.core.api.answers import Error
 from memquorum.core.api.endpoints import Endpoint
 from memquorum.core.api.fields import described
+from memquorum.core.records.episodes import OBJECTS
 
 _REFERENCE = "#/components/schemas/{name}"
 _VARIABLE = re.compile(r"\{(\w+)(:\w+)?\}")
@@ -36,6 +37,8 @@ def describe(endpoints: Iterable[Endpoint[Any]]) -> Schema:
     for body in bodies:
         name = body.__name__
         shapes[name] = described(name, shapes[name]) | {"additionalProperties": False}
+        for field in OBJECTS & shapes[name]["properties"].keys():
+            shapes[name]["properties"][field] |= {"anyOf": [{"type": "object"}, {"type": "null"}]}
     paths: dict[str, Schema] = {}
     for endpoint in endpoints:
         path = _VARIABLE.sub(r"{\1}", endpoint.path)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum import topics
-from memquorum.core import intake
+from memquorum.core import intake, labelling
 from memquorum.core.access import PUBLISH, READ, Caller, covers
 from memquorum.core.api.answers import Ended, Published
 from memquorum.core.identity import grants
@@ -67,7 +67,8 @@ def _check_right(service: Service, caller: Caller, namespace: str) -> None:
 
 def _granted(service: Service, intent: EpisodeIntent, data: bytes, caller: Caller) -> bytes | None:
     """What proves that the key takes the episode's slot from other agents; None where it does not."""
-    if intent.key is None or caller.id is None or service.erasure_seed is None or not covers(caller.slots, intent.key):
+    slot = labelling.full(intent.labels)
+    if slot is None or caller.id is None or service.erasure_seed is None or not covers(caller.slots, slot):
         return None
     return grants.grant(service.genesis.cluster, service.erasure_seed, caller.id, data)
 

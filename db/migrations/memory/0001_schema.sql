@@ -79,11 +79,13 @@ CREATE TABLE memory (
     role            text,
     source          text, -- where the content comes from
     explicit        boolean NOT NULL DEFAULT false,
-    key             text
+    -- HMACs under the namespace's key: of path and key, and of path and attributes. These stand beside the content.
+    slot            text,
+    label           text
 );
 -- What a search that names no purpose must keep out.
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
-CREATE INDEX memory_slot ON memory (namespace, key) WHERE key IS NOT NULL AND tier IN ('short-term', 'long-term');
+CREATE INDEX memory_slot ON memory (namespace, slot) WHERE slot IS NOT NULL AND tier IN ('short-term', 'long-term');
 CREATE INDEX memory_alive ON memory (namespace, tier);
 -- Page by page in the order of time.
 CREATE INDEX memory_listed ON memory (namespace, created, id);
@@ -108,10 +110,15 @@ CREATE TABLE content (
     body      text NOT NULL,
     namespace text NOT NULL, -- the memory's, so that row security need not ask for it
     named     text[],        -- its links to names, each as the kind, a blank, the name; NULL: none
+    key       text,          -- what it is filed under: NULL where that is not said
+    path      text COLLATE "C",
+    attributes jsonb,
     -- What full text looks for: the words without their endings, in the row of the text, so that they go with it. There
     -- is no index on them: GIN keeps the words of rows that are gone until it is built anew (infra/decisions/0025).
     words     tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.english', body)) STORED
 );
+-- What is filed below a path.
+CREATE INDEX content_path ON content (namespace, path) WHERE path IS NOT NULL;
 -- Where a name may stand that an order erases.
 CREATE INDEX content_named ON content (namespace) WHERE named IS NOT NULL;
 
@@ -136,7 +143,8 @@ CREATE INDEX sentence_namespace ON sentence (namespace, encoder);
 
 -- A sample that the planner keeps of a column is a copy that outlives the row.
 ALTER TABLE content ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN words SET STATISTICS 0,
-    ALTER COLUMN named SET STATISTICS 0;
+    ALTER COLUMN named SET STATISTICS 0, ALTER COLUMN key SET STATISTICS 0, ALTER COLUMN path SET STATISTICS 0,
+    ALTER COLUMN attributes SET STATISTICS 0;
 ALTER TABLE embedding ALTER COLUMN vector SET STATISTICS 0;
 ALTER TABLE sentence ALTER COLUMN vector SET STATISTICS 0;
 

@@ -14,8 +14,12 @@ class _Use(Carried, frozen=True, kw_only=True):
     """What an episode said of itself, and what holds for its use.
 
     `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under. `made_by`: of a
-    summary, who made it.
+    summary, who made it. `key`, `path`, `attributes`: what it is filed under, while it is alive.
     """
+
+    key: str | None = None
+    path: str | None = None
+    attributes: dict[str, Any] | None = None
 
     type: str = EPISODIC
     sensitivity: float = 0.0

@@ -22,10 +22,13 @@ SENTENCES: Mapping[str, str] = {
     "types": "Of these types: episodic, semantic, social, task.",
     "since": "Occurred at this time or later, in milliseconds since the epoch.",
     "until": "Occurred before this time, in milliseconds since the epoch.",
+    "where": 'What attributes are, all of them, as {"colour": "red", "size": {"$gte": 3}}: '
+    "$eq, $ne, $gt, $gte, $lt, $lte, $in.",
     "cursor": "What the page before gave as `next`.",
     "limit": "So many at most (default: 100).",
     # what is asked
     "query": "What to look for, in words.",
+    "vector": "In place of a query: a vector that the service's own encoder made.",
     "k": "So many at most, nearest first (default: 10).",
     "exact": "True: all memories are compared, and not nearly all by an index (default: false).",
     "budget_tokens": "So many tokens at most (default: 2000).",
@@ -50,7 +53,7 @@ SENTENCES: Mapping[str, str] = {
     "derives_from": "Ids of memories that it was made of; it is erased with any of them.",
     "supersedes": "With `explicit`: ids of memories whose place it is to take; members vote on that.",
     "explicit": "True: remember this, whatever it seems to be worth (default: false).",
-    "key": "With `explicit`: the slot that it fills, as in ada/dietary. What the same agent wrote there gives way.",
+    "key": "With `explicit`: the slot that it fills, as in ada/dietary; with `path`, the one there. What the same agent wrote there gives way.",
     "type": "episodic, semantic, social or task (default: episodic).",
     "reward": "How well it went, in [0, 1].",
     "confidence": "How sure the agent is, in [0, 1]; below 0.5 it becomes no memory, unless `explicit`.",
@@ -58,8 +61,8 @@ SENTENCES: Mapping[str, str] = {
     "sensitivity": "How sensitive it is, in [0, 1]; without it, what its content suggests.",
     "purposes": "What it may be used for; without it, anything.",
     "jurisdiction": "Whose law it is under: DE, US-CA, EU.",
-    "path": "Reserved; it is refused.",
-    "attributes": "Reserved; it is refused.",
+    "path": "Where it is filed below the namespace, as in users/ada/notes.",
+    "attributes": 'A small object that searches and lists can ask for, as {"colour": "red"}.',
     "summary": "Of a summary, by the consolidator alone.",
     # what members decided
     "kinds": "Votes of these kinds, as in forget, promote, restore.",
@@ -73,8 +76,10 @@ SENTENCES: Mapping[str, str] = {
     "listed": "So many of those that would go are told one by one (default: 100).",
 }
 _OF_AN_EPISODE = "What it is linked with, each as {kind: requires, to: ID} or {kind: isA, name: pump}."
+_READING = ("ListRequest", "SearchRequest", "RetrieveRequest", "RecallRequest", "ContextRequest", "Filtered")
 OTHERWISE: Mapping[tuple[str, str], str] = {
     ("EpisodeRecorded", "links"): _OF_AN_EPISODE,
+    **{(one, "path"): "Filed there or below, by whole segments, as in users/ada." for one in _READING},
     ("DecisionsRequest", "memory_id"): "About this memory.",
     ("DecisionsRequest", "since"): "Voted on at this time of the shard or later, in milliseconds since the epoch.",
     ("DecisionsRequest", "until"): "Voted on before this time of the shard, in milliseconds since the epoch.",

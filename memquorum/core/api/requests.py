@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 
@@ -18,7 +20,8 @@ class Gated(Struct, frozen=True, kw_only=True):
 
 
 class Filtered(Gated, frozen=True, kw_only=True):
-    """Which memories are asked at all. `since`, `until`: milliseconds; what occurred at the second is out."""
+    """Which memories are asked at all. `since`, `until`: milliseconds; what occurred at the second is out. `path`: what
+    is filed there or below. `where`: what attributes are, as {"colour": "red", "size": {"$gte": 3}}."""
 
     agents: tuple[str, ...] | None = None
     sessions: tuple[str, ...] | None = None
@@ -26,6 +29,8 @@ class Filtered(Gated, frozen=True, kw_only=True):
     types: tuple[str, ...] | None = None
     since: int | None = None
     until: int | None = None
+    path: str | None = None
+    where: dict[str, Any] | None = None
 
 
 class ListRequest(Filtered, frozen=True, kw_only=True):
@@ -92,6 +97,8 @@ class ContextRequest(Gated, frozen=True, kw_only=True):
     budget_tokens: int | None = None
     buffer_share: float | None = None
     k_max: int | None = None
+    path: str | None = None
+    where: dict[str, Any] | None = None
 
 
 class ErasureRequest(Struct, frozen=True, kw_only=True):

@@ -298,6 +298,8 @@ def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
         changed=max(entry.as_of, detail.occurred_at),
         sealed_until=None,
         seq=entry.seq,
+        slot=detail.slot,
+        label=detail.label,
         **asdict(holds),
         **taken(Carried, detail),
     )

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memquorum.core import linking, sealing
+from memquorum.core import labelling, linking, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.identity.membership import Genesis
@@ -41,6 +41,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.workset import Net, Workset
+from memquorum.core.labelling import Labels
 from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
@@ -271,9 +272,9 @@ def open_embedding(key: bytes, wanted: SealedAnew, record: MemoryReencoded) -> N
 
 def open_content(
     key: bytes, sealed: Sealed, accepted: EpisodeAccepted, scored: EpisodeScored
-) -> tuple[str, NDArray[np.float32], tuple[str, ...]]:
-    """The content and the embedding of a memory and its links to names, in the clear, from the records that the journal
-    names.
+) -> tuple[str, NDArray[np.float32], tuple[str, ...], Labels]:
+    """The content and the embedding of a memory, its links to names and its labels, in the clear, from the records that
+    the journal names.
 
     The embedding is as `sealing.open_rows` gives it, the links as `linking.named` does. Raises CannotReplay where the
     records are about something else, cannot be opened, or hold another content than the one whose commitment stands in
@@ -288,10 +289,10 @@ def open_content(
         raise CannotReplay(f"{where}: the scored record that it names holds no embedding")
     try:
         text = sealing.open_text(key, accepted.sealed_content, sealed.memory_id)
-        named = linking.named(accepted, key)
+        named, labels = linking.named(accepted, key), labelling.of(labelling.opened(accepted, key))
         vector = sealing.open_rows(key, scored.sealed_embedding, scored.sealed_sentences, sealed.memory_id)
     except ValueError as error:
         raise CannotReplay(f"{where}: its content cannot be opened with its key: {error}") from None
     if not hmac.compare_digest(sealing.commitment(key, text), sealed.detail.commitment):
         raise CannotReplay(f"{where}: the accepted content is not the one that the journal's commitment is of")
-    return text, vector, named
+    return text, vector, named, labels

@@ -89,6 +89,10 @@ class Memory(Carried, frozen=True):
     """Of a summary, the erased one in whose place it was made."""
     told_by: Uuid | None = None
     """Of what rests sealed because a summary says what is to be kept of it: that summary."""
+    slot: str | None = None
+    """What stands for path and key of the slot that it fills (`core.labelling`)."""
+    label: str | None = None
+    """What stands for its path and its attributes."""
     asks_after: int | None = None
     """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
     has, and of what does not rest."""

@@ -1,8 +1,8 @@
 """What an explicit write takes the place of: what fills its slot, and what it names (infra/decisions/0070, 0072).
 
-A later explicit write with the same key supersedes the earlier one without a vote where both are the same agent's, and
-the earlier one is in short-term memory and nothing keeps it; another agent's too, where an API key grants that
-(infra/decisions/0075). What it may not supersede so, and what it names by id, it
+A later explicit write with the same path and key supersedes the earlier one without a vote where both are the same
+agent's, and the earlier one is in short-term memory and nothing keeps it; another agent's too, where an API key grants
+that (infra/decisions/0075). What it may not supersede so, and what it names by id, it
 contradicts: members vote on that. Whoever commits says which memories are which, and the entry names them; here it is
 asked once more, of the shard's own rows, by whoever applies the entry, rebuilds or audits.
 """
@@ -10,19 +10,32 @@ asked once more, of the shard's own rows, by whoever applies the entry, rebuilds
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from memquorum.core.journal.protections import pins
 from memquorum.core.journal.rows import Change, Memory, Rows, Strength
 from memquorum.core.records import Stored
-from memquorum.core.records.episodes import Carried, Said
+from memquorum.core.records.episodes import Said
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
 
 
-def slot(namespace: str, said: Carried) -> tuple[str, str] | None:
-    """The slot that an episode fills, as namespace and key; None where it fills none."""
-    return (namespace, said.key) if said.explicit and said.key is not None else None
+class Filling(Protocol):
+    """What may fill a slot: an episode, or a memory."""
+
+    @property
+    def explicit(self) -> bool:
+        """Whether it is said on purpose."""
+
+    @property
+    def slot(self) -> str | None:
+        """What stands for path and key."""
+
+
+def slot(namespace: str, said: Filling) -> tuple[str, str] | None:
+    """The slot that an episode fills, as namespace and what stands for path and key; None where it fills none."""
+    return (namespace, said.slot) if said.explicit and said.slot is not None else None
 
 
 def filling(rows: Rows, namespace: str, said: Said) -> list[Memory]:
@@ -30,7 +43,7 @@ def filling(rows: Rows, namespace: str, said: Said) -> list[Memory]:
     if slot(namespace, said) is None:
         return []
     found = (m for m in rows.memories.values() if m.tier in ALIVE and m.explicit)
-    return sorted((m for m in found if (m.namespace, m.key) == (namespace, said.key)), key=lambda m: m.seq)
+    return sorted((m for m in found if (m.namespace, m.slot) == (namespace, said.slot)), key=lambda m: m.seq)
 
 
 def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> bool:
@@ -38,7 +51,7 @@ def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> 
     return (
         memory is not None
         and memory.explicit
-        and (memory.namespace, memory.key) == slot(namespace, said)
+        and (memory.namespace, memory.slot) == slot(namespace, said)
         and (memory.agent == said.agent or said.granted is not None)
         and memory.tier == SHORT_TERM
         and memory.created <= said.occurred_at

@@ -20,14 +20,15 @@ class Carried(Struct, frozen=True, kw_only=True):
     role: str | None = None
     source: str | None = None
     explicit: bool = False
-    key: str | None = None
 
 
 CARRIED = Carried.__struct_fields__
 SHARES = ("reward", "confidence", "uncertainty", "sensitivity")
 """What an episode says in [0, 1]; behind the wall each is `NAME_ppm`, in millionths."""
-RESERVED = ("path", "attributes")
-"""Fields of an episode that have no meaning yet; the wall refuses them."""
+
+
+OBJECTS = frozenset({"attributes"})
+"""Fields of an episode that are an object where the record is JSON, and its text in Avro."""
 
 
 class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -60,8 +61,10 @@ class EpisodeRecorded(Carried, frozen=True):
     sensitivity: float | None = None
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
+    key: str | None = None
     path: str | None = None
     attributes: str | None = None
+    """A JSON object, as text; where the record itself is JSON, an object within it."""
     summary: Summary | None = None
 
 
@@ -77,6 +80,10 @@ class Said(Carried, frozen=True, kw_only=True):
     derives_from: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
+    slot: str | None = None
+    """What stands for the path and the key of the slot that it fills (`core.labelling`)."""
+    label: str | None = None
+    """What stands for its path and its attributes."""
     type: str = "episodic"
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()
@@ -107,7 +114,7 @@ class EpisodeAccepted(Said, frozen=True, kw_only=True):
     origin_partition: int
     origin_offset: int
     sealed_signed: bytes | None = None
-    sealed_names: bytes | None = None
+    sealed_labels: bytes | None = None
 
 
 class Stored(Said, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """The read side. Read in this order:
 
-1. `query` and `requests`: what may be asked, and what comes back; `bounds`: how much of it. `query.passes` says
+1. `query` and `requests`: what may be asked, and what comes back; `filing`: what is asked of path and attributes;
+   `bounds`: how much of it. `query.passes` says
    what may be read at all, as `$gates` of db/columns does in the store;
 2. what `search` finds is decided by statements of db/queries.sql alone; `cache` keeps vectors of what is used most;
 3. what `retrieve` finds: `wording` chooses the words that are looked for, `fusion` makes one ranking of two,

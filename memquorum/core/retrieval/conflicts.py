@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import sentences
+from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.text.agreement import gist
@@ -124,6 +125,7 @@ def let_in(filters: Filters, hit: Hit) -> bool:
         and (filters.types is None or hit.type in filters.types)
         and (filters.since is None or hit.occurred_at >= filters.since)
         and (filters.until is None or hit.occurred_at < filters.until)
+        and filing.passes(filters.path, filters.where, filed=hit.path, attributes=hit.attributes)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.api.requests import ContextRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -11,6 +12,7 @@ from memquorum.core.retrieval.query import (
     BadRequest,
     Filters,
     read_body,
+    read_filed,
     read_gates,
     read_name,
     read_namespace,
@@ -53,5 +55,7 @@ def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
             k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
             session=asked.session is not None,
         ),
-        filters=read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
+        filters=replace(
+            read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions), **read_filed(asked.path, asked.where)
+        ),
     )

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from memquorum.core import caps, decay, facets, triage, worth
+from memquorum.core import caps, decay, facets, labelling, triage, worth
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, follow
@@ -21,6 +21,7 @@ from memquorum.core.consolidation import importance
 from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Memory, Protection, Strength
+from memquorum.core.labelling import Labels
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     Accessed,
@@ -161,6 +162,8 @@ class Facts(Struct, frozen=True):
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
     links: tuple[Link, ...] = ()
     """What its publisher says that it is linked with, as far as that is kept and the reader may see it."""
+    labels: Labels = Labels()
+    """What it is filed under, while its content is there."""
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -191,7 +194,7 @@ class Birth(Carried, frozen=True):
     `superseded`: the memories whose place it took in its slot; `granted`: by the right
     of which API key, if by one. `names`: those that it says are to give way to it;
     `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign. `summary`:
-    what makes it one, with the source of each of its sentences."""
+    what makes it one, with the source of each of its sentences. `slot`: what stands for the one that it fills."""
 
     journal_seq: int
     accepted_offset: int
@@ -215,6 +218,7 @@ class Birth(Carried, frozen=True):
     like: str = ""
     superseded: tuple[str, ...] = ()
     granted: str | None = None
+    slot: str | None = None
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     summary: Summary | None = None
@@ -295,6 +299,9 @@ class Account(Struct, frozen=True):
     holds: Holds | None = None
     conflicts: tuple[Pair, ...] = ()
     links: tuple[Link, ...] = ()
+    key: str | None = None
+    path: str | None = None
+    attributes: dict[str, Any] | None = None
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()
     """Of what a summary was made of, whose text was sent to whom, in the order of its sources' ids."""
@@ -383,6 +390,9 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         holds=holds(memory, birth.detail if birth else None, facts.kinds) if memory else None,
         conflicts=facts.conflicts,
         links=facts.links,
+        key=facts.labels.key,
+        path=facts.labels.path,
+        attributes=labelling.read(facts.labels.attributes) or None,
         sent=facts.sent,
         sources_sent=facts.sources_sent,
         superseded=_superseded(facts.filled, votes),
@@ -499,6 +509,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         like=worth.SUMMARY if told.summary is not None else worth.like(told.type, told.role),
         superseded=told.superseded,
         granted=told.granted,
+        slot=told.slot,
         names=told.supersedes,
         unknown=tuple(i for i in told.supersedes if i not in told.contradicts and i not in told.superseded),
         summary=told.summary,

@@ -31,12 +31,14 @@ CONTEXT: dict[str, Any] = {
     "follows": {"@reverse": f"{VOCABULARY}temporalNext", "@type": "@id"},
     "contradicts": {"@type": "@id"},
     "attachesToGoal": {"@type": "@id"},
+    "attributes": {"@type": "@json"},
     **{kind: {"@type": "@id"} for kind in KINDS},
 }
 _TYPES = {"episodic": "EpisodicMemory", "semantic": "SemanticMemory", "social": "SocialMemory", "task": "TaskMemory"}
 # What of a memory is told as it is, by the term that it is told under.
 _TOLD = {
     "agent": "agent", "subject": "subject", "session": "session", "role": "role", "source": "source", "key": "key",
+    "path": "path", "attributes": "attributes",
     "event_id": "eventId", "tier": "tier", "made_by": "madeBy", "sensitivity": "sensitivity",
 }  # fmt: skip
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core import facets, ids, jsontext, names
+from memquorum.core import facets, ids, jsontext, labelling, names
 from memquorum.core.api.answers import Hit
 from memquorum.core.api.requests import Filtered, SearchRequest
 from memquorum.core.intake import NEWEST_MS, OLDEST_MS
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessRecorded, QueryRecorded
+from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.filing import Condition
 
 K_DEFAULT = 10
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -48,7 +50,8 @@ class Filters(Struct, frozen=True):
     """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds.
 
     `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
-    `jurisdictions`: a memory passes if all those that it is under are among them.
+    `jurisdictions`: a memory passes if all those that it is under are among them. `path`: what is filed there or below.
+    `where`: what is asked of attributes.
     """
 
     tiers: tuple[str, ...] = TIERS
@@ -60,6 +63,8 @@ class Filters(Struct, frozen=True):
     sensitivity_max: int | None = None
     purpose: str | None = None
     jurisdictions: tuple[str, ...] | None = None
+    path: str | None = None
+    where: tuple[Condition, ...] = ()
 
 
 ALL = Filters()
@@ -134,7 +139,18 @@ def read_filters(asked: Filtered) -> Filters:
         since=asked.since,
         until=asked.until,
         types=types,
+        **read_filed(asked.path, asked.where),
     )
+
+
+def read_filed(path: str | None, where: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Where memories have to be filed, and with which attributes: two fields of `Filters`. Raises BadRequest."""
+    if path is not None:
+        _check("path", labelling.path_fault(path))
+    try:
+        return {"path": path, "where": filing.read(where or {})}
+    except filing.BadCondition as wrong:
+        raise BadRequest(wrong.code, "where", wrong.detail) from None
 
 
 def read_gates(sensitivity_max: float | None, purpose: str | None, jurisdictions: tuple[str, ...] | None) -> Filters:

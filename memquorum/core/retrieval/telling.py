@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
 
-from memquorum.core import rehearsal, triage
+from memquorum.core import labelling, rehearsal, triage
 from memquorum.core.budgets.items import in_words
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.consolidation.rendering import grouped
@@ -16,6 +17,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.journal.resting import waits_for_use
+from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
@@ -77,7 +79,8 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield ""
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
-        yield from _made(account.born, account.sources_sent)
+        yield from _made(account.born, account.sources_sent, labelling.full(Labels(account.key, account.path)))
+        yield from _filed(account)
         if account.links:
             yield f"  Its publisher links it: {', '.join(f'{one.kind} {one.to or one.name}' for one in account.links)}."
         if account.holds is not None:
@@ -185,7 +188,16 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     yield f"  Encoded by {born.encoder}."
 
 
-def _made(born: Birth, sent: Sequence[SourceSent]) -> Iterator[str]:
+def _filed(account: Account) -> Iterator[str]:
+    """Tells where it is filed, while its content is there."""
+    if account.path is not None:
+        yield f"  It is filed under {account.path}."
+    if account.attributes is not None:
+        told = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in account.attributes.items())
+        yield f"  Its attributes: {', '.join(told)}."
+
+
+def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None) -> Iterator[str]:
     if born.source is not None:
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
@@ -197,10 +209,11 @@ def _made(born: Birth, sent: Sequence[SourceSent]) -> Iterator[str]:
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
     elif born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
-    if born.key is not None:
+    if born.slot is not None:
         took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
         by = f", which the API key {born.granted} may take from others" if born.granted is not None else ""
-        yield f"  It fills the slot {born.key}{by}{took}."
+        named = "a slot" if slot is None else f"the slot {slot}"
+        yield f"  It fills {named}{by}{took}."
     if voted := [i for i in born.names if i not in born.unknown and i not in born.superseded]:
         yield f"  Its agent wants it to take the place of {', '.join(voted)}: members vote on that."
     if born.unknown and born.outcome == "stored":

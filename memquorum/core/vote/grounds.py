@@ -57,8 +57,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """How often it was read later."""
     source: str | None = None
     """Where it says that it is from."""
-    key: str | None = None
-    """The slot that it fills, on purpose."""
+    slot: str | None = None
+    """What stands for the slot that it fills, on purpose."""
     supersedes: tuple[str, ...] = ()
     """The memories that it names to take the place of, on purpose."""
     accepted: int = 0
@@ -82,7 +82,7 @@ def later(one: MemoryFacts, other: MemoryFacts) -> bool:
 
 def refills(newer: MemoryFacts, older: MemoryFacts) -> bool:
     """Whether the newer one fills on purpose a slot that another text fills: it says that this holds now."""
-    return newer.key is not None and newer.key == older.key and newer.text != older.text
+    return newer.slot is not None and newer.slot == older.slot and newer.text != older.text
 
 
 def names(newer: MemoryFacts, older: MemoryFacts) -> bool:

@@ -110,6 +110,41 @@ def test_a_slot_that_is_filled_anew_serves_the_last_word_alone(line: Settings, m
     assert "contradicted by another memory" in str(buffer)
 
 
+def test_what_is_filed_is_found_where_it_is_filed(line: Settings, memory: Memory) -> None:
+    def add(text: str, **filed: Any) -> str:
+        return memory.add(text, explicit=True, wait=True, **filed).memory_id
+
+    tea = add("Ada drinks tea.", key="drink", path="users/ada", attributes={"colour": "green", "cups": 3})
+    hers = add("Ada drinks milk.", key="drink", path="users/adam", attributes={"colour": "white", "cups": 1.5})
+    wine = add("Ada drinks wine now.", key="drink", path="users/ada", attributes={"colour": "red"})
+    again = add("Ada drinks wine now.", key="drink", path="users/ada", attributes={"colour": "white"})
+    assert [memory.get(one).tier for one in (tea, hers, wine, again)] == [
+        "superseded", "short-term", "superseded", "short-term",
+    ]  # fmt: skip
+    shown, rests = memory.get(again), memory.get(wine)
+    assert (shown.key, shown.path, shown.attributes) == ("drink", "users/ada", {"colour": "white"})
+    assert (rests.key, rests.path, rests.attributes) == (None, None, None)
+    assert "It fills the slot users/ada/drink" in "\n".join(memory.explain(again).lines)
+    asked = "What does Ada drink?"
+    for only, expected in (
+        ({"path": "users/ada"}, {again}),
+        ({"path": "users"}, {again, hers}),
+        ({"path": "users/ad"}, set[str]()),
+        ({"path": "users", "where": {"cups": {"$gt": 1, "$lte": 1.5}}}, {hers}),
+        ({"where": {"colour": {"$in": ["white", "red"]}, "cups": {"$ne": 1.5}}}, {again}),
+    ):
+        assert {hit.memory_id for hit in memory.search(asked, peek=True, **only)} == expected
+        assert {one.memory_id for one in memory.retrieve(asked, peek=True, **only).items} == expected
+        assert {one.memory_id for one in memory.context(asked, peek=True, **only).items} == expected
+        assert {one.memory_id for one in memory.memories(**only).memories} == expected
+    left = memory.search(asked, peek=True, path="users/ada", where={"colour": "red"})
+    assert left == []
+    with pytest.raises(Invalid, match="segments"):
+        memory.add("x", path="users//ada")
+    with pytest.raises(Invalid, match="operator"):
+        memory.search(asked, where={"colour": {"$like": "red"}})
+
+
 def test_what_renews_another_comes_first_where_no_rule_finds_that_they_contradict(
     line: Settings, memory: Memory
 ) -> None:

@@ -41,6 +41,7 @@ pytestmark = pytest.mark.slow
 NAMESPACE, SUBJECT = "canary", "ada"
 WAYS = ("json", "avro", "http", "echo", "bare", "derived", "dropped", "refused")
 TEXTS = {way: f"canary-{way}-5e1f the {way} key of cellar {n} is under stone {n + 40}" for n, way in enumerate(WAYS)}
+FILED = {"key": "canarykey-5e1f", "path": "users/canarypath-5e1f", "attributes": "canaryvalue-5e1f"}
 TEXTS["echo"] = TEXTS["bare"] = TEXTS["json"]  # says the same again, and once more without saying of whom
 
 
@@ -72,7 +73,7 @@ def put_in(line: Settings, memory: Memory) -> dict[str, str]:
     record = EpisodeRecorded("planner", TEXTS["avro"], NAMESPACE, "avro-1", subject=SUBJECT, reward=0.9)
     publish(line, topics.EPISODES, load_codec().encode(record))
     body: dict[str, Any] = {"agent": "planner", "content": TEXTS["http"], "namespace": NAMESPACE, "event_id": "http-1"}
-    body |= {"subject": SUBJECT, "reward": 0.9}
+    body |= {"subject": SUBJECT, "explicit": True, **FILED, "attributes": {"of": FILED["attributes"]}}
     httpx.post(f"{line.retrieval_url}/memories", json=body).raise_for_status()
     publish(line, topics.EPISODES, json.dumps(body | {"content": TEXTS["refused"], "misspelt": 1}).encode())
     events = f"{line.retrieval_url}/events/{NAMESPACE}"
@@ -129,7 +130,7 @@ def content(file: Path) -> bytes:
 
 def held(folder: Path, texts: Mapping[str, str] = TEXTS) -> dict[str, set[str]]:
     """Which of the texts, of their vectors, and of their bare digests, which a guess finds, lie in which files."""
-    needles = {way: text.encode() for way, text in texts.items()}
+    needles = {way: text.encode() for way, text in (FILED | texts).items()}
     for way, text in texts.items():
         bare = hashlib.sha256(text.encode())
         needles |= {f"{way} digest": bare.digest(), f"{way} digest, hex": bare.hexdigest().encode()}
@@ -161,6 +162,7 @@ def test_what_was_erased_is_nowhere(fleet: Plant, line: Settings) -> None:
         until(lambda: httpx.post(f"{line.retrieval_url}/search", json=warm).json()["served_from"] == "cache")
         before = told(memory, ids)
         assert all(TEXTS[way] in before for way in ("json", "avro", "http", "derived"))
+        assert all(told in before for told in FILED.values())
         assert any("vector" in name for names in held(line.run_dir).values() for name in names)
 
         would = memory.erase(subject=SUBJECT)
@@ -173,7 +175,7 @@ def test_what_was_erased_is_nowhere(fleet: Plant, line: Settings) -> None:
         assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
 
         after = told(memory, ids)
-        assert not any(text in after for text in TEXTS.values())
+        assert not any(text in after for text in (*TEXTS.values(), *FILED.values()))
         assert queries(line) == {"planner": TEXTS["json"], SUBJECT: None}
         report = auditor.verify(line.bootstrap, made, load_codec(), line.memory_dsn, vault=roles.vault(line))
         assert report.ok and report.counts.queries == 2

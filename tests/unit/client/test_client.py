@@ -174,7 +174,7 @@ async def test_what_is_no_id_is_not_asked_for(wrong: Any) -> None:
 
 def test_the_fields_of_an_episode_are_those_of_its_record() -> None:
     told = {name: hint for name, hint in get_type_hints(EpisodeRecorded).items() if name != "content"}
-    assert get_type_hints(Episode).keys() == told.keys() - {"path", "attributes", "summary"}
+    assert get_type_hints(Episode).keys() == told.keys() - {"summary"}
 
 
 def test_both_clients_have_the_same_methods_with_the_same_signatures() -> None:

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import ids, intake, jsontext, letters, linking, sealing
+from memquorum.core import ids, intake, jsontext, labelling, letters, linking, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
+from memquorum.core.labelling import Labels
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded, Link, SessionEnded
 from tests import ROOT
@@ -194,7 +195,18 @@ GOOD = {"agent": "a", "content": "c"}
         (b'{"agent":"a","agent":"b","content":"c"}', Reason.DUPLICATE_FIELD, "agent"),
         (GOOD | {"occured_at": 1}, Reason.UNKNOWN_FIELD, "occured_at"),
         (GOOD | {"my secret is\n7": 1}, Reason.UNKNOWN_FIELD, None),
-        (GOOD | {"path": "plant/valves"}, Reason.RESERVED, "path"),
+        (GOOD | {"path": "plant//valves"}, Reason.BAD_NAME, "path"),
+        (GOOD | {"path": "p" * 513}, Reason.TOO_LONG, "path"),
+        (GOOD | {"path": "/".join("p" * 17)}, Reason.TOO_MANY, "path"),
+        (GOOD | {"path": ["plant"]}, Reason.WRONG_TYPE, "path"),
+        (GOOD | {"attributes": "{}"}, Reason.WRONG_TYPE, "attributes"),
+        (GOOD | {"attributes": ["red"]}, Reason.WRONG_TYPE, "attributes"),
+        (GOOD | {"attributes": {"text": "x" * 4_096}}, Reason.TOO_LONG, "attributes"),
+        (GOOD | {"attributes": {f"a{n}": n for n in range(33)}}, Reason.TOO_MANY, "attributes"),
+        (GOOD | {"attributes": {"text": "a\0b"}}, Reason.FORBIDDEN_CHARACTER, "attributes"),
+        (GOOD | {"attributes": {"text": "a\ud800b"}}, Reason.FORBIDDEN_CHARACTER, "attributes"),
+        (GOOD | {"attributes": {" ": 1}}, Reason.BAD_NAME, "attributes"),
+        (b'{"agent":"a","content":"c","attributes":{"size":1e999}}', Reason.OUT_OF_RANGE, "attributes"),
         (GOOD | {"links": [{"kind": "isA", "name": "pump"}] * 17}, Reason.TOO_MANY, "links"),
         (GOOD | {"links": [{"kind": "owns", "name": "pump"}]}, Reason.OUT_OF_RANGE, "links"),
         (GOOD | {"links": [{"kind": "requires", "name": "pump"}]}, Reason.MISSING_FIELD, "links"),
@@ -208,7 +220,8 @@ GOOD = {"agent": "a", "content": "c"}
         (GOOD | {"event_id": "e-1", "links": [{"kind": "isA", "to": "e-1"}]}, Reason.BAD_ID, "links"),
         (CODEC.encode(EpisodeRecorded("a", "c", key="valve 3")), Reason.MISSING_FIELD, "explicit"),
         (GOOD | {"explicit": True, "key": " "}, Reason.BAD_NAME, "key"),
-        (CODEC.encode(EpisodeRecorded("a", "c", attributes="{}")), Reason.RESERVED, "attributes"),
+        (CODEC.encode(EpisodeRecorded("a", "c", attributes="[]")), Reason.WRONG_TYPE, "attributes"),
+        (CODEC.encode(EpisodeRecorded("a", "c", attributes="{")), Reason.BAD_JSON, "attributes"),
         ({"agent": "a"}, Reason.MISSING_FIELD, "content"),
         ({"content": "c", "agent": None}, Reason.MISSING_FIELD, "agent"),
         (GOOD | {"content": 7}, Reason.WRONG_TYPE, "content"),
@@ -357,3 +370,23 @@ def test_no_name_of_a_link_stands_behind_the_wall_in_the_clear():
     written = CODEC.encode(record)
     assert not any(word in written for word in (b"marta", b"pump", b"shift"))
     assert [one.name for one in linking.published(record, b"k" * 32)] == ["marta", None, None, "pump"]
+
+
+def test_what_an_episode_is_filed_under_stands_behind_the_wall_as_a_seal_and_two_marks():
+    filed = {"explicit": True, "key": "dietary", "path": "users/ada", "attributes": {"b": [1.50], "a": "red"}}
+    as_text = filed | {"attributes": '{"a": "red", "b": [1.5]}'}
+    for data in (GOOD | filed, CODEC.encode(EpisodeRecorded("a", "c", **as_text))):
+        intent = accept(data)
+        assert isinstance(intent, EpisodeIntent)
+        record = intake.seal_episode(intent, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12, b"p" * 12), b"s" * 32)
+        written = CODEC.encode(record)
+        assert not any(word in written for word in (b"dietary", b"users", b"ada", b"red"))
+        assert labelling.of(labelling.opened(record, b"k" * 32)) == intent.labels
+        assert intent.labels == Labels("dietary", "users/ada", '{"a":"red","b":[1.5]}')
+        assert record.slot == labelling.slot(b"s" * 32, intent.labels)
+        assert record.label == labelling.label(b"s" * 32, intent.labels)
+
+
+def test_attributes_that_are_empty_are_none():
+    intent = accept(GOOD | {"attributes": {}})
+    assert isinstance(intent, EpisodeIntent) and not intent.labels.filed

@@ -7,7 +7,8 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from memquorum.core import ids, letters, linking, sealing
+from memquorum.core import ids, labelling, letters, linking
+from memquorum.core.labelling import Labels
 from memquorum.core.records import Link
 from tests.builders.shard import NAMESPACE, accepted, memory_id
 
@@ -17,7 +18,7 @@ BOTH = (Link("requires", A), Link("isA"), Link("friendOf"))
 
 
 def sealed(*names: str) -> bytes:
-    return sealing.seal_names(KEY, NONCE, names, memory_id("c"))
+    return labelling.seal(KEY, NONCE, Labels(), names, memory_id("c"))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_a_link_is_to_the_memory_of_its_id_or_else_of_its_event_id() -> None:
 
 
 def test_names_come_back_from_their_seal_in_their_order() -> None:
-    episode = replace(accepted("c", 1), links=BOTH, sealed_names=sealed("pump", "marta weil"))
+    episode = replace(accepted("c", 1), links=BOTH, sealed_labels=sealed("pump", "marta weil"))
     assert linking.named(episode, KEY) == ("isA pump", "friendOf marta weil")
     assert [linking.read(one).name for one in linking.named(episode, KEY)] == ["pump", "marta weil"]
     assert linking.published(episode, KEY)[0] == Link("requires", A)
@@ -55,18 +56,18 @@ def test_names_come_back_from_their_seal_in_their_order() -> None:
 @pytest.mark.parametrize("names", [None, sealed("pump"), b"altered"])
 def test_a_name_that_is_not_there_is_no_link(names: bytes | None) -> None:
     with pytest.raises(ValueError, match=r"cannot be opened|not there"):
-        linking.named(replace(accepted("c", 1), links=BOTH, sealed_names=names), KEY)
+        linking.named(replace(accepted("c", 1), links=BOTH, sealed_labels=names), KEY)
 
 
 def test_the_letter_of_what_failed_has_the_names_under_seal() -> None:
-    episode = replace(accepted("c", 1), links=BOTH, sealed_names=sealed("pump", "marta"))
+    episode = replace(accepted("c", 1), links=BOTH, sealed_labels=sealed("pump", "marta"))
     letter = letters.of_failed(episode, "said", KEY, NONCE, why="encoder", at=1)
     opened = letters.open_payload(memory_id("c"), KEY, letter.sealed_payload)
     assert b'{"kind": "friendOf", "name": "marta"}' in opened and b"marta" not in letter.sealed_payload
 
 
 def test_what_failed_has_its_letter_where_its_names_cannot_be_opened() -> None:
-    episode = replace(accepted("c", 1), links=BOTH, sealed_names=b"altered")
+    episode = replace(accepted("c", 1), links=BOTH, sealed_labels=b"altered")
     letter = letters.of_failed(episode, "said", KEY, NONCE, why="encoder", at=1)
     opened = letters.open_payload(memory_id("c"), KEY, letter.sealed_payload)
     assert json.loads(opened)["links"] == [{"kind": "requires", "to": A}]

@@ -32,7 +32,7 @@ APART: dict[str, dict[str, Any]] = {
     "sensitivity": {"sensitivity_ppm": 500_001},
     "purposes": {"purposes": ("billing",)},
     "jurisdiction": {"jurisdiction": "US"},
-    "key": {"key": "ada/plan", "explicit": True},
+    "slot": {"slot": "ada/plan", "explicit": True},
 }
 SAID = {"subject": "ada", "source": "feed", "sensitivity_ppm": 500_000, "purposes": ("billing", "support"),
         "jurisdiction": "DE"}  # fmt: skip
@@ -53,7 +53,7 @@ SAID = {"subject": "ada", "source": "feed", "sensitivity_ppm": 500_000, "purpose
         ({"purposes": "billing"}, False),
         ({"purposes": ""}, False),
         ({"jurisdictions": "DE,EU,US"}, False),
-        ({"key": "ada/plan"}, False),
+        ({"slot": "ada/plan"}, False),
     ],
 )
 def test_subject_and_source_are_equal_and_no_gate_is_stricter(newcomer: dict[str, Any], expected: bool) -> None:
@@ -62,7 +62,24 @@ def test_subject_and_source_are_equal_and_no_gate_is_stricter(newcomer: dict[str
 
 @pytest.mark.parametrize(("key", "held", "expected"), [("a", "a", True), ("a", "b", False), (None, "b", True)])
 def test_what_fills_a_slot_becomes_one_with_what_fills_it_alone(key: str | None, held: str, expected: bool) -> None:
-    assert merges(Marks("ada", key=key), Marks("ada", key=held)) is expected
+    assert merges(Marks("ada", slot=key), Marks("ada", slot=held)) is expected
+
+
+@pytest.mark.parametrize(
+    ("newcomer", "memory", "expected"),
+    [
+        ({"label": "a"}, {"label": "a"}, True),
+        ({"label": "a"}, {"label": "b"}, False),
+        ({"label": "a"}, {}, False),
+        ({}, {"label": "b"}, True),
+        ({"slot": "s", "label": "a"}, {"slot": "s", "label": "a"}, True),
+        ({"slot": "s"}, {"slot": "s", "label": "b"}, False),
+    ],
+)
+def test_what_is_filed_elsewhere_is_found_there(
+    newcomer: dict[str, str], memory: dict[str, str], expected: bool
+) -> None:
+    assert merges(Marks("ada", **newcomer), Marks("ada", **memory)) is expected
 
 
 def test_what_names_the_memories_whose_place_it_is_to_take_becomes_one_with_none() -> None:

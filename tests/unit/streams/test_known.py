@@ -154,7 +154,7 @@ SAID = st.fixed_dictionaries(
         "subject": st.sampled_from(["ann", "eve"]),
         "source": st.just("mail"),
         "explicit": st.just(True),
-        "key": st.sampled_from(["ada/diet", "ada/lead"]),
+        "slot": st.sampled_from(["ada/diet", "ada/lead"]),
         "reward_ppm": st.sampled_from([0, 950_000]),
         "confidence_ppm": st.sampled_from([0, 900_000]),
         "sensitivity_ppm": st.sampled_from([100_000, 900_000]),

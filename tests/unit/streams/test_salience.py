@@ -159,9 +159,9 @@ def test_what_an_agent_wants_remembered_is_stored_and_keeps_to_its_slot(line: Li
     said = [
         line.episode("ok", confidence_ppm=0, explicit=True),
         line.episode("Ada eats no meat.", explicit=True),
-        line.episode("Ada eats no meat.", explicit=True, key="ada/dietary"),
-        line.episode("Ada eats no meat.", explicit=True, key="ada/dietary"),
-        line.episode("Ada eats no meat.", explicit=True, key="ada/allergies"),
+        line.episode("Ada eats no meat.", explicit=True, slot="ada/dietary"),
+        line.episode("Ada eats no meat.", explicit=True, slot="ada/dietary"),
+        line.episode("Ada eats no meat.", explicit=True, slot="ada/allergies"),
     ]
     scored = line.process(*said)
     assert [one.outcome for one in scored] == ["stored", "stored", "stored", "reinforced", "stored"]

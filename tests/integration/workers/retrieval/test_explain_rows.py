@@ -64,8 +64,8 @@ def test_what_took_a_memorys_place_in_its_slot_is_known_also_once_it_is_back(
 ) -> None:
     shard = Shard(codec, GENESIS)
     for name in ("a", "b"):
-        shard.episode(name, explicit=True, key="ada/dietary")
-    shard.episode("c", explicit=True, key="ada/drink")
+        shard.episode(name, explicit=True, slot="ada/dietary")
+    shard.episode("c", explicit=True, slot="ada/drink")
     if back:
         shard.tick(100_000)
         order = votes.restore(GENESIS, A)

@@ -79,7 +79,7 @@ def test_of_equal_scores_the_older_stays_then_the_lower_id() -> None:
         peer("b", purposes=""),
         peer("b", jurisdictions="DE"),
         peer("b", source="manual.pdf"),
-        peer("b", key="pump"),
+        peer("b", slot="pump"),
         Peer(peer("b").candidate, SAID, vector(0), Marks("ben")),
         Peer(replace(peer("b").candidate, namespace="m"), SAID, vector(0), Marks("anna")),
     ],

@@ -16,6 +16,7 @@ from memquorum.core.ids import shard_of
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
 from memquorum.core.journal.rows import Event
+from memquorum.core.labelling import Labels
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, Stored
 from tests.builders import votes
 from tests.builders.published import GENESIS, LATE, A, B, C, D, Published, lively, publish
@@ -129,8 +130,8 @@ def sources(**changes: Any) -> tuple[Sealed, EpisodeAccepted, EpisodeScored]:
 
 
 def test_content_is_opened() -> None:
-    text, vector, named = open_content(KEY, *sources())
-    assert (text, named) == (TEXT, ())
+    text, vector, named, labels = open_content(KEY, *sources())
+    assert (text, named, labels) == (TEXT, (), Labels())
     assert vector.tolist() == VECTOR.astype(np.float16).tolist()
 
 

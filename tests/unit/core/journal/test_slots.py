@@ -22,7 +22,7 @@ from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id
 
 GENESIS = genesis.make(policy=POLICY, **erasures.entitled(signed=()))
 A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
-SLOT: dict[str, Any] = {"explicit": True, "key": "ada/dietary"}
+SLOT: dict[str, Any] = {"explicit": True, "slot": "ada/dietary"}
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_later_write_into_the_slot_takes_the_place_of_the_earlier_one_and_so_o
     "said",
     [
         {"agent": "reviewer"},
-        {"key": "ada/allergies"},
+        {"slot": "ada/allergies"},
         {"explicit": False},
         {"namespace": "greenhouse2"},
         {"at": 499},
@@ -141,7 +141,7 @@ def test_an_api_key_takes_its_slot_from_another_agent_and_nothing_more(shard: Sh
     change = shard.episode("b", 600, **GRANTED)
     assert (detail(shard, change).superseded, detail(shard, change).granted) == ((A,), "9fd12932bb0c")
     assert kinds(publish(shard).audit(store=True, accepted=True)) == []
-    for said in ({"key": "ada/allergies"}, {"at": 400}, {"namespace": "acme"}):
+    for said in ({"slot": "ada/allergies"}, {"at": 400}, {"namespace": "acme"}):
         assert detail(shard, shard.episode(str(said), **({"at": 700} | GRANTED | said))).superseded == ()
     shard.protect(protections.accepted(shard.rules.codec, "pin", B, cluster=GENESIS.cluster))
     assert B not in detail(shard, shard.episode("c", 800, **GRANTED)).superseded and B in shard.rows.strengths
@@ -219,7 +219,7 @@ def test_who_loads_rows_is_told_which(shard: Shard) -> None:
     assert A in keys.memories and A in keys.protected
     assert applying.touches(shard.rules.codec, accepted("b", 600, **SLOT)).slots == {(NAMESPACE, "ada/dietary")}
     assert A in applying.touches(shard.rules.codec, accepted("b", 600, **NAMES)).memories
-    assert applying.touches(shard.rules.codec, accepted("b", 600, key="k")).slots == frozenset()
+    assert applying.touches(shard.rules.codec, accepted("b", 600, slot="k")).slots == frozenset()
 
 
 @pytest.mark.parametrize("why", ["contradiction", "anew"])

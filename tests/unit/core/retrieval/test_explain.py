@@ -11,6 +11,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.budgets.rules import BY_LOT
 from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
+from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
 from memquorum.core.records import Accessed, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
@@ -66,10 +67,14 @@ def test_a_forgotten_memory(shard: Shard) -> None:
 def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
     shard = Shard(codec, GENESIS)
     for event in ("a", "b"):
-        shard.episode(event, salience=10, explicit=True, key="ada/dietary")
+        shard.episode(event, salience=10, explicit=True, slot="ada/dietary")
     _, text = told(shard, B)
     assert "its agent wanted it remembered, so it was stored" in text and "reached" not in text
-    assert f"It fills the slot ada/dietary, where it took the place of {A}." in text
+    assert f"It fills a slot, where it took the place of {A}." in text
+    filed = replace(facts(shard, B), labels=Labels("dietary", "users/ada", '{"colour":"red"}'))
+    text = "\n".join(telling.lines(explain.explain(CODEC, GENESIS, filed), GENESIS))
+    assert f"It fills the slot users/ada/dietary, where it took the place of {A}." in text
+    assert "It is filed under users/ada." in text and 'Its attributes: colour="red".' in text
     account, text = told(shard, A)
     assert (account.tier, account.superseded_by) == ("superseded", B)
     assert f"{B} took its place at 1970-01-01 00:00:00 UTC, when that filled its slot." in text
@@ -79,7 +84,7 @@ def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
 def test_what_came_back_still_says_that_it_was_superseded_by_what_and_when_it_came_back(codec: Codec) -> None:
     shard = Shard(codec, GENESIS)
     for event in ("a", "b"):
-        shard.episode(event, salience=10, explicit=True, key="ada/dietary")
+        shard.episode(event, salience=10, explicit=True, slot="ada/dietary")
     shard.tick(100_000)
     order = votes.restore(GENESIS, A)
     shard.ask(order, 100_000)

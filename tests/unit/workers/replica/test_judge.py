@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from db.view import View
 from db.view_rows import Known, Recent
 from memquorum import topics
-from memquorum.core import ids, sealing
+from memquorum.core import ids, labelling, sealing
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.labelling import Labels
 from memquorum.core.merging import Marks, packed
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal, Quote, Summary
@@ -345,15 +346,18 @@ def test_a_text_that_its_agent_did_not_sign_is_not_promoted() -> None:
 
 
 OLD = ids.memory_id("here", "old")
+SPACE = b"s" * 32
+DOOR = labelling.slot(SPACE, Labels("door"))
 
 
 @pytest.mark.parametrize(
     ("marks", "signed", "meant"),
     [
-        ({"key": "door"}, {"key": "door", "explicit": True}, True),
-        ({"key": "door"}, {}, False),
-        ({"key": "door"}, {"key": "gate", "explicit": True}, False),
-        ({"key": "door"}, {"key": "door"}, False),
+        ({"slot": DOOR}, {"key": "door", "explicit": True}, True),
+        ({"slot": DOOR}, {}, False),
+        ({"slot": DOOR}, {"key": "gate", "explicit": True}, False),
+        ({"slot": DOOR}, {"key": "door", "path": "hall", "explicit": True}, False),
+        ({"slot": DOOR}, {"key": "door"}, False),
         ({"supersedes": OLD}, {"supersedes": (OLD.upper(),), "explicit": True}, True),
         ({"supersedes": OLD}, {}, False),
         ({"supersedes": OLD}, {"supersedes": (ids.memory_id("here", "b"),), "explicit": True}, False),
@@ -363,9 +367,10 @@ def test_a_place_is_taken_only_where_the_agent_itself_signed_that(
     marks: dict[str, str], signed: dict[str, Any], meant: bool
 ) -> None:
     bench = Bench(SIGNING)
+    bench.keys[ids.space_key_id("here")] = SPACE
     old = said("old", key="door", explicit=True)
     new = said("new", **signed)
-    bench.memory(old[0], "here", (1, 0), agent="ann", signed=old[1], marks=Marks("ann", key="door"))
+    bench.memory(old[0], "here", (1, 0), agent="ann", signed=old[1], marks=Marks("ann", slot=DOOR))
     bench.memory(new[0], "here", (1, 0), agent="ann", signed=new[1], created=1, marks=Marks("ann", **marks))
     nomination = bench.asked((new[0], "here", "supersede"))
     nomination = replace(nomination, proposals=(replace(nomination.proposals[0], memory_ids=(new[0], old[0])),))
@@ -381,7 +386,7 @@ def test_of_two_of_one_moment_that_is_later_which_stands_behind_in_the_stream(la
     for first, second in (names, names[::-1]):
         bench = Bench()
         for memory_id in (first, second):
-            bench.memory(memory_id, "here", (1, 0), agent="ann", marks=Marks("ann", key="door"))
+            bench.memory(memory_id, "here", (1, 0), agent="ann", marks=Marks("ann", slot="door"))
         claim = (second, first) if later else (first, second)
         nomination = bench.asked((claim[0], "here", "supersede"))
         nomination = replace(nomination, proposals=(replace(nomination.proposals[0], memory_ids=claim),))

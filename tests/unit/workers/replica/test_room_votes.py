@@ -128,11 +128,11 @@ def test_a_repetition_is_no_memory_of_its_own_unless_what_it_repeats_is_gone(mem
 
 
 def test_who_fills_a_slot_anew_leaves_one_in_it(member: Member) -> None:
-    member.episode("old", worth=5, explicit=True, key="door")
-    member.episode("theirs", worth=5, explicit=True, key="door", agent="ann")
-    member.episode("new", worth=5, explicit=True, key="door")
+    member.episode("old", worth=5, explicit=True, slot="door")
+    member.episode("theirs", worth=5, explicit=True, slot="door", agent="ann")
+    member.episode("new", worth=5, explicit=True, slot="door")
     assert "old" not in member.alive() and {"theirs", "new"} <= member.alive().keys()
-    member.episode("granted", worth=5, explicit=True, key="door", granted="desk")
+    member.episode("granted", worth=5, explicit=True, slot="door", granted="desk")
     assert "theirs" not in member.alive() and "new" not in member.alive()
 
 

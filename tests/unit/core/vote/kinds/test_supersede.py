@@ -70,12 +70,12 @@ CODE, CHANGED = said("a", "The door code is 4821.", 1), said("b", "The door code
 def test_what_fills_a_slot_anew_contradicts_what_fills_it_whatever_the_words() -> None:
     older, newer = said("a", "Ada eats no meat.", 1), said("b", "Fish is fine for her.", 2)
     assert not judge(newer, older).yes
-    found = judge(replace(newer, key="ada/dietary"), replace(older, key="ada/dietary"))
+    found = judge(replace(newer, slot="ada/dietary"), replace(older, slot="ada/dietary"))
     assert (found.yes, found.score_ppm) == (True, 900_000)
-    assert not judge(replace(newer, key="ada/dietary"), replace(older, key="ada/allergies")).yes
-    assert not judge(replace(older, key="ada/dietary"), replace(newer, key="ada/dietary")).yes
+    assert not judge(replace(newer, slot="ada/dietary"), replace(older, slot="ada/allergies")).yes
+    assert not judge(replace(older, slot="ada/dietary"), replace(newer, slot="ada/dietary")).yes
     again = replace(older, memory_id="b", created=2)
-    assert not judge(replace(again, key="k"), replace(older, key="k")).yes
+    assert not judge(replace(again, slot="k"), replace(older, slot="k")).yes
 
 
 def test_who_names_its_own_memory_says_that_another_holds_whatever_the_words() -> None:
@@ -317,9 +317,9 @@ def test_a_member_promotes_at_most_one_of_claims_that_contradict() -> None:
     assert alone == [True] * 4
 
 
-@pytest.mark.parametrize("how", [{"key": "k"}, {"supersedes": ("a",)}])
+@pytest.mark.parametrize("how", [{"slot": "k"}, {"supersedes": ("a",)}])
 def test_what_takes_a_place_on_purpose_contradicts_it_as_a_claim(how: dict[str, object]) -> None:
-    older, newer = grown(said("a", "Ada eats no meat.", 1, key="k")), grown(said("b", "Fish is fine for her.", 2))
+    older, newer = grown(said("a", "Ada eats no meat.", 1, slot="k")), grown(said("b", "Fish is fine for her.", 2))
     asked = [(proposal(one.memory_id, kind=PROMOTE), (one,)) for one in (older, newer)]
     assert [one.yes for one in opinions(PROMOTE, asked)] == [True, True]
     asked[1] = asked[1][0], (replace(newer, **how),)
