@@ -159,21 +159,17 @@ class AsyncMemory(Ordering, Deciding, Asking):
         raise NoOutcome(receipt, timeout) from last
 
     async def search(
-        self,
-        query: str,
-        k: int = 10,
-        *,
-        peek: bool = False,
-        exact: bool = False,
-        after: After = None,
-        **only: Unpack[Only],
-    ) -> list[Hit]:
+        self, query: str | None = None, k: int = 10, *, vector: Sequence[float] | None = None, peek: bool = False,
+        exact: bool = False, after: After = None, **only: Unpack[Only],
+    ) -> list[Hit]:  # fmt: skip
         """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid.
 
-        `exact`: all memories are compared, where otherwise an index finds nearly all of a large namespace. `after`: a
-        write that is waited for, by its receipt or token; so all that read. Raises NotYet where it is not seen in time.
+        `vector`: by the service's own encoder, in place of a query. `exact`: all memories are compared, where otherwise
+        an index finds nearly all of a large namespace. `after`: a write that is waited for, by its receipt or token; so
+        all that read. Raises NotYet where it is not seen in time.
         """
-        found = await self._read(SearchResult, "/search", {"query": query, "k": k, "exact": exact, **only}, peek, after)
+        by = {"query": query} if vector is None else {"query": query, "vector": [float(one) for one in vector]}
+        found = await self._read(SearchResult, "/search", {**by, "k": k, "exact": exact, **only}, peek, after)
         return list(found.hits)
 
     async def retrieve(

@@ -89,12 +89,12 @@ PASSES = (
     option("--purpose", help="for this, or for anything; without it, what is for anything"),
     option("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable"),
 )
-PASSES = (
+_GATES = (
     *PASSES,
     flag("--redact", "mask cards, telephone numbers, e-mail, addresses, keys and the like by kind, as [phone]"),
 )
-IF_IT_PASSES = titled("only if it passes", *PASSES)
-WHAT_PASSES = titled("only what passes", *_CHOICES, *_FILED, *PASSES)
+IF_IT_PASSES = titled("only if it passes", *_GATES)
+WHAT_PASSES = titled("only what passes", *_CHOICES, *_FILED, *_GATES)
 
 
 def only(parsed: argparse.Namespace) -> Only:
@@ -218,7 +218,7 @@ def _get(parsed: argparse.Namespace) -> int:
     _BUDGET,
     _PEEK,
     _AFTER,
-    titled("only what passes", *_FILED, *PASSES),
+    titled("only what passes", *_FILED, *_GATES),
     example='memquorum context -n greenhouse -a planner "open valve 3"',
 )
 def _prompt(parsed: argparse.Namespace) -> int:

@@ -43,7 +43,9 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    best = await once(service, sight, await reread(service, sight, wanted.query, found.hits))
+    # Who sends a vector asks nothing that could be read once more.
+    again = found.hits if wanted.vector is not None else await reread(service, sight, wanted.query, found.hits)
+    best = await once(service, sight, again)
     # What came in for what it contradicts may be told by another one, too.
     hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
     used, warning = await count(service, request, wanted, hits)
@@ -72,12 +74,20 @@ async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: li
         return hits
     came = await brought(service, sight, wanted.namespace, conflicts.missing(near, found), wanted.filters)
     if came:
-        vector = await service.vector_of(wanted.namespace, wanted.query)
+        vector = await _vector(service, wanted)
         told = {i: replace(one.hit, score=_cosine(vector, one.vector)) for i, one in came.items()}
         near |= {i: conflicts.disputed(one, found) for i, one in told.items()}
     marked = conflicts.marks(found)
     order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, found), found)
     return [replace(near[i], conflicts_with=marked.get(i, ())) for i in order[: wanted.k]]
+
+
+async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]:
+    """What is searched by: the query's vector, or the one that was sent. Raises BadRequest."""
+    if wanted.vector is None:
+        return await service.vector_of(wanted.namespace, wanted.query)
+    query.check_length(wanted.vector, service.encoder.name, service.encoder.dimensions)
+    return np.array(wanted.vector, np.float32)
 
 
 def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
@@ -87,7 +97,7 @@ def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
 
 async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
     """The nearest memories: of the cache if that may answer, else of the store; the order of `cache.SEARCHED`."""
-    vector = await service.vector_of(wanted.namespace, wanted.query)
+    vector = await _vector(service, wanted)
     if wanted.filters != query.ALL:
         return Answer(await _of_store(service, sight, wanted, vector), "store", "all")
     cached = await service.caching.search(service.reads, sight, wanted, vector)
@@ -102,7 +112,8 @@ async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
 async def _of_store(service: Service, sight: Sight, wanted: query.Search, vector: NDArray[np.float32]) -> list[Hit]:
     """Both tiers at once; where two encoders' are there, merged by rank, for their scores cannot be compared."""
     # First those that wait to be encoded anew: what changes sides meanwhile is found twice, not never.
-    before = await _nearest(service, sight, service.before, wanted) if service.before else []
+    text = service.before is not None and wanted.vector is None
+    before = await _nearest(service, sight, service.before, wanted) if text and service.before else []
     encoder = service.encoder.name
     hits = await service.reads.search(
         sight, wanted.namespace, encoder, vector, wanted.k, filters=wanted.filters, exact=wanted.exact

@@ -60,9 +60,10 @@ class DecisionsRequest(Struct, frozen=True, kw_only=True):
 
 
 class SearchRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a search."""
+    """The body of a search: by a query, or by a vector of the encoder that the service has."""
 
-    query: str
+    query: str | None = None
+    vector: tuple[float, ...] | None = None
     k: int | None = None
     exact: bool | None = None
 

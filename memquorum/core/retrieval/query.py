@@ -82,6 +82,8 @@ class Search(Struct, frozen=True):
     exact: bool = False
     filters: Filters = ALL
     redact: bool = False
+    vector: tuple[float, ...] | None = None
+    """What is searched by in place of the query, which is empty then; of unit length."""
 
 
 def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
@@ -107,20 +109,39 @@ def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
     asked = read_body(body, SearchRequest)
     k = read_number("k", asked.k, 1, bounds.k_most, K_DEFAULT)
     peek = bool(asked.peek)
+    if (asked.query is None) == (asked.vector is None):
+        code, told = ("missing_field", "send a text") if asked.query is None else ("too_many", "send one of both")
+        raise BadRequest(code, "query", f"{told}: query, or vector by the service's own encoder")
     if asked.agent is None and not peek:
         raise BadRequest(
             "missing_field", "agent", "who reads? Send agent, for what is found counts as used; or send peek: true"
         )
     return Search(
         namespace=read_namespace(asked.namespace),
-        query=read_query(asked.query, bounds),
+        query="" if asked.query is None else read_query(asked.query, bounds),
         k=k,
         agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
         exact=bool(asked.exact),
         filters=read_filters(asked),
         redact=bool(asked.redact),
+        vector=None if asked.vector is None else _unit(asked.vector),
     )
+
+
+def check_length(vector: Sequence[float], encoder: str, dimensions: int) -> None:
+    """Whether a vector may be one of the encoder's. Raises BadRequest."""
+    if len(vector) != dimensions:
+        told = f"{len(vector)} numbers; {encoder}, which this service encodes with, makes {dimensions}"
+        raise BadRequest("out_of_range", "vector", told)
+
+
+def _unit(vector: tuple[float, ...]) -> tuple[float, ...]:
+    """The vector of unit length. Raises BadRequest."""
+    length = math.hypot(*vector)
+    if not 0 < length < math.inf:
+        raise BadRequest("out_of_range", "vector", "must be finite numbers, and not all of them 0")
+    return tuple(one / length for one in vector)
 
 
 def read_filters(asked: Filtered) -> Filters:

@@ -27,6 +27,7 @@ from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, No
 from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import Link
+from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry import metrics, reading
 from tests.support.clock import tick
 from tests.support.waiting import PATIENCE_S, later, until
@@ -137,8 +138,11 @@ def test_what_is_filed_is_found_where_it_is_filed(line: Settings, memory: Memory
         assert {one.memory_id for one in memory.retrieve(asked, peek=True, **only).items} == expected
         assert {one.memory_id for one in memory.context(asked, peek=True, **only).items} == expected
         assert {one.memory_id for one in memory.memories(**only).memories} == expected
-    left = memory.search(asked, peek=True, path="users/ada", where={"colour": "red"})
-    assert left == []
+    (vector,) = HashingEncoder().encode(["Ada drinks wine now."])
+    assert [hit.memory_id for hit in memory.search(vector=vector, k=1, peek=True)] == [again]
+    assert [hit.memory_id for hit in memory.search(vector=vector, peek=True, path="users/adam")] == [hers]
+    with pytest.raises(Invalid, match="384"):
+        memory.search(vector=[1.0, 0.0], peek=True)
     with pytest.raises(Invalid, match="segments"):
         memory.add("x", path="users//ada")
     with pytest.raises(Invalid, match="operator"):

@@ -25,6 +25,7 @@ def read(value: Any) -> Search:
 
 
 def test_defaults() -> None:
+    assert read({"vector": [3, 4.0], "peek": True}) == Search("default", "", 10, None, True, vector=(0.6, 0.8))
     assert read(GOOD) == Search("default", "where is the key?", 10, "planner", False)
     assert read({"query": "q", "peek": True, "k": 100, "namespace": "n"}) == Search("n", "q", 100, None, True)
 
@@ -47,6 +48,14 @@ def test_defaults() -> None:
         (GOOD | {"query": "q" * 16_385}, "too_long", "query"),
         (GOOD | {"query": "\ud800"}, "forbidden_character", "query"),
         (GOOD | {"query": "a\0b"}, "forbidden_character", "query"),
+        (GOOD | {"vector": [1.0]}, "too_many", "query"),
+        ({"vector": [0.0, 0], "peek": True}, "out_of_range", "vector"),
+        ({"vector": [], "peek": True}, "out_of_range", "vector"),
+        (b'{"vector": [1e999], "peek": true}', "out_of_range", "vector"),
+        ({"vector": ["1"], "peek": True}, "wrong_type", "vector"),
+        (GOOD | {"where": {"a": {"$like": 1}}}, "out_of_range", "where"),
+        (GOOD | {"where": []}, "wrong_type", "where"),
+        (GOOD | {"path": "a//b"}, "bad_name", "path"),
         (GOOD | {"namespace": "a/b"}, "bad_name", "namespace"),
         (GOOD | {"agent": ""}, "bad_name", "agent"),
     ],
