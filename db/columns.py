@@ -48,6 +48,8 @@ _GATES = {
 
 # Of what is filed below a path there is a list, made once; by attributes each is looked at that has come so far.
 _FILED = {
+    "key": "(%(keys)s::text[] IS NULL OR m.id IN (SELECT f.memory_id FROM content f WHERE f.namespace = %(namespace)s"
+    " AND f.key = ANY(%(keys)s)))",
     "path": "(%(path)s::text IS NULL OR m.id IN (SELECT f.memory_id FROM content f WHERE f.namespace = %(namespace)s"
     " AND (f.path = %(path)s OR f.path > %(path)s || '/' AND f.path < %(path)s || '0')))",
     "attributes": "(%(where)s::jsonpath IS NULL OR EXISTS (SELECT FROM content f WHERE f.memory_id = m.id"

@@ -2664,10 +2664,12 @@ UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 
 -- :name kept_memories
--- Everything that the state digest is taken over, in its order; a namespace, or all.
+-- Everything that the state digest is taken over, in its order; a namespace, or all. Content with what it is filed under.
 SELECT $row(memory),
     $row(strength),
-    c.body, halfvec_send(e.vector)
+    CASE WHEN num_nulls(c.key, c.path, c.attributes) = 3 THEN c.body
+        ELSE c.body || E'\n' || jsonb_build_array(c.key, c.path, c.attributes) END,
+    halfvec_send(e.vector)
 FROM memory
 LEFT JOIN strength ON strength.memory_id = memory.id
 LEFT JOIN content c ON c.memory_id = memory.id

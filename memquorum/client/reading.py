@@ -38,6 +38,7 @@ _REASONS = {
     "purpose": "are for other purposes",
     "jurisdiction": "are under another law",
     "path": "are filed elsewhere",
+    "key": "are filed under other keys",
     "attributes": "have other attributes",
     "encoder": "are encoded otherwise",
 }
@@ -78,6 +79,7 @@ _CHOICES = (
     option("--type", action="append", help="episodic, semantic, social or task; repeatable"),
     option("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds"),
     option("--until", type=when, metavar="WHEN", help="occurred before then"),
+    option("--key", action="append", metavar="KEY", help="filed under this key; repeatable"),
 )
 _FILED = (
     option("--path", help="filed there or below, as in users/ada"),
@@ -101,7 +103,7 @@ def only(parsed: argparse.Namespace) -> Only:
     """Which memories are asked, as it was said."""
     given = {
         "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
-        "since": parsed.since, "until": parsed.until,
+        "since": parsed.since, "until": parsed.until, "keys": parsed.key,
     }  # fmt: skip
     return cast(Only, {name: value for name, value in given.items() if value is not None} | filed(parsed))
 

@@ -117,7 +117,8 @@ CREATE TABLE content (
     -- is no index on them: GIN keeps the words of rows that are gone until it is built anew (infra/decisions/0025).
     words     tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.english', body)) STORED
 );
--- What is filed below a path.
+-- What is filed under a key, and below a path.
+CREATE INDEX content_key ON content (namespace, key) WHERE key IS NOT NULL;
 CREATE INDEX content_path ON content (namespace, path) WHERE path IS NOT NULL;
 -- Where a name may stand that an order erases.
 CREATE INDEX content_named ON content (namespace) WHERE named IS NOT NULL;

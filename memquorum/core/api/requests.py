@@ -21,7 +21,8 @@ class Gated(Struct, frozen=True, kw_only=True):
 
 class Filtered(Gated, frozen=True, kw_only=True):
     """Which memories are asked at all. `since`, `until`: milliseconds; what occurred at the second is out. `path`: what
-    is filed there or below. `where`: what attributes are, as {"colour": "red", "size": {"$gte": 3}}."""
+    is filed there or below; `keys`: under one of these. `where`: what attributes are, as {"colour": "red", "size":
+    {"$gte": 3}}."""
 
     agents: tuple[str, ...] | None = None
     sessions: tuple[str, ...] | None = None
@@ -30,6 +31,7 @@ class Filtered(Gated, frozen=True, kw_only=True):
     since: int | None = None
     until: int | None = None
     path: str | None = None
+    keys: tuple[str, ...] | None = None
     where: dict[str, Any] | None = None
 
 

@@ -23,8 +23,8 @@ class DigestOrder(ValueError):
 class Kept(Struct, frozen=True):
     """One memory with all that the store keeps of it. A sealed or gone one has no strength, content or vector.
 
-    `content` is the text's UTF-8, `vector` its components as float16, little-endian, one after the other.
-    """
+    `content` is the text's UTF-8, with what it is filed under behind it, `vector` its components as float16,
+    little-endian, one after the other."""
 
     memory: Memory
     strength: Strength | None

@@ -125,6 +125,7 @@ def let_in(filters: Filters, hit: Hit) -> bool:
         and (filters.types is None or hit.type in filters.types)
         and (filters.since is None or hit.occurred_at >= filters.since)
         and (filters.until is None or hit.occurred_at < filters.until)
+        and (filters.keys is None or hit.key in filters.keys)
         and filing.passes(filters.path, filters.where, filed=hit.path, attributes=hit.attributes)
     )
 

@@ -50,9 +50,8 @@ class Filters(Struct, frozen=True):
     """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds.
 
     `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
-    `jurisdictions`: a memory passes if all those that it is under are among them. `path`: what is filed there or below.
-    `where`: what is asked of attributes.
-    """
+    `jurisdictions`: a memory passes if all those that it is under are among them. `path`: what is filed there or
+    below; `keys`: under one of these. `where`: what is asked of attributes."""
 
     tiers: tuple[str, ...] = TIERS
     agents: tuple[str, ...] | None = None
@@ -64,6 +63,7 @@ class Filters(Struct, frozen=True):
     purpose: str | None = None
     jurisdictions: tuple[str, ...] | None = None
     path: str | None = None
+    keys: tuple[str, ...] | None = None
     where: tuple[Condition, ...] = ()
 
 
@@ -160,6 +160,7 @@ def read_filters(asked: Filtered) -> Filters:
         since=asked.since,
         until=asked.until,
         types=types,
+        keys=_names("keys", asked.keys, read_name),
         **read_filed(asked.path, asked.where),
     )
 

@@ -138,6 +138,7 @@ def test_what_is_filed_is_found_where_it_is_filed(line: Settings, memory: Memory
         assert {one.memory_id for one in memory.retrieve(asked, peek=True, **only).items} == expected
         assert {one.memory_id for one in memory.context(asked, peek=True, **only).items} == expected
         assert {one.memory_id for one in memory.memories(**only).memories} == expected
+    assert [one.memory_id for one in memory.memories(path="users/ada", keys=["drink"]).memories] == [again]
     (vector,) = HashingEncoder().encode(["Ada drinks wine now."])
     assert [hit.memory_id for hit in memory.search(vector=vector, k=1, peek=True)] == [again]
     assert [hit.memory_id for hit in memory.search(vector=vector, peek=True, path="users/adam")] == [hers]

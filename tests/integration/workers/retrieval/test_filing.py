@@ -8,12 +8,13 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from db import audit_rows
 from db.reads import Reads
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.listing import Listing
 from memquorum.core.retrieval.query import Filters
 from tests.builders.filed import CASES, RED
-from tests.support.kept import ENCODER, SIGHT, SPACE, Told, ask, put
+from tests.support.kept import ENCODER, SIGHT, SPACE, Told, ask, put, question
 
 PATHS = (None, "users", "users/ada", "users/ada/notes", "users/ada notes", "users/adam", "users/ada0", "users/ad\u00e4")
 
@@ -57,6 +58,27 @@ async def test_a_path_ends_at_a_segment(reads: Reads, databases: tuple[str, str]
     hits = await reads.search(SIGHT, SPACE, ENCODER.name, vector, 100, filters=only)
     assert sorted(hit.memory_id for hit in hits) == sorted(expected)
     assert {hit.path for hit in hits} <= set(PATHS)
+
+
+async def test_a_key_is_found_below_a_path_by_its_name_alone(reads: Reads, databases: tuple[str, str]) -> None:
+    ids = put(databases[0], [Told(f"note {at}") for at in range(4)])
+    filed(databases[0], ids, [("a", None), ("b", None), ("a", None), (None, None)])
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE content SET key = 'k' WHERE memory_id = ANY(%s)", [[*ids[:2], ids[3]]])
+    assert await listed(reads, Filters(keys=("k", "no"))) == [ids[0], ids[1], ids[3]]
+    assert await listed(reads, Filters(keys=("k",), path="a")) == ids[:1]
+    _, kept = await reads.passed(SIGHT, question("note", Filters(keys=("k",), path="a")))
+    assert kept == {"key": 1, "path": 2}
+
+
+def test_what_a_memory_is_filed_under_is_in_the_digest_of_the_store(databases: tuple[str, str]) -> None:
+    ids = put(databases[0], [Told("note")])
+    digests = list[bytes]()
+    for labels in ((None, None), ("users/ada", None), ("users/adam", None), ("users/ada", RED)):
+        filed(databases[0], ids, [labels])
+        with audit_rows.snapshot(databases[0]) as kept:
+            digests.append(kept.digest().digest)
+    assert len({*digests}) == len(digests)
 
 
 async def test_a_memory_tells_what_it_is_filed_under_while_it_is_there(
