@@ -156,7 +156,7 @@ READING = (
         "search",
         "Finds memories for a query and gives their ids, titles and addresses; fetch gives the text of each.",
         e.SEARCH,
-        takes=("query",),
+        takes=("query",), required=("query",),
         gives=calls.Results, do=calls.results,
     ),
     _tool(

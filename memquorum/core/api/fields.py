@@ -22,6 +22,7 @@ SENTENCES: Mapping[str, str] = {
     "types": "Of these types: episodic, semantic, social, task.",
     "since": "Occurred at this time or later, in milliseconds since the epoch.",
     "until": "Occurred before this time, in milliseconds since the epoch.",
+    "keys": "Filed under one of these keys.",
     "where": 'What attributes are, all of them, as {"colour": "red", "size": {"$gte": 3}}: '
     "$eq, $ne, $gt, $gte, $lt, $lte, $in.",
     "cursor": "What the page before gave as `next`.",
@@ -53,7 +54,8 @@ SENTENCES: Mapping[str, str] = {
     "derives_from": "Ids of memories that it was made of; it is erased with any of them.",
     "supersedes": "With `explicit`: ids of memories whose place it is to take; members vote on that.",
     "explicit": "True: remember this, whatever it seems to be worth (default: false).",
-    "key": "With `explicit`: the slot that it fills, as in ada/dietary; with `path`, the one there. What the same agent wrote there gives way.",
+    "key": "With `explicit`: the slot that it fills, as in ada/dietary; with `path`, the one there. "
+    "What the same agent wrote there gives way.",
     "type": "episodic, semantic, social or task (default: episodic).",
     "reward": "How well it went, in [0, 1].",
     "confidence": "How sure the agent is, in [0, 1]; below 0.5 it becomes no memory, unless `explicit`.",
