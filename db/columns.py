@@ -5,6 +5,8 @@
 - `$remembered`, `$shown`: what a client sees of a living memory, and of any: of `memory m`, `content c` and
   `strength s`.
 - `$filters`: what a memory `m` has to be, with `$gates`, what may be read, and `$filed`, by path and attributes.
+- `$attributes`: of a memory `m`, what its attributes have to be.
+- `$branch`: of a `content c`, that it is filed at a path or below.
 - `$edges`: what a memory `own` is linked with and the gates let through, each as the kind, a blank, the id.
 - `$sentences(VECTOR)`: as `z`, of a summary `m` the sentences that are nearest to the vector: how far the nearest is
   (`apart`), which they are (`said`), and its vector.
@@ -102,6 +104,10 @@ _WHOLE = {
     "gates": " AND ".join(_GATES.values()),
     "filters": " AND ".join(_FILTERS.values()),
     "filed": " AND ".join(_FILED.values()),
+    "attributes": _FILED["attributes"],
+    # Bounds that an index keeps to, and in them whole segments alone.
+    "branch": "(%(path)s::text IS NULL OR c.path >= %(path)s AND c.path < %(path)s || '0'"
+    " AND (c.path = %(path)s OR c.path > %(path)s || '/'))",
     "subject": _whose("subject"),
     # A condition about nothing, as of a memory of no session, is not passed either.
     "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),

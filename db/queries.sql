@@ -2372,6 +2372,58 @@ LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
 WHERE own.id = %(id)s::uuid
 
+-- :name slot_shown
+-- The latest memory that fills a slot, as a client sees it, if the gates let it through; an earlier one is none in its place.
+SELECT $shown, c.named, $edges
+FROM (
+    SELECT x.*
+    FROM content f
+    JOIN memory x ON x.id = f.memory_id
+    WHERE f.namespace = %(namespace)s AND f.key = %(key)s
+      AND (f.path = %(path)s OR %(path)s::text IS NULL AND f.path IS NULL)
+      AND x.tier IN ('short-term', 'long-term')
+    ORDER BY x.created DESC, x.seq DESC
+    LIMIT 1
+) own
+JOIN memory m ON m.id = own.id
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+WHERE $gates
+
+-- :name paths_listed
+-- The paths that something is filed at that is alive and passes the gates, from behind one on. From each path it is one
+-- step by the index to the next, however much is filed at it.
+WITH RECURSIVE step (path) AS (
+    (
+        SELECT c.path
+        FROM content c
+        WHERE c.namespace = %(namespace)s AND c.path IS NOT NULL AND $branch
+          AND (%(behind)s::text IS NULL OR c.path > %(behind)s)
+        ORDER BY c.path
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT (
+        SELECT c.path
+        FROM content c
+        WHERE c.namespace = %(namespace)s AND c.path IS NOT NULL AND $branch AND c.path > t.path
+        ORDER BY c.path
+        LIMIT 1
+    )
+    FROM step t
+    WHERE t.path IS NOT NULL
+)
+SELECT t.path
+FROM step t
+WHERE t.path IS NOT NULL AND EXISTS (
+    SELECT
+    FROM content c
+    JOIN memory m ON m.id = c.memory_id
+    WHERE c.namespace = %(namespace)s AND c.path = t.path AND m.tier IN ('short-term', 'long-term') AND $gates
+      AND $attributes
+)
+LIMIT %(limit)s
+
 -- :name memories_listed
 -- The memories that pass, in the order of time, from behind a place on, each with what it is linked with that is kept and
 -- passes the gates; what was said before it and is alive; and whose goals need it.

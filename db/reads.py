@@ -49,7 +49,7 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.explain import Facts, gated
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.listing import KEPT, Listing
+from memquorum.core.retrieval.listing import KEPT, Branch, Listing, Slot
 from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -224,6 +224,21 @@ class Reads(ErasureReads):
             "behind": behind, "behind_id": behind_id, "kept": list(KEPT), "limit": listing.limit + 1,
         }  # fmt: skip
         return [found_rows.listed(row) for row in await self._pool.ask("memories_listed", wanted, sight)]
+
+    async def slot(self, sight: Sight, slot: Slot) -> dict[str, Any] | None:
+        """What fills a slot, as `memory` shows it; None where that is nothing, or what the gates keep back."""
+        wanted = found_rows.filters_of(slot.filters) | {
+            "namespace": slot.namespace, "key": slot.key, "path": slot.path, "kept": list(KEPT),
+        }  # fmt: skip
+        rows = await self._pool.ask("slot_shown", wanted, sight)
+        return found_rows.shown(rows[0]) if rows else None
+
+    async def paths(self, sight: Sight, branch: Branch) -> list[str]:
+        """The paths of a page and one more, if there is one behind it."""
+        wanted = found_rows.filters_of(branch.filters) | {
+            "namespace": branch.namespace, "behind": branch.behind, "limit": branch.limit + 1,
+        }  # fmt: skip
+        return sorted(path for (path,) in await self._pool.ask("paths_listed", wanted, sight))
 
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome; `erased` of an episode that an order took since."""

@@ -21,6 +21,7 @@ from memquorum.client import settings, traces, wire
 from memquorum.client.asking import Asking
 from memquorum.client.deciding import Deciding
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
+from memquorum.client.filing import Filing
 from memquorum.client.ordering import Ordering
 from memquorum.client.refusals import explained
 from memquorum.client.settings import Place
@@ -56,7 +57,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
-class AsyncMemory(Ordering, Deciding, Asking):
+class AsyncMemory(Ordering, Filing, Deciding, Asking):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(

@@ -96,6 +96,8 @@ class Memory:
     end_session = _same(AsyncMemory.end_session)
     session = _same(AsyncMemory.session)
     memories = _same(AsyncMemory.memories)
+    slot = _same(AsyncMemory.slot)
+    paths = _same(AsyncMemory.paths)
     get = _same(AsyncMemory.get)
     explain = _same(AsyncMemory.explain)
     decisions = _same(AsyncMemory.decisions)

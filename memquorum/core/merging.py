@@ -107,6 +107,20 @@ def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
     )  # fmt: skip
 
 
+class Slotted(Protocol):
+    """What may fill a slot."""
+
+    @property
+    def slot(self) -> str | None:
+        """What stands for the slot that it fills."""
+
+
+def apart(one: Slotted, other: Slotted) -> bool:
+    """Whether two fill slots that are not the same: what is said in one is not said of what the other is about, so
+    however their words read, neither contradicts the other."""
+    return one.slot is not None and other.slot is not None and one.slot != other.slot
+
+
 def interchangeable(one: Marked, other: Marked) -> bool:
     """Whether either of two memories may be served for the other: about the same, from the same source, in the same
     slot, filed alike, and neither bound by what the other is not."""

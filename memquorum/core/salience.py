@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core.exact import Digesting, Exact, digest
-from memquorum.core.merging import Marks, merges
+from memquorum.core.merging import Marks, apart, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import Said, gist
 from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
@@ -567,7 +567,7 @@ class Surroundings:
         corrected = self._corrected(episode)
         if corrected is not None:
             return (corrected,)
-        related = [one for look in looks for one in islice(self._whole(look), _HEARD_MAX)]
+        related = [one for look in looks for one in islice(self._whole(look, episode.marks), _HEARD_MAX)]
         lines = self._summed.near(Said(episode.text))
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
         said = self._claimed(episode.memory_id, gist(episode.text)) if related or lines else None
@@ -590,9 +590,10 @@ class Surroundings:
         # Of what is not about just the same, the nearest alone.
         return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
 
-    def _whole(self, look: Look) -> Iterator[tuple[float, str, Seen]]:
-        """What is near, but for summaries: they are held to by the line."""
-        return (one for one in look.alike(_RELATED) if one[1] not in self._summed)
+    def _whole(self, look: Look, marks: Marks) -> Iterator[tuple[float, str, Seen]]:
+        """What is near and fills no other slot, but for summaries: they are held to by the line."""
+        near = (one for one in look.alike(_RELATED) if one[1] not in self._summed)
+        return (one for one in near if not apart(marks, one[2].marks))
 
     def _corrected(self, episode: EncodedEpisode) -> str | None:
         """The memory of what the agent said last, stored or not, in which "I meant KX-89" has a value to replace."""

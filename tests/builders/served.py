@@ -30,7 +30,7 @@ from memquorum.core.retrieval import decisions
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.listing import Listing
+from memquorum.core.retrieval.listing import Branch, Listing, Slot
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -138,6 +138,20 @@ class Store:
         assert covers(sight.namespaces, wanted.namespace)
         self.wanted.append(wanted)
         return self.decided.get(wanted.namespace, decisions.Found())
+
+    async def slot(self, sight: Sight, slot: Slot) -> dict[str, Any] | None:
+        """What fills a slot of a namespace; nothing does `gate`."""
+        assert covers(sight.namespaces, slot.namespace)
+        self.filters.append(slot.filters)
+        own = [i for i, namespace in OWNERS.items() if namespace == slot.namespace and slot.key != "gate"]
+        return await self.memory(sight, own[0]) if own else None
+
+    async def paths(self, sight: Sight, branch: Branch) -> list[str]:
+        """Three of the greenhouse, of which a page shows what is behind its cursor."""
+        assert covers(sight.namespaces, branch.namespace)
+        self.filters.append(branch.filters)
+        own = ["plan", "users/ada", "users/bob"] if branch.namespace == "greenhouse" else []
+        return [path for path in own if path > (branch.behind or "")][: branch.limit + 1]
 
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
         self.filters += [] if gates is None else [gates]

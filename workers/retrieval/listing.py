@@ -1,4 +1,5 @@
-"""The memories of a namespace, page by page in the order of time. To list them is no use of them."""
+"""The memories of a namespace, page by page in the order of time; the paths that they are filed at; and what fills a
+slot. To list them, or to look one up, is no use of them."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
-from memquorum.core.api.answers import Listed, Page
-from memquorum.core.retrieval.listing import cursor, read_list
-from workers.retrieval.answers import Told, body
+from memquorum.core.api.answers import Listed, Page, Paths, Shown
+from memquorum.core.retrieval.listing import cursor, read_list, read_paths, read_slot
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.memories import due
 from workers.retrieval.service import Service
 
@@ -33,3 +34,23 @@ async def memories(service: Service, request: Request, caller: Caller) -> Respon
         return Page(wanted.namespace, shown, cursor(shown[-1].occurred_at, shown[-1].memory_id) if more else None)
 
     return Told(await asyncio.to_thread(page))
+
+
+async def slot(service: Service, request: Request, caller: Caller) -> Response:
+    """What fills a slot. What a search would keep back is not there."""
+    wanted = read_slot(await body(request, service.bounds))
+    found = await service.reads.slot(caller.at(wanted.namespace, READ), wanted)
+    if found is None:
+        return unknown("key", f"nothing fills this slot in {wanted.namespace!r}")
+    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+    if mask.on:
+        found |= {"text": await asyncio.to_thread(mask.text, found["text"])}
+    return Told(Shown(**found, due_at=due(found, service.configurations.policy(wanted.namespace))))
+
+
+async def paths(service: Service, request: Request, caller: Caller) -> Response:
+    """The paths that something is filed at."""
+    wanted = read_paths(await body(request, service.bounds), service.bounds)
+    found = await service.reads.paths(caller.at(wanted.namespace, READ), wanted)
+    shown = tuple(found[: wanted.limit])
+    return Told(Paths(wanted.namespace, shown, shown[-1] if len(found) > wanted.limit else None))

@@ -49,8 +49,8 @@ _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
-        publishing.end_session, publishing.session, listing.memories, memories.memory, memories.explain, memories.event,
-        decisions.decisions, rewards.rewards, rollups.rollups, rollups.rollup,
+        publishing.end_session, publishing.session, listing.memories, listing.slot, listing.paths, memories.memory,
+        memories.explain, memories.event, decisions.decisions, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
         health.metrics, health.livez, health.readyz, access, openapi,
     )

@@ -118,7 +118,7 @@ CREATE TABLE content (
     words     tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.english', body)) STORED
 );
 -- What is filed under a key, and below a path.
-CREATE INDEX content_key ON content (namespace, key) WHERE key IS NOT NULL;
+CREATE INDEX content_key ON content (namespace, key, path) WHERE key IS NOT NULL;
 CREATE INDEX content_path ON content (namespace, path) WHERE path IS NOT NULL;
 -- Where a name may stand that an order erases.
 CREATE INDEX content_named ON content (namespace) WHERE named IS NOT NULL;

@@ -212,6 +212,15 @@ class Page(Struct, frozen=True, omit_defaults=True):
     next: str | None = None
 
 
+class Paths(Struct, frozen=True, omit_defaults=True):
+    """Paths that something is filed at, in the order of their characters. `next`: the cursor of those that come behind,
+    None at the end."""
+
+    namespace: str
+    paths: tuple[str, ...]
+    next: str | None = None
+
+
 class Explained(Struct, frozen=True):
     """A memory's account, in structure and in lines of words."""
 

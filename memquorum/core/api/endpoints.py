@@ -99,6 +99,16 @@ MEMORIES = Endpoint(
     "The memories of a namespace that pass, page by page in the order of time, each with what it is linked with.",
     a.Page, r.ListRequest, _AFTER,
 )  # fmt: skip
+SLOT = Endpoint(
+    "slot", "POST", "/memories/slot", (READ,),
+    "What fills a slot: of the memories that are filed under a key at a path, the latest.", a.Shown, r.SlotRequest,
+    _AFTER,
+)  # fmt: skip
+PATHS = Endpoint(
+    "paths", "POST", "/memories/paths", (READ,),
+    "The paths that something is filed at, page by page in the order of their characters.", a.Paths, r.PathsRequest,
+    _AFTER,
+)  # fmt: skip
 PUBLISHED = Endpoint(
     "publish", "POST", "/memories", (PUBLISH,),
     "Publishes what happened: Kafka has it then, and `/events` tells what becomes of it.",
@@ -197,7 +207,8 @@ ACCESS = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN, DECISIONS, EVENT,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN,
+    DECISIONS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,
     Endpoint(

@@ -61,6 +61,23 @@ class DecisionsRequest(Struct, frozen=True, kw_only=True):
     limit: int | None = None
 
 
+class SlotRequest(Gated, frozen=True, kw_only=True):
+    """The body of a question for what fills a slot. `path`: where it is filed, and not below; None: at no path."""
+
+    key: str
+    path: str | None = None
+
+
+class PathsRequest(Gated, frozen=True, kw_only=True):
+    """The body of a list of paths. `path`: there or below. `where`: what attributes are, of what is filed there.
+    `cursor`: what the page before gave as `next`."""
+
+    path: str | None = None
+    where: dict[str, Any] | None = None
+    cursor: str | None = None
+    limit: int | None = None
+
+
 class SearchRequest(Filtered, frozen=True, kw_only=True):
     """The body of a search: by a query, or by a vector of the encoder that the service has."""
 

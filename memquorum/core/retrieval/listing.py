@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core import names
-from memquorum.core.api.requests import ListRequest
+from memquorum.core import labelling, names
+from memquorum.core.api.requests import ListRequest, PathsRequest, SlotRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
     NAMES_MAX,
@@ -18,7 +18,9 @@ from memquorum.core.retrieval.query import (
     BadRequest,
     Filters,
     read_body,
+    read_filed,
     read_filters,
+    read_gates,
     read_name,
     read_namespace,
     read_number,
@@ -42,6 +44,25 @@ class Listing(Struct, frozen=True):
     redact: bool = False
 
 
+class Slot(Struct, frozen=True):
+    """The slot whose memory is wanted."""
+
+    namespace: str
+    key: str
+    path: str | None
+    filters: Filters
+    redact: bool = False
+
+
+class Branch(Struct, frozen=True):
+    """A page of paths that is wanted: `limit` at most, from `behind` that path on."""
+
+    namespace: str
+    filters: Filters
+    limit: int
+    behind: str | None = None
+
+
 def cursor(occurred_at: int, memory_id: str) -> str:
     """What a reader sends to have what comes behind a memory."""
     return f"{occurred_at}/{memory_id}"
@@ -62,6 +83,32 @@ def read_list(body: bytes, bounds: Bounds = DEFAULTS) -> Listing:
         subjects=asked.subjects and tuple(read_name("subjects", one) for one in asked.subjects),
         behind=None if asked.cursor is None else _read_cursor(asked.cursor),
         redact=bool(asked.redact),
+    )
+
+
+def read_slot(body: bytes) -> Slot:
+    """The slot that a JSON body asks for. Raises BadRequest and names the field."""
+    asked = read_body(body, SlotRequest)
+    return Slot(
+        namespace=read_namespace(asked.namespace),
+        key=read_name("key", asked.key),
+        path=read_filed(asked.path, None)["path"],
+        filters=read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
+        redact=bool(asked.redact),
+    )
+
+
+def read_paths(body: bytes, bounds: Bounds = DEFAULTS) -> Branch:
+    """The page of paths that a JSON body asks for. Raises BadRequest and names the field."""
+    asked = read_body(body, PathsRequest)
+    if asked.cursor is not None and labelling.path_fault(asked.cursor) is not None:
+        raise BadRequest("bad_id", "cursor", "no cursor; send what the page before gave as next")
+    gates = read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions)
+    return Branch(
+        namespace=read_namespace(asked.namespace),
+        filters=replace(gates, **read_filed(asked.path, asked.where)),
+        limit=read_number("limit", asked.limit, 1, bounds.listed_most, min(LIMIT_DEFAULT, bounds.listed_most)),
+        behind=asked.cursor,
     )
 
 

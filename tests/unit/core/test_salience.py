@@ -405,6 +405,15 @@ def test_what_says_otherwise_names_what_it_contradicts_in_either_tier() -> None:
     assert again.contradicts == ("newer",)
 
 
+def test_what_fills_another_slot_is_not_contradicted_by_its_words() -> None:
+    for slots, found in ((("a", "b"), ()), (("a", "a"), ("code",)), (("a", None), ("code",)), ((None, "b"), ("code",))):
+        around = Surroundings(POLICY, 8, doubts=lambda earlier, later: True)
+        first, second = (replace(ANN, slot=slot) for slot in slots)
+        around.judge(episode("code", 0, "The door code is 4821.", marks=first, reward_ppm=PPM))
+        text = "The door code was changed to 9930."
+        assert around.judge(episode("newer", 20, text, marks=second, reward_ppm=PPM)).contradicts == found, slots
+
+
 def test_what_is_dropped_contradicts_nothing() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("code", 0, "The door code is 4821.", reward_ppm=PPM))

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from memquorum.core.merging import apart
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.text.agreement import agree
 from memquorum.core.text.conflict import between, comparable
@@ -83,7 +84,7 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
         return None  # one sentence of it is contradicted, and all the others would go with it
     same_agent = newer.agent == older.agent
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
-    if finding is not None and finding.both:
+    if finding is not None and (finding.both or apart(newer, older)):
         finding = None  # "Low water is at 03:12", "Low water is at 15:12"
     refilled, named = refills(newer, older), names(newer, older)
     if finding is None and not refilled and not named and not _doubted(newer, older, context):
@@ -100,7 +101,7 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
 
 def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> bool:
     """Whether the model that the policy names finds a contradiction of texts that lie near each other."""
-    if context.doubts is None or newer.vector is None or older.vector is None:
+    if context.doubts is None or newer.vector is None or older.vector is None or apart(newer, older):
         return False
     if not comparable(context.claims(older), context.claims(newer), same_agent=newer.agent == older.agent):
         return False

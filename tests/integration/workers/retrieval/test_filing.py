@@ -10,8 +10,9 @@ from psycopg.types.json import Jsonb
 
 from db import audit_rows
 from db.reads import Reads
+from memquorum.core.access import Sight
 from memquorum.core.retrieval import filing
-from memquorum.core.retrieval.listing import Listing
+from memquorum.core.retrieval.listing import Branch, Listing, Slot
 from memquorum.core.retrieval.query import Filters
 from tests.builders.filed import CASES, RED
 from tests.support.kept import ENCODER, SIGHT, SPACE, Told, ask, put, question
@@ -90,3 +91,61 @@ async def test_a_memory_tells_what_it_is_filed_under_while_it_is_there(
     assert found is not None and (found["path"], found["attributes"], found["key"]) == ("users/ada", RED, None)
     rests = await reads.memory(SIGHT, ids[1])
     assert rests is not None and (rests["path"], rests["attributes"], rests["key"]) == (None, None, None)
+
+
+def keyed(dsn: str, told: list[tuple[str, str | None, str | None]], **more: Any) -> list[str]:
+    """Memories of (text, path, key), each later than the one before."""
+    ids = put(dsn, [Told(text, **more) for text, *_ in told])
+    with psycopg.connect(dsn) as connection:
+        for at, (memory_id, (_, path, key)) in enumerate(zip(ids, told, strict=True)):
+            connection.execute("UPDATE content SET path = %s, key = %s WHERE memory_id = %s", [path, key, memory_id])
+            connection.execute("UPDATE memory SET created = %s WHERE id = %s", [1_000 + at, memory_id])
+    return ids
+
+
+async def test_a_slot_shows_the_latest_that_fills_it_there_and_not_below(
+    reads: Reads, databases: tuple[str, str]
+) -> None:
+    told = [("old", "users/ada", "diet"), ("new", "users/ada", "diet"), ("other", "users/ada/notes", "diet")]
+    told += [("root", None, "diet"), ("else", "users/ada", "drink"), ("free", "users/ada", None)]  # type: ignore[list-item]
+    keyed(databases[0], told)
+
+    async def filled(path: str | None, key: str, sight: Sight = SIGHT, **gates: Any) -> str | None:
+        found = await reads.slot(sight, Slot(SPACE, key, path, Filters(**gates)))
+        return found and found["text"]
+
+    assert [await filled(path, "diet") for path in ("users/ada", "users/ada/notes", None)] == ["new", "other", "root"]
+    assert [await filled(path, "diet") for path in ("users", "users/ad")] == [None, None]
+    assert await filled("users/ada", "drink") == "else"
+    assert await filled("users/ada", "diet", Sight(("elsewhere",))) is None, "row security"
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE memory SET sensitivity_ppm = 900000 WHERE created = 1001")
+    assert await filled("users/ada", "diet", sensitivity_max=500_000) is None, "an earlier value holds no more"
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE memory SET tier = 'superseded' WHERE created = 1001")
+    assert await filled("users/ada", "diet") == "old"
+
+
+async def test_paths_are_listed_once_in_order_and_page_by_page(reads: Reads, databases: tuple[str, str]) -> None:
+    paths = ["b", "users", "users/ada", "users/ada", "users/ada/notes", "users/adam", "users ada", "z/1", "z/2"]
+    ids = keyed(databases[0], [("note", path, None) for path in paths] + [("free", None, None)])
+
+    async def listed_paths(path: str | None = None, sight: Sight = SIGHT, limit: int = 2, **gates: Any) -> list[str]:
+        found, behind = list[str](), None
+        while True:
+            page = await reads.paths(sight, Branch(SPACE, Filters(path=path, **gates), limit, behind))
+            found += page[:limit]
+            if len(page) <= limit:
+                return found
+            behind = page[limit - 1]
+
+    assert await listed_paths() == sorted(set(paths))
+    assert await listed_paths("users") == ["users", "users/ada", "users/ada/notes", "users/adam"]
+    assert await listed_paths("users/ada", limit=1) == ["users/ada", "users/ada/notes"]
+    assert await listed_paths("user") == await listed_paths("users/ad") == []
+    assert await listed_paths(sight=Sight(("elsewhere",))) == [], "row security"
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE memory SET tier = 'superseded' WHERE id = %s", [ids[0]])
+        connection.execute("UPDATE memory SET purposes = 'billing' WHERE id = %s", [ids[1]])
+    assert await listed_paths() == sorted(set(paths) - {"b", "users"})
+    assert "users" in await listed_paths(purpose="billing")

@@ -82,3 +82,59 @@ def test_texts_are_masked_where_that_is_asked(service: Any) -> None:
     service.reads.text = "Ada's number is +49 30 901820."
     assert "901820" not in ask(client_of(service), redact=True).text
     assert "901820" in ask(client_of(service)).text
+
+
+def test_paths_page_by_page_until_the_end(service: Any) -> None:
+    client, cursor, found = client_of(service), None, []
+    for _ in range(3):
+        page = client.post("/memories/paths", json={"namespace": "greenhouse", "limit": 1, "cursor": cursor}).json()
+        found += page["paths"]
+        cursor = page.get("next")
+    assert (found, cursor) == (["plan", "users/ada", "users/bob"], None)
+
+
+def test_a_slot_shows_what_fills_it_as_the_reader_may_see_it(service: Any) -> None:
+    service.reads.text = "Ada's number is +49 30 901820."
+    asked = {"namespace": "greenhouse", "key": "door", "path": "users/ada", "sensitivity_max": 0.3}
+    client = client_of(service)
+    found = client.post("/memories/slot", json=asked)
+    assert (found.status_code, found.json()["memory_id"], found.json()["due_at"] > 0) == (200, HERS, True)
+    assert "901820" in found.text and "901820" not in client.post("/memories/slot", json=asked | {"redact": True}).text
+    assert service.reads.filters[0].sensitivity_max == 300_000
+    none = client.post("/memories/slot", json=asked | {"key": "gate"})
+    assert (none.status_code, none.json()["field"]) == (404, "key")
+    assert "gate" not in none.text, "a key is personal data"
+
+
+@pytest.mark.parametrize(
+    ("address", "wrong", "field"),
+    [
+        ("slot", {}, "key"),
+        ("slot", {"key": ""}, "key"),
+        ("slot", {"key": "k", "path": "a//b"}, "path"),
+        ("slot", {"key": "k", "sensitivity_max": 2}, "sensitivity_max"),
+        ("paths", {"path": "/a"}, "path"),
+        ("paths", {"cursor": "a/"}, "cursor"),
+        ("paths", {"limit": 0}, "limit"),
+        ("paths", {"limit": 1_001}, "limit"),
+        ("paths", {"purpose": "  "}, "purpose"),
+    ],
+)
+def test_what_is_no_slot_or_page_of_paths_is_refused(
+    service: Any, address: str, wrong: dict[str, Any], field: str
+) -> None:
+    refused = client_of(service).post(f"/memories/{address}", json={"namespace": "greenhouse", **wrong})
+    assert (refused.status_code, refused.json()["field"]) == (400, field)
+
+
+@pytest.mark.parametrize(("address", "more"), [("slot", {"key": "door"}), ("paths", {})])
+def test_a_key_sees_slots_and_paths_of_its_namespaces_alone(
+    codec: Codec, tmp_path: Path, address: str, more: dict[str, Any]
+) -> None:
+    stored(tmp_path / "keys.json", (1, ("read",), ("greenhouse",)), (2, ("publish",), ("*",)))
+    client = client_of(make(codec, Door(tmp_path / "keys.json")))
+    address, told = f"/memories/{address}", {"namespace": "greenhouse", **more}
+    assert client.post(address, json=told, headers=bearer(1)).status_code == 200
+    assert client.post(address, json=told, headers=bearer(2)).status_code == 403
+    refused = client.post(address, json=told | {"namespace": "mill"}, headers=bearer(1))
+    assert (refused.status_code, refused.json()["field"]) == (403, "namespace")

@@ -52,6 +52,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
+        "paths": {"path": "users"}, "slot": {"namespace": "greenhouse", "key": "k"},
         "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
@@ -130,7 +131,7 @@ def test_a_read_comes_after_the_write_that_it_names_or_says_so(
 
 
 def test_every_read_of_memories_may_come_after_a_write() -> None:
-    names = {"search", "retrieve", "recall", "context", "memories", "memory", "explain", "session"}
+    names = {"search", "retrieve", "recall", "context", "memories", "slot", "paths", "memory", "explain", "session"}
     assert {endpoint.name for endpoint in READS} == names
 
 

@@ -67,6 +67,18 @@ def test_of_two_of_one_moment_the_later_one_was_accepted_later(first: str, secon
 CODE, CHANGED = said("a", "The door code is 4821.", 1), said("b", "The door code was changed to 9930.", 2)
 
 
+@pytest.mark.parametrize(("first", "second", "both"), [("a", "b", True), ("a", None, False), (None, None, False)])
+def test_what_fills_another_slot_contradicts_nothing_by_its_words(
+    first: str | None, second: str | None, both: bool
+) -> None:
+    """ "The door code is 4821" of one door, and another of the next."""
+    older, newer = replace(CODE, slot=first), replace(CHANGED, slot=second)
+    assert judge(newer, older).yes is not both
+    doubting = replace(EMPTY, doubts=lambda old, new: True)
+    near = {"text": "The door code of hall 3 is 9930."}
+    assert not judge(replace(newer, slot="b", **near), replace(older, slot="a"), context=doubting).yes
+
+
 def test_what_fills_a_slot_anew_contradicts_what_fills_it_whatever_the_words() -> None:
     older, newer = said("a", "Ada eats no meat.", 1), said("b", "Fish is fine for her.", 2)
     assert not judge(newer, older).yes

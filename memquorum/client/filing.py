@@ -1,0 +1,48 @@
+"""What a client asks of paths and keys: what fills a slot, and which paths there are."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, Unpack
+
+from memquorum.client.values import Filed, Gates, Receipt
+from memquorum.core.api.answers import Paths, Shown
+
+T = TypeVar("T")
+
+
+class Filing:
+    """What a client asks of paths and keys. No use of a memory."""
+
+    @property
+    def namespace(self) -> str:
+        """Whose memories it speaks of."""
+        raise NotImplementedError
+
+    async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
+        raise NotImplementedError
+
+    async def slot(
+        self, key: str, path: str | None = None, *, after: Receipt | str | None = None, **gates: Unpack[Gates]
+    ) -> Shown:
+        """What fills a slot: of the memories that are filed under the key at that path, and not below, the latest. It
+        holds also while members vote on what it contradicts. Raises NotFound where nothing does, or what a search with
+        these `gates` would keep back."""
+        asked = {"namespace": self.namespace, "key": key, "path": path, **gates}
+        return await self._ask(Shown, "POST", "/memories/slot", json=asked, params=_after(after))
+
+    async def paths(
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+        after: Receipt | str | None = None,
+        **filed: Unpack[Filed],
+    ) -> Paths:
+        """The paths that something is filed at, all or those at a path and below, `limit` (100) at a time in the order
+        of their characters. `cursor`: `next` of the page before. Raises Invalid."""
+        asked = {"namespace": self.namespace, "cursor": cursor, "limit": limit, **filed}
+        return await self._ask(Paths, "POST", "/memories/paths", json=asked, params=_after(after))
+
+
+def _after(after: Receipt | str | None) -> dict[str, str]:
+    return {} if after is None else {"after": after.token if isinstance(after, Receipt) else after}
