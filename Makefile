@@ -15,6 +15,9 @@ CHARTS_READY := $(CHARTS)/.ready
 # scikit-learn, for rows of `bench WHAT=right` alone: some 210 MB.
 TREES       := .tools/trees
 TREES_READY := $(TREES)/.ready
+# LangGraph and the tests of its stores, for `make langgraph` alone: some 200 MB.
+LANGGRAPH       := .tools/langgraph
+LANGGRAPH_READY := $(LANGGRAPH)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
@@ -29,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -157,6 +160,16 @@ test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own
 test-beside: setup  ## the wheel in environments of others: with the lowest versions it allows, and beside langgraph, mem0 and openai-agents
 	@$(BIN)/python -m tests.beside
 
+langgraph: setup  ## the store of LangGraph, by LangGraph's own tests of stores and by an agent's loop; PEER=1 tells what its store in memory passes
+	@$(MAKE) --no-print-directory $(LANGGRAPH_READY) || { echo "langgraph: NOT RUN, its packages are not installed" >&2; exit 0; }; \
+	$(BIN)/python -m tests.langgraph $(if $(PEER),--peer) $(if $(ONLY),--only "$(ONLY)")
+
+$(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
+	@echo "langgraph: the packages of requirements-langgraph.lock"
+	@test -x $(LANGGRAPH)/bin/python || $(PYTHON) -m venv --without-pip $(LANGGRAPH)
+	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
+	@touch $@
+
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)
 
@@ -187,7 +200,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -195,6 +208,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --output-file requirements-torch.lock requirements-torch.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-peers.lock requirements-peers.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-langgraph.lock requirements-langgraph.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

@@ -56,11 +56,22 @@ def test_the_peers_have_the_same_encoder_and_the_same_way_to_postgres() -> None:
     assert {name: version for name, version in asked.items() if name not in peers}.items() <= ASKED.items()
 
 
+def test_langgraph_is_tested_beside_the_client_of_the_server_and_in_the_range_of_the_extra() -> None:
+    locked = _pins((ROOT / "requirements-langgraph.lock").read_text())
+    asked = _pins((ROOT / "requirements-langgraph.in").read_text())
+    assert asked.items() <= locked.items()
+    theirs = {name for name in asked if name.startswith("langgraph")} | {"hatchling", "pip"}
+    assert {name: version for name, version in asked.items() if name not in theirs}.items() <= ASKED.items()
+    assert {canonicalize_name(one.name) for one in _wanted()} <= asked.keys()
+    assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted("langgraph"))
+
+
 def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
     for file in (
         "requirements.lock",
         "requirements-torch.lock",
         "requirements-peers.lock",
+        "requirements-langgraph.lock",
         "requirements-charts.lock",
         "requirements-trees.lock",
         "infra/bootstrap.lock",

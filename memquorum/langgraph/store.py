@@ -1,0 +1,150 @@
+"""The two stores: one on a loop of its own, for any program, and one on the program's."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Collection, Coroutine, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+from langgraph.store.base import BaseStore, Op, Result
+from langgraph.store.base.batch import AsyncBatchedBaseStore
+
+from memquorum.client import AsyncMemory
+from memquorum.core.api.answers import Erasure
+from memquorum.langgraph.operations import Operations, Saying
+
+T = TypeVar("T")
+
+
+class Where(TypedDict, total=False):
+    """Which memory it is, as `memquorum.client.Memory` is told."""
+
+    namespace: str | None
+    agent: str | None
+    kafka: str | None
+    url: str | None
+    seed: bytes | None
+    genesis: Path | None
+    api_key: str | None
+
+
+def _made(
+    where: Where, index: Mapping[str, Any] | None, filterable: Collection[str] | None, saying: Saying | None
+) -> Operations:
+    fields = (index or {}).get("fields")
+    return Operations(AsyncMemory(**where), fields=fields, filterable=filterable, saying=saying)
+
+
+class MemquorumStore(BaseStore):
+    """A namespace of a memory as LangGraph's store, for one agent; safe to share between threads and event loops.
+
+    Use as `with`, or call `close`. Every method has its asynchronous twin, as BaseStore has them.
+    """
+
+    def __init__(
+        self,
+        *,
+        index: Mapping[str, Any] | None = None,
+        filterable: Collection[str] | None = None,
+        saying: Saying | None = None,
+        **where: Unpack[Where],
+    ) -> None:
+        """`index`: `{"fields": ["text"]}`, what of a value it is found by; the memory's encoder embeds, so `embed` and
+        `dims` say nothing here. `filterable`: the fields that filters ask for, of values with more than 30 scalars.
+        `saying`: what an item's episode says beside its value. `where`: as `Memory` takes it. Raises NotConfigured."""
+        self.index_config = index
+        self._operations = _made(where, index, filterable, saying)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-langgraph", daemon=True)
+        self._thread.start()
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carries operations out: reads first, then all writes; answers in order."""
+        return self._run(self._operations.run(list(ops)))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same, for a program with an event loop."""
+        return await self._wait(self._operations.run(list(ops)))
+
+    def erase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
+        """Erases for good, what `Memory.erase` says: `subject="ada"`, `memory_id=`, `everything=True`. With `dry_run`
+        it says what would go. `delete` can be undone within its grace time; this cannot."""
+        return self._run(self._operations.memory.erase(dry_run=dry_run, **named))
+
+    async def aerase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
+        """The same, for a program with an event loop."""
+        return await self._wait(self._operations.memory.erase(dry_run=dry_run, **named))
+
+    def close(self) -> None:
+        """Delivers what is under way and lets connections go. A second call does nothing."""
+        if self._loop.is_closed():
+            return
+        try:
+            self._run(self._operations.memory.close())
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(self._open(work), self._loop).result()
+
+    async def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._open(work), self._loop))
+
+    def _open(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("this store is closed")
+        return work
+
+
+class AsyncMemquorumStore(AsyncBatchedBaseStore):
+    """The same on the event loop where it is made: what is asked in one turn of the loop goes out as one batch. Its
+    synchronous methods are for other threads. Use as `async with`, or call `aclose`."""
+
+    def __init__(
+        self,
+        *,
+        index: Mapping[str, Any] | None = None,
+        filterable: Collection[str] | None = None,
+        saying: Saying | None = None,
+        **where: Unpack[Where],
+    ) -> None:
+        """See `MemquorumStore`. Raises NotConfigured, and RuntimeError without a running loop."""
+        super().__init__()
+        self.index_config = index
+        self._operations = _made(where, index, filterable, saying)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carries operations out: reads first, then all writes; answers in order."""
+        return await self._operations.run(ops)
+
+    async def aerase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
+        """Erases for good; see `MemquorumStore.erase`."""
+        return await self._operations.memory.erase(dry_run=dry_run, **named)
+
+    async def aclose(self) -> None:
+        """Delivers what is under way and lets connections go."""
+        if self._task is not None:
+            self._task.cancel()
+        await self._operations.memory.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,122 @@
+"""What stands in the place of LangGraph's conftest: its tests get our stores, each in a namespace of its own.
+
+Where PEER is set, LangGraph's own store in memory instead.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from memquorum.langgraph import AsyncMemquorumStore, MemquorumStore
+from tests.embed_test_utils import CharacterEmbeddings
+
+DEFAULT_URI, VECTOR_TYPES = "", ["vector", "halfvec"]
+PEER = bool(os.environ.get("PEER"))
+EXCLUDED: dict[str, str] = tomllib.loads((Path(__file__).with_name("excluded.toml")).read_text())
+
+
+@pytest.fixture
+def fake_embeddings() -> CharacterEmbeddings:
+    """What the tests embed with; ours embeds with the encoder of the installation."""
+    return CharacterEmbeddings(dims=500)
+
+
+def _space() -> str:
+    return f"test-{uuid.uuid4().hex}"
+
+
+@contextmanager
+def _store(index: Any = None, *_: Any, **__: Any) -> Iterator[Any]:
+    if PEER:
+        yield InMemoryStore(index=index)
+        return
+    with MemquorumStore(namespace=_space(), agent="tests", index=index) as store:
+        yield store
+
+
+@asynccontextmanager
+async def _astore(index: Any = None) -> AsyncIterator[Any]:
+    if PEER:
+        yield InMemoryStore(index=index)
+        return
+    async with AsyncMemquorumStore(namespace=_space(), agent="tests", index=index) as store:
+        yield store
+
+
+def _index(kind: str, distance: str, embeddings: CharacterEmbeddings, fields: list[str] | None) -> dict[str, Any]:
+    told = {"dims": embeddings.dims, "embed": embeddings, "fields": fields, "distance_type": distance}
+    return told | {"ann_index_config": {"vector_type": kind}}
+
+
+@contextmanager
+def _vector_store(kind: str, distance: str, embeddings: Any, text_fields: Any = None, **_: Any) -> Iterator[Any]:
+    with _store(_index(kind, distance, embeddings, text_fields)) as store:
+        yield store
+
+
+@asynccontextmanager
+async def _avector_store(kind: str, distance: str, embeddings: Any, text_fields: Any = None) -> AsyncIterator[Any]:
+    async with _astore(_index(kind, distance, embeddings, text_fields)) as store:
+        yield store
+
+
+@pytest.fixture
+def _sync() -> Iterator[Any]:
+    with _store() as store:
+        yield store
+
+
+@pytest.fixture
+async def _async() -> AsyncIterator[Any]:
+    async with _astore() as store:
+        yield store
+
+
+@pytest.fixture
+def _sync_vector(fake_embeddings: Any) -> Iterator[Any]:
+    with _vector_store("vector", "cosine", fake_embeddings) as store:
+        yield store
+
+
+@pytest.fixture
+async def _async_vector(fake_embeddings: Any) -> AsyncIterator[Any]:
+    async with _avector_store("vector", "cosine", fake_embeddings) as store:
+        yield store
+
+
+class _Module(pytest.Module):
+    """A file of LangGraph's tests whose fixtures and factory are ours: one kind of connection, one kind of index."""
+
+    def _getobj(self) -> ModuleType:
+        module: ModuleType = super()._getobj()
+        later = "async" in module.__name__
+        module.store = _async if later else _sync  # type: ignore[attr-defined]
+        module.vector_store = _async_vector if later else _sync_vector  # type: ignore[attr-defined]
+        module._create_vector_store = _avector_store if later else _vector_store  # type: ignore[attr-defined]
+        return module
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
+    """Takes LangGraph's files."""
+    return _Module.from_parent(parent, path=module_path) if module_path.name.startswith("test_") else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves out what is excluded by name, which has to be there."""
+    names = {item.name.split("[")[0] for item in items}
+    if strange := EXCLUDED.keys() - names:
+        raise pytest.UsageError(f"excluded.toml names what is no test: {', '.join(sorted(strange))}")
+    for item in items:
+        reason = EXCLUDED.get(item.name.split("[")[0])
+        if reason is not None and not PEER:
+            item.add_marker(pytest.mark.skip(reason=reason))

@@ -1,0 +1,15 @@
+"""What is said to whoever asks for the stores and has no LangGraph: it is in an environment of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+import memquorum.langgraph
+
+
+@pytest.mark.parametrize("name", memquorum.langgraph.__all__)
+def test_the_stores_say_what_to_install(name: str) -> None:
+    with pytest.raises(ImportError, match=r"pip install 'memquorum\[langgraph\]'"):
+        getattr(memquorum.langgraph, name)
+    with pytest.raises(AttributeError):
+        memquorum.langgraph.Nothing  # noqa: B018
