@@ -160,9 +160,9 @@ test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own
 test-beside: setup  ## the wheel in environments of others: with the lowest versions it allows, and beside langgraph, mem0 and openai-agents
 	@$(BIN)/python -m tests.beside
 
-langgraph: setup  ## the store of LangGraph, by LangGraph's own tests of stores and by an agent's loop; PEER=1 tells what its store in memory passes
+langgraph: setup  ## the store of LangGraph, by LangGraph's own tests of stores and by an agent's loop (LOOP=1: that alone); PEER=1 tells what its store in memory passes
 	@$(MAKE) --no-print-directory $(LANGGRAPH_READY) || { echo "langgraph: NOT RUN, its packages are not installed" >&2; exit 0; }; \
-	$(BIN)/python -m tests.langgraph $(if $(PEER),--peer) $(if $(ONLY),--only "$(ONLY)")
+	$(BIN)/python -m tests.langgraph $(if $(PEER),--peer) $(if $(LOOP),--loop) $(if $(ONLY),--only "$(ONLY)")
 
 $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@echo "langgraph: the packages of requirements-langgraph.lock"

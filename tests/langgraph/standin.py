@@ -17,10 +17,14 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
+from memquorum.client import NotYet
 from memquorum.langgraph import AsyncMemquorumStore, MemquorumStore
 from tests.embed_test_utils import CharacterEmbeddings
 
 DEFAULT_URI, VECTOR_TYPES = "", ["vector", "halfvec"]
+# A read waits for what its store has written: after a test of a thousand writes nothing is left that the next one waits
+# for.
+NOWHERE, LOOKS = (("nowhere",), "nothing"), 12
 PEER = bool(os.environ.get("PEER"))
 EXCLUDED: dict[str, str] = tomllib.loads((Path(__file__).with_name("excluded.toml")).read_text())
 
@@ -42,6 +46,12 @@ def _store(index: Any = None, *_: Any, **__: Any) -> Iterator[Any]:
         return
     with MemquorumStore(namespace=_space(), agent="tests", index=index) as store:
         yield store
+        for _ in range(LOOKS):
+            try:
+                store.get(*NOWHERE)
+                return
+            except NotYet:
+                continue
 
 
 @asynccontextmanager
@@ -51,6 +61,12 @@ async def _astore(index: Any = None) -> AsyncIterator[Any]:
         return
     async with AsyncMemquorumStore(namespace=_space(), agent="tests", index=index) as store:
         yield store
+        for _ in range(LOOKS):
+            try:
+                await store.aget(*NOWHERE)
+                return
+            except NotYet:
+                continue
 
 
 def _index(kind: str, distance: str, embeddings: CharacterEmbeddings, fields: list[str] | None) -> dict[str, Any]:
