@@ -80,6 +80,10 @@ class Erasures:
         self._sent: dict[str, set[str]] = {}
         self._under_way: _UnderWay | None = None
 
+    def follow(self, rules: Rules) -> None:
+        """The journal has come to a configuration: by its keys and its policy orders are judged from here on."""
+        self._rules = rules
+
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
         """An episode that an order names that stands before it was kept out, and no other. Raises Impossible."""
         namespace = entry.namespace or ""

@@ -140,6 +140,8 @@ class History:
         entry, detail = link.entry, link.detail
         if self._rules.genesis is not self._configuration:
             self._rules = replace(self._rules, genesis=self._configuration)
+            for one in (self.erasures, self.restores, self.protections):
+                one.follow(self._rules)
         if entry.effect not in EFFECTS or not isinstance(detail, EFFECTS[entry.effect].details):
             known = ", ".join(EFFECTS)
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, f"one of {known}", f"{entry.effect} of {type(detail).__name__}")

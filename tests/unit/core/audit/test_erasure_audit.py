@@ -11,10 +11,13 @@ from msgspec.structs import replace
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal.effects import Rules
 from memquorum.core.orders.aged import CLOCKS_MS
-from memquorum.core.policy import ErasePolicy, ForgetPolicy
+from memquorum.core.orders.configuration import POLICY
+from memquorum.core.policy import ErasePolicy, ForgetPolicy, written
 from memquorum.core.records import Erased, OrderAccepted
 from tests.builders import genesis, protections, votes
+from tests.builders.configured import carried_out
 from tests.builders.erased import ALL, AT, GENESIS, D, filled, order
 from tests.builders.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
 from tests.builders.policies import by_the_paper
@@ -241,6 +244,23 @@ def test_nothing_else_goes_by_age(codec: Codec, name: str) -> None:
 def test_an_order_of_a_rule_says_what_that_rule_says(codec: Codec, value: str, at: int, rule: int, wrong: bool) -> None:
     found = OLDER | ({"f": "short-term"} if "task" in value else {})
     public = publish(aged(codec, found, at, RULED, value=value, rule=rule, ordered_at=at))
+    assert kinds(public.audit()) == ([Kind.ORDER_INVALID] if wrong else [])
+
+
+@pytest.mark.parametrize(("rule", "wrong"), [(1, False), (0, True)])
+def test_an_order_of_a_rule_that_came_in_force_later_is_judged_by_that_rule(
+    codec: Codec, rule: int, wrong: bool
+) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.tick(1_000)
+    shard.episode("a")
+    shard.tick(200_000)
+    carried_out(shard, POLICY, policy=written(RULED.policy))
+    made, at = shard.rules.genesis, 1_200 + HOUR
+    wanted = ordered(made, "age", OLD, rule=rule, ordered_at=at)
+    said = accepted(wanted, signed(codec, made, wanted, "service:erasure"), at)
+    shard.erase(said, among(NAMESPACE, {"a": "short-term"}))
+    public = replace(publish(shard), rules=Rules(codec, GENESIS))
     assert kinds(public.audit()) == ([Kind.ORDER_INVALID] if wrong else [])
 
 
