@@ -105,14 +105,14 @@ def changed(policy: Policy, file: Path | None, settings: Sequence[str]) -> Polic
         except (OSError, ValueError, AttributeError, TypeError) as error:
             raise SettingsError(f"policy: {file} is no policy in JSON: {error}") from None
     for setting in settings:
-        name, _, value = setting.partition("=")
+        name, given, value = setting.partition("=")
         section, _, key = name.partition(".")
-        if not (key and value):
-            raise SettingsError(f"policy: --set {setting!r} is not SECTION.KEY=VALUE")
+        if not (key and given):
+            raise SettingsError(f"policy: --set {setting!r} is not SECTION.KEY=VALUE; SECTION.KEY= sets an empty text")
         try:
             told[section] = told.get(section, {}) | {key: json.loads(value)}
         except ValueError:
-            told[section] = told.get(section, {}) | {key: value}  # a fraction, such as 1/10
+            told[section] = told.get(section, {}) | {key: value}  # a fraction, such as 1/10, or a text
     try:
         return from_json(told)
     except PolicyError as error:

@@ -141,7 +141,10 @@ def suggested(found: Report) -> Iterator[str]:
         yield f"{many(silent, 'namespace')} had fewer than {READS_LEAST} reads: nothing is suggested"
     if found.suggestions:
         wanted = " ".join(f"{one.namespace}={found.tokens}/{one.policy}" for one in found.suggestions)
-        yield f"to put it to the members' vote: python -m infra policy set --set budget.tokens='\"{wanted}\"'"
+        yield (
+            "this sets all of budget.tokens, so add what is to stay; to put it to the members' vote: "
+            f"python -m infra policy set --set budget.tokens='\"{wanted}\"'"
+        )
 
 
 def _row(widths: Sequence[int], *cells: str) -> str:

@@ -75,7 +75,8 @@ class Budgets:
         self._seed = hmac.digest(seed, b"memquorum/budgets", "sha256")
         # By (shard, namespace): in which epoch, holding how much, nothing might go.
         self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
-        self._told: dict[tuple[int, str], Mapping[str, int]] = {}
+        # How many tokens are beyond it, and what may not go, by reason.
+        self._told: dict[tuple[int, str], tuple[int, Mapping[str, int]]] = {}
         # By (shard, namespace): the largest account of a subject, what one may spend, and how many have spent it.
         self._accounts: dict[tuple[int, str], tuple[int, int, int]] = {}
         self._read: _Read | None = None
@@ -191,9 +192,10 @@ class Budgets:
 
     def _tell(self, shard: int, namespace: str, budget: Budget, plan: Plan) -> None:
         """A line where something else is beyond the budget than before."""
-        if plan.excess == self._told.get((shard, namespace), {}):
+        told = plan.over, plan.excess
+        if told == self._told.get((shard, namespace), (0, {})):
             return
-        self._told[shard, namespace] = plan.excess
+        self._told[shard, namespace] = told
         self._count(shard)
         if plan.over:
             log.warning(
@@ -224,13 +226,17 @@ class Budgets:
     def _count(self, shard: int) -> None:
         """What of a shard's namespaces stays beyond their budgets, in numbers and in words."""
         reasons = Counter[str]()
-        for (at, _), excess in self._told.items():
+        for (at, _), (_, excess) in self._told.items():
             if at == shard:
                 reasons.update(excess)
         for reason in (*self._reasons.get(shard, ()), *reasons):
             self._shown.meters.beyond.labels(str(shard), reason).set(reasons[reason])
         self._reasons[shard] = {*self._reasons.get(shard, ()), *reasons}
-        told = (f"{name!r}: {reasons_of(excess)}" for (_, name), excess in sorted(self._told.items()) if excess)
+        told = (
+            f"{name!r}: {over:,} tokens, as what may not go now is {reasons_of(excess)}"
+            for (_, name), (over, excess) in sorted(self._told.items())
+            if over
+        )
         first = list(islice(told, _NAMED + 1))
         more = " and others" if len(first) > _NAMED else ""
         self._shown.health.note("beyond their budgets", "; ".join(first[:_NAMED]) + more if first else "nothing")

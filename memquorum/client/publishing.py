@@ -26,7 +26,7 @@ _BATCH = 500
 _CARRIED = {name: kind for name, kind in get_type_hints(Carried).items()}
 _TOLD = {
     **dict.fromkeys(SHARES, "in [0, 1]"),
-    "sensitivity": "how sensitive it is, in [0, 1] (default: 0)",
+    "sensitivity": "how sensitive it is, in [0, 1] (default: what its text suggests)",
     "explicit": "remember this, whatever it is worth",
     "source": "where the content comes from: a document, a tool, a feed",
 }

@@ -138,10 +138,7 @@ class History:
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
         entry, detail = link.entry, link.detail
-        if self._rules.genesis is not self._configuration:
-            self._rules = replace(self._rules, genesis=self._configuration)
-            for one in (self.erasures, self.restores, self.protections):
-                one.follow(self._rules)
+        _follow(self)
         if entry.effect not in EFFECTS or not isinstance(detail, EFFECTS[entry.effect].details):
             known = ", ".join(EFFECTS)
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, f"one of {known}", f"{entry.effect} of {type(detail).__name__}")
@@ -431,6 +428,15 @@ class History:
 
     def _note(self, entry: JournalEntry, kind: Kind, expected: object, found: object) -> None:
         self._findings.add(kind, entry.seq, f"effect {entry.effect!r}", expected, found)
+
+
+def _follow(history: History) -> None:
+    """Whoever judges orders goes by the configuration that the journal has come to."""
+    if history._rules.genesis is history._configuration:
+        return
+    history._rules = replace(history._rules, genesis=history._configuration)
+    for one in (history.erasures, history.restores, history.protections):
+        one.follow(history._rules)
 
 
 def finish(history: History) -> None:

@@ -66,6 +66,12 @@ def test_an_order_for_each_shard_with_all_settings_signed_by_the_operator(place:
     assert len(ordered) == 2
 
 
+def test_a_setting_may_be_said_to_be_empty(place: Settings, ordered: Any) -> None:
+    assert set_(place, "budget.tokens=yard=500", "erase.after=yard=episodic:30d", "erase.after=") == 0
+    after = apply(genesis.read(place), ordered[0][0]).policy
+    assert (after.budget.tokens, after.erase.after) == ("yard=500", "")
+
+
 def test_a_file_one_shard_and_a_dry_run(place: Settings, ordered: Any, capsys: pytest.CaptureFixture[str]) -> None:
     file = place.genesis_file.with_name("policy.json")
     file.write_text(json.dumps({"promote": {"age_ms": 5}}))

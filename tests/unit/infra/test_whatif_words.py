@@ -21,6 +21,7 @@ def test_the_order_that_is_printed_sets_what_is_suggested() -> None:
     (one,) = found.suggestions
     assert len(told) == 1 and told[0].startswith(f"farm: {one.policy}. ") and f"of {one.reads} reads" in told[0]
     assert silent == "1 namespace had fewer than 20 reads: nothing is suggested"
+    assert order.startswith("this sets all of budget.tokens, so add what is to stay; ")
     words = shlex.split(order.partition("vote: ")[2])
     assert words[:5] == ["python", "-m", "infra", "policy", "set"]
     (budget,) = budgets(changed(Policy(), None, [words[6]]).budget)

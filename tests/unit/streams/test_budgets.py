@@ -159,7 +159,8 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
     assert {r: shown.meters.registry.get_sample_value("memquorum_beyond_budget_tokens", {"shard": "1", "reason": r})
             for r in ("pinned", "held", "capped")} == {"pinned": 30, "held": 30, "capped": None}  # fmt: skip
     notes = shown.health.able()[1]["notes"]
-    assert notes == {"beyond their budgets": "'n': 30 held, 30 long-term, 30 needed, 30 pinned, 30 resting"}
+    reasons = "30 held, 30 long-term, 30 needed, 30 pinned, 30 resting"
+    assert notes == {"beyond their budgets": f"'n': 86 tokens, as what may not go now is {reasons}"}
     # Nothing may go: it is read again only when something else is so, and told only once.
     stage.shelf.asked.clear()
     assert stage.tick() is None

@@ -81,7 +81,7 @@ EVICT = dataclasses.replace(
     yes=lambda score, policy: score < PPM,
     words=dataclasses.replace(
         forget.FORGET.words,
-        aim="forget, for want of room",
+        aim="forget, for want of room or for its age",
         proposed={
             BUDGET: "because its namespace held more tokens than its budget",
             PRESSURE: "because its shard held more than its capacity",
