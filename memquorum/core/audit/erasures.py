@@ -67,11 +67,10 @@ class Known(Struct, frozen=True):
 class Erasures:
     """Audits the erasures of one shard."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self) -> None:
         self.tombstones = Tombstones()
         self.erased: set[EventKey] = set()
         self.orders: dict[int, ErasureRow] = {}
-        self._rules = rules
         self._ids: dict[str, list[str]] = {}
         self._said: dict[str, Names] = {}
         self.kin: dict[str, Kin] = {}
@@ -79,10 +78,6 @@ class Erasures:
         self._made_of: dict[str, list[str]] = {}
         self._sent: dict[str, set[str]] = {}
         self._under_way: _UnderWay | None = None
-
-    def follow(self, rules: Rules) -> None:
-        """The journal has come to a configuration: by its keys and its policy orders are judged from here on."""
-        self._rules = rules
 
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
         """An episode that an order names that stands before it was kept out, and no other. Raises Impossible."""
@@ -96,9 +91,10 @@ class Erasures:
             told = "kept out, by an order before it" if expected else "not kept out: no order names it"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, told, detail.outcome)
 
-    def judge(self, entry: JournalEntry, detail: Erased | Withheld, known: Known) -> None:
-        """An entry of an order, carried out or withheld. Raises Impossible."""
-        order = self._order(entry, detail)
+    def judge(self, rules: Rules, entry: JournalEntry, detail: Erased | Withheld, known: Known) -> None:
+        """An entry of an order, carried out or withheld. `rules`: of the configuration that the journal has come to.
+        Raises Impossible."""
+        order = _order(rules, entry, detail)
         if isinstance(detail, Withheld):
             self._judge_withheld(entry, detail, order, known)
             return
@@ -169,27 +165,6 @@ class Erasures:
             named = [seq for seq, one in self.orders.items() if one.order_id == change.attested]
             self.orders |= {seq: replace(self.orders[seq], epoch=decision.epoch) for seq in named}
 
-    def _order(self, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
-        try:
-            _, order = ERASURE.opened(self._rules.codec, self._rules.genesis, detail.order)
-        except BadOrder as error:
-            raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
-        shard = ids.shard_of(order.namespace, self._rules.genesis.shards)
-        if (entry.event_id, entry.namespace, entry.shard) != (order.order_id, order.namespace, shard):
-            expected = f"order {order.order_id} in {order.namespace!r} of shard {shard}"
-            raise Impossible(Kind.ORDER_INVALID, expected, f"{entry.event_id} in {entry.namespace!r}")
-        if order.rule is not None:
-            self._judge_rule(order, detail.accepted_at)
-        return order
-
-    def _judge_rule(self, order: ErasureOrdered, at: int) -> None:
-        """An order that names a rule says what that rule says: of a configuration that the shard has had. Raises
-        Impossible."""
-        named = self._rules.genesis.of(order.rule or 0)
-        if named is None or not aged.borne_out(named.policy, order.namespace, aged.read(order.value), at):
-            expected = f"what a rule of configuration {order.rule} says of {order.namespace!r}"
-            raise Impossible(Kind.ORDER_INVALID, expected, order.value)
-
     def _continues(self, entry: JournalEntry, detail: object) -> bool:
         way = self._under_way
         if way is None or not isinstance(detail, Erased) or entry.effect != "erased":
@@ -238,3 +213,26 @@ class Erasures:
 
 def _held(named: Iterable[str], known: Known) -> tuple[str, ...]:
     return tuple(sorted(own for own in named if (own, HOLD) in known.protected))
+
+
+def _order(rules: Rules, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
+    try:
+        _, order = ERASURE.opened(rules.codec, rules.genesis, detail.order)
+    except BadOrder as error:
+        raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
+    shard = ids.shard_of(order.namespace, rules.genesis.shards)
+    if (entry.event_id, entry.namespace, entry.shard) != (order.order_id, order.namespace, shard):
+        expected = f"order {order.order_id} in {order.namespace!r} of shard {shard}"
+        raise Impossible(Kind.ORDER_INVALID, expected, f"{entry.event_id} in {entry.namespace!r}")
+    if order.rule is not None:
+        _judge_rule(rules, order, detail.accepted_at)
+    return order
+
+
+def _judge_rule(rules: Rules, order: ErasureOrdered, at: int) -> None:
+    """An order that names a rule says what that rule says: of a configuration that the shard has had. Raises
+    Impossible."""
+    named = rules.genesis.of(order.rule or 0)
+    if named is None or not aged.borne_out(named.policy, order.namespace, aged.read(order.value), at):
+        expected = f"what a rule of configuration {order.rule} says of {order.namespace!r}"
+        raise Impossible(Kind.ORDER_INVALID, expected, order.value)

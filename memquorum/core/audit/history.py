@@ -104,7 +104,7 @@ class History:
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
-        self.erasures = Erasures(rules)
+        self.erasures = Erasures()
         self.restores = Restores(rules)
         self.protections = Protections(rules)
         self._answered: set[bytes] = set()  # digests of orders
@@ -138,7 +138,8 @@ class History:
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
         entry, detail = link.entry, link.detail
-        _follow(self)
+        if self._rules.genesis is not self._configuration:
+            self._rules = replace(self._rules, genesis=self._configuration)
         if entry.effect not in EFFECTS or not isinstance(detail, EFFECTS[entry.effect].details):
             known = ", ".join(EFFECTS)
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, f"one of {known}", f"{entry.effect} of {type(detail).__name__}")
@@ -268,7 +269,7 @@ class History:
         _OF_DETAILS[type(detail)](self, entry, detail)
 
     def _judge_erased(self, entry: JournalEntry, detail: Erased | Withheld) -> None:
-        self.erasures.judge(entry, detail, self._known)
+        self.erasures.judge(self._rules, entry, detail, self._known)
 
     def _judge_protected(self, entry: JournalEntry, detail: Protected) -> None:
         self.protections.judge(entry, detail, self.rows(entry, detail), self._rules.genesis.policy.protection)
@@ -428,15 +429,6 @@ class History:
 
     def _note(self, entry: JournalEntry, kind: Kind, expected: object, found: object) -> None:
         self._findings.add(kind, entry.seq, f"effect {entry.effect!r}", expected, found)
-
-
-def _follow(history: History) -> None:
-    """Whoever judges orders goes by the configuration that the journal has come to."""
-    if history._rules.genesis is history._configuration:
-        return
-    history._rules = replace(history._rules, genesis=history._configuration)
-    for one in (history.erasures, history.restores, history.protections):
-        one.follow(history._rules)
 
 
 def finish(history: History) -> None:

@@ -24,10 +24,6 @@ class Protections:
         self._guarded: dict[str, Guarded] = {}
         self._rules = rules
 
-    def follow(self, rules: Rules) -> None:
-        """The journal has come to a configuration: by its keys and its policy orders are judged from here on."""
-        self._rules = rules
-
     def of(self, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:
         """Those that protect some memories."""
         return {(i, kind): self.standing[i, kind] for i in memory_ids for kind in self._kinds.get(i, ())}

@@ -30,10 +30,6 @@ class Restores:
         # Offsets: accepted, scored, and of the record that made the embedding anew, or -1.
         self._lies: dict[str, tuple[int, int, int]] = {}
 
-    def follow(self, rules: Rules) -> None:
-        """The journal has come to a configuration: by its keys and its policy orders are judged from here on."""
-        self._rules = rules
-
     def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
         """A request is one, and it is voted on if there is anything to vote on. Raises Impossible."""
         try:
