@@ -23,7 +23,7 @@ from memquorum.commands import FAILED, OK, USAGE, option, seconds, when
 from memquorum.core.records.episodes import SHARES, Carried
 
 _BATCH = 500
-_CARRIED = {name: kind for name, kind in get_type_hints(Carried).items()}
+_CARRIED = get_type_hints(Carried)
 _TOLD = {
     **dict.fromkeys(SHARES, "in [0, 1]"),
     "sensitivity": "how sensitive it is, in [0, 1] (default: what its text suggests)",

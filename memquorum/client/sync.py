@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import functools
-import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from weakref import WeakSet
 
+from memquorum.client.looping import OwnLoop
 from memquorum.client.memory import AsyncMemory
 
 T = TypeVar("T")
@@ -23,7 +22,7 @@ def _same(method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]])
 
     @functools.wraps(method)
     def run(self: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._run(method(self._memory, *args, **kwargs))
+        return self._loop.run(method(self._memory, *args, **kwargs))
 
     return run
 
@@ -50,9 +49,7 @@ class Memory:
         self._memory = AsyncMemory(
             namespace=namespace, agent=agent, kafka=kafka, url=url, seed=seed, genesis=genesis, api_key=api_key
         )
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-client", daemon=True)
-        self._thread.start()
+        self._loop = OwnLoop("memquorum-client", "this client is closed")
         _open.add(self)
 
     @property
@@ -73,15 +70,8 @@ class Memory:
         self._end(self._memory.close)
 
     def _end(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        if self._loop.is_closed():
-            return
         _open.discard(self)
-        try:
-            self._run(close())
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        self._loop.end(close)
 
     add = _same(AsyncMemory.add)
     add_all = _same(AsyncMemory.add_all)
@@ -113,12 +103,6 @@ class Memory:
     restore = _same(AsyncMemory.restore)
     forget = _same(AsyncMemory.forget)
     order = _same(AsyncMemory.order)
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._loop.is_closed():
-            work.close()
-            raise RuntimeError("this client is closed")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 _open: WeakSet[Memory] = WeakSet()

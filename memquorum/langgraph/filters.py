@@ -7,17 +7,13 @@ the same rules: of one kind alone, and what is not there is equal to nothing.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from memquorum.client.errors import Invalid
+from memquorum.core.retrieval.filing import OPERATORS, ORDERS, kind
 from memquorum.langgraph import values
 
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le,
-}  # fmt: skip
-OPERATORS = ("$eq", "$ne", *_ORDERS, "$in")
 _ABSENT = object()
 
 
@@ -59,7 +55,7 @@ def _conditions(name: str, said: object) -> list[tuple[str, Any]]:
             raise Invalid("out_of_range", "filter", f"{name}: an operator must be one of {', '.join(OPERATORS)}")
         if how == "$in" and not isinstance(value, list | tuple):
             raise Invalid("wrong_type", "filter", f"{name}: $in takes a list")
-        if how in _ORDERS and (isinstance(value, bool) or not isinstance(value, str | int | float)):
+        if how in ORDERS and (isinstance(value, bool) or not isinstance(value, str | int | float)):
             raise Invalid("wrong_type", "filter", f"{name}: {how} takes a number or a text")
     return [(how, list(value) if how == "$in" else value) for how, value in said.items()]
 
@@ -71,8 +67,7 @@ def _holds(value: object, how: str, other: Any) -> bool:
         return any(_equal(value, one) for one in other)
     if how == "$eq":
         return _equal(value, other)
-    numbers = _number(value) and _number(other)
-    return (numbers or (isinstance(value, str) and isinstance(other, str))) and _ORDERS[how](value, other)
+    return kind(value) == kind(other) and ORDERS[how][1](value, other)
 
 
 def _equal(value: object, other: object) -> bool:
@@ -80,10 +75,4 @@ def _equal(value: object, other: object) -> bool:
         return len(value) == len(other) and all(map(_equal, value, other))
     if isinstance(value, dict) and isinstance(other, Mapping):
         return value.keys() == other.keys() and all(_equal(value[name], one) for name, one in other.items())
-    if _number(value) or _number(other):
-        return _number(value) and _number(other) and value == other
-    return type(value) is type(other) and value == other
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return kind(value) == kind(other) and value == other

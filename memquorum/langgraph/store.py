@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Collection, Coroutine, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from langgraph.store.base import BaseStore, Op, Result
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from memquorum.client import AsyncMemory
+from memquorum.client.looping import OwnLoop
 from memquorum.core.api.answers import Erasure
 from memquorum.langgraph.operations import Operations, Saying
-
-T = TypeVar("T")
 
 
 class Where(TypedDict, total=False):
@@ -57,37 +54,28 @@ class MemquorumStore(BaseStore):
         `saying`: what an item's episode says beside its value. `where`: as `Memory` takes it. Raises NotConfigured."""
         self.index_config = index
         self._operations = _made(where, index, filterable, saying)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-langgraph", daemon=True)
-        self._thread.start()
+        self._loop = OwnLoop("memquorum-langgraph", "this store is closed")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries operations out: reads first, then all writes; answers in order."""
-        return self._run(self._operations.run(list(ops)))
+        return self._loop.run(self._operations.run(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The same, for a program with an event loop."""
-        return await self._wait(self._operations.run(list(ops)))
+        return await self._loop.wait(self._operations.run(list(ops)))
 
     def erase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
         """Erases for good, what `Memory.erase` says: `subject="ada"`, `memory_id=`, `everything=True`. With `dry_run`
         it says what would go. `delete` can be undone within its grace time; this cannot."""
-        return self._run(self._operations.memory.erase(dry_run=dry_run, **named))
+        return self._loop.run(self._operations.memory.erase(dry_run=dry_run, **named))
 
     async def aerase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
         """The same, for a program with an event loop."""
-        return await self._wait(self._operations.memory.erase(dry_run=dry_run, **named))
+        return await self._loop.wait(self._operations.memory.erase(dry_run=dry_run, **named))
 
     def close(self) -> None:
         """Delivers what is under way and lets connections go. A second call does nothing."""
-        if self._loop.is_closed():
-            return
-        try:
-            self._run(self._operations.memory.close())
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        self._loop.end(self._operations.memory.close)
 
     def __enter__(self) -> Self:
         return self
@@ -96,18 +84,6 @@ class MemquorumStore(BaseStore):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(self._open(work), self._loop).result()
-
-    async def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._open(work), self._loop))
-
-    def _open(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        if self._loop.is_closed():
-            work.close()
-            raise RuntimeError("this store is closed")
-        return work
 
 
 class AsyncMemquorumStore(AsyncBatchedBaseStore):

@@ -81,8 +81,7 @@ class Order:
     def goes(self, tokens: int, *, most: int | None = None, named: Collection[str] = ()) -> list[tuple[str, int]]:
         """What goes until all fit so many tokens, at most so many memories, each with its weight, in order. `named`:
         what was to go at the last plan (see `Ledger.plan`)."""
-        if self._ledger is not None or self._ranks is None:
-            assert self._ledger is not None
+        if self._ledger is not None:
             return [(one.memory_id, one.tokens) for one in self._ledger.plan(tokens, self._as_of, most=most).goes]
         return list(islice(self._follow(tokens, frozenset(named)), most))
 

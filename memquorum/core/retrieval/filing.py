@@ -22,10 +22,10 @@ CONDITIONS_MOST = 32
 VALUES_MOST = 100
 TEXT_MOST = 4096
 Scalar = str | int | float | bool | None
-_ORDERS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+ORDERS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "$gt": (">", operator.gt), "$gte": (">=", operator.ge), "$lt": ("<", operator.lt), "$lte": ("<=", operator.le),
 }  # fmt: skip
-OPERATORS = ("$eq", "$ne", *_ORDERS, "$in")
+OPERATORS = ("$eq", "$ne", *ORDERS, "$in")
 
 
 class BadCondition(ValueError):
@@ -73,7 +73,7 @@ def _condition(name: str, how: str, value: object) -> Condition:
 def _scalar(how: str, value: object) -> Scalar:
     if value is not None and not isinstance(value, str | int | float | bool):
         raise BadCondition("wrong_type", "attributes are compared with texts, numbers, true, false and null")
-    if how in _ORDERS and (value is None or isinstance(value, bool)):
+    if how in ORDERS and (value is None or isinstance(value, bool)):
         raise BadCondition("wrong_type", f"{how} takes a number or a text")
     if isinstance(value, float) and not math.isfinite(value):
         raise BadCondition("out_of_range", "a number must be a finite one")
@@ -92,9 +92,7 @@ def jsonpath(conditions: Sequence[Condition]) -> tuple[str | None, str]:
         field, each = f"$.{json.dumps(one.name)}", list[str]()
         for value in one.values:
             variables[f"v{len(variables)}"] = value
-            each.append(
-                f"{field} {_ORDERS[one.operator][0] if one.operator in _ORDERS else '=='} $v{len(variables) - 1}"
-            )
+            each.append(f"{field} {ORDERS[one.operator][0] if one.operator in ORDERS else '=='} $v{len(variables) - 1}")
         said = " || ".join(each)
         # What is of another kind, or is not there, is neither equal nor not: that is not equal, too.
         told.append(f"(!({said}) || ({said}) is unknown)" if one.operator == "$ne" else f"({said})")
@@ -123,13 +121,13 @@ _ABSENT = _Absent()
 
 
 def _holds(one: Condition, value: object) -> bool:
-    if one.operator in _ORDERS:
-        return any(_kind(value) == _kind(other) and _ORDERS[one.operator][1](value, other) for other in one.values)
-    equal = any(_kind(value) == _kind(other) and value == other for other in one.values)
+    if one.operator in ORDERS:
+        return any(kind(value) == kind(other) and ORDERS[one.operator][1](value, other) for other in one.values)
+    equal = any(kind(value) == kind(other) and value == other for other in one.values)
     return not equal if one.operator == "$ne" else equal
 
 
-def _kind(value: object) -> type | None:
+def kind(value: object) -> type | None:
     """What values are compared with each other; None of what is compared with nothing."""
     if isinstance(value, bool) or value is None:
         return type(value)
