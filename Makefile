@@ -81,26 +81,28 @@ test: setup style  ## everything that must hold before a commit; LONG=1 takes mo
 	@$(MAKE) --no-print-directory check AND=types
 
 # Three sessions at once, each with servers of its own. The two that start servers share their files. At the end each
-# tells once more what it ran, how that ended and what took longest.
+# tells once more what it ran, how that ended and what took longest; what failed in them is run once more, alone.
 SESSIONS := check-servers check-beside check-alone
+LATER     = --later .tools/failed/$@
 check: setup
-	@rm -rf .tools/taken
+	@rm -rf .tools/taken .tools/failed
 	@$(MAKE) --no-print-directory --jobs=4 $(AND) $(SESSIONS) SHARE="--share .tools/taken"; ended=$$?; \
-	for session in $(SESSIONS); do echo; echo "$$session"; sed -n '/^=* slowest/,$$p' .tools/$$session; done; exit $$ended
+	for session in $(SESSIONS); do echo; echo "$$session"; sed -n '/^=* slowest/,$$p' .tools/$$session; done; \
+	if test -d .tools/failed; then $(BIN)/python -m tests.unsteady .tools/failed || ended=1; fi; exit $$ended
 
 # Every folder of tests that is not named in ALONE. What it says is seen as it is said.
 check-servers: SHELL := bash
 check-servers: .SHELLFLAGS := -o pipefail -c
 check-servers:
-	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) 2>&1 | tee .tools/$@
+	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) $(LATER) 2>&1 | tee .tools/$@
 
 # The same once more. What it says comes in one piece.
 check-beside:
-	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
+	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) $(LATER) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # It takes the time of the processor that the others leave.
 check-alone:
-	@nice -n 10 $(BIN)/python -m pytest --durations=10 $(ALONE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
+	@nice -n 10 $(BIN)/python -m pytest --durations=10 $(ALONE) $(LATER) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # What is measured needs no more than `setup`; what the others are, and what charts need, have environments of their own.
 bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading, right, vm, consolidation, policies; pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE

@@ -37,6 +37,7 @@ from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
 from tests.share import TOGETHER, Share
 from tests.support.waiting import PATIENCE_S
+from tests.unsteady import Later
 
 # Tests make much that is in no cycle: the collector went through all that is imported again and again.
 gc.set_threshold(50_000, 20, 100)
@@ -54,8 +55,9 @@ hypothesis_settings.load_profile("shared")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option by which sessions share files of tests."""
+    """The options by which sessions that run at once share files of tests, and leave for later what failed."""
     parser.addoption("--share", metavar="FOLDER", type=Path, help="run the files that no session with FOLDER has taken")
+    parser.addoption("--later", metavar="FILE", type=Path, help="write the tests that failed to FILE and fail on none")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,6 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(scratch.root()))
     if folder := config.getoption("share"):
         config.pluginmanager.register(Share(folder))
+    if file := config.getoption("later"):
+        config.pluginmanager.register(Later(file))
 
 
 def _waits(item: pytest.Item) -> bool:
