@@ -480,15 +480,17 @@ def test_one_trace_from_the_publication_to_the_last_key(
         until(lambda: memory.get(doomed.memory_id).tier == "sealed")
     tick(line, START + 7 * HOUR)
     asked = doomed.memory_id.replace("-", "")
-    everybody = MEMBERS | {"commit"}
 
     def complete() -> list[reading.Trace]:
         found = reading.find(line.run_dir / "traces", asked)
         if len(found) != 3 or len(hops(found[0])) < 7 or len(hops(found[2])) < 2:
             return []
-        expected = {f"process {topics.COMMITS}": everybody, f"send {topics.BALLOTS}": MEMBERS,
-                    f"send {topics.JOURNAL}": {"commit"}}  # fmt: skip
-        return found if {name: services(found[1], name) for name in expected} == expected else []
+        vote = found[1]
+        listened = services(vote, f"process {topics.NOMINATIONS}"), services(vote, f"process {topics.COMMITS}")
+        # Three of four suffice, and after a grace nobody waits for the fourth.
+        least = {topics.PRE_PREPARES: 1, topics.BALLOTS: 3, topics.PREPARES: 2, topics.COMMITS: 3, topics.JOURNAL: 1}
+        said = all(len(services(vote, f"send {topic}")) >= count for topic, count in least.items())
+        return found if said and listened == (MEMBERS, MEMBERS | {"commit"}) else []
 
     own, vote, destroyed = until(complete)  # each process writes its spans twice a second
 
@@ -507,12 +509,10 @@ def test_one_trace_from_the_publication_to_the_last_key(
     (root,) = vote.roots  # connected: nothing hangs loose
     assert root.name == f"process {topics.CROSSED}"
     assert asked in {link.trace_id for link in root.links}
-    assert services(vote, f"process {topics.NOMINATIONS}") == services(vote, f"send {topics.BALLOTS}") == MEMBERS
-    (primary,) = services(vote, f"send {topics.PRE_PREPARES}")
-    assert services(vote, f"process {topics.BALLOTS}") == {primary}
-    assert services(vote, f"send {topics.PREPARES}") == MEMBERS - {primary}
-    assert services(vote, f"send {topics.COMMITS}") <= MEMBERS
-    assert len(services(vote, f"send {topics.COMMITS}")) >= 3
+    primaries = services(vote, f"send {topics.PRE_PREPARES}")  # one, or the next as well where the first was slow
+    assert primaries <= services(vote, f"process {topics.BALLOTS}") <= MEMBERS
+    for topic in (topics.BALLOTS, topics.PREPARES, topics.COMMITS):
+        assert services(vote, f"send {topic}") <= MEMBERS, topic
     assert services(vote, f"send {topics.JOURNAL}") == {"commit"}
 
     assert run(line, monkeypatch, "trace", doomed.memory_id) == OK
