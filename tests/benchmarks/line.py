@@ -29,6 +29,7 @@ from tests.benchmarks import (
     recovery,
     resident,
     searchable,
+    ways,
 )
 from tests.benchmarks.kept import Outcome, Row
 
@@ -47,6 +48,8 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "erase": erasing.measure,
     "context": context.measure,
     "import": importing.measure,
+    "ways": ways.measure,
+    "clients": ways.clients,
 }
 ONLY = tuple(ROWS)
 

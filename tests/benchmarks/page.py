@@ -29,6 +29,8 @@ _ORDER = (
     "reading-scale",
     "erase",
     "import",
+    "ways",
+    "clients",
     "backpressure",
 )
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import statistics
 import subprocess
-import time
 import uuid
 from collections.abc import Iterator
 from typing import Any, TypedDict
@@ -233,31 +231,3 @@ async def test_many_at_once_lose_nothing(space: str) -> None:
         found = await asyncio.gather(*(store.aget(("n", str(at % 7)), str(at)) for at in range(200)))
         assert [item and item.value for item in found] == [{"at": at} for at in range(200)]
         assert len(await store.alist_namespaces(prefix=("n",))) == 7
-
-
-def test_it_costs_little_beside_the_client(space: str, store: MemquorumStore) -> None:
-    """A read and a write, by the store and by the client alone; the difference of the medians in milliseconds."""
-    store.put(("cost",), "k", {"text": "The gate is open."})
-    assert store.get(("cost",), "k") is not None
-
-    def median(do: Any) -> float:
-        took = []
-        for at in range(60):
-            began = time.perf_counter()
-            do(at)
-            took.append((time.perf_counter() - began) * 1_000)
-        return statistics.median(took)
-
-    with Memory(namespace=space, agent="host") as memory:
-        memory.slot("k", "cost")
-        drawn = (
-            lambda _: store.get(("cost",), "k", refresh_ttl=False),
-            lambda _: memory.slot("k", "cost"),
-            lambda at: store.put(("cost",), f"p{at}", {"text": f"gate {at}"}),
-            lambda at: memory.add(f"gate {at}", explicit=True, key=f"c{at}", path="cost"),
-        )
-        read, looked, wrote, added = map(median, drawn)
-        told = {"get": (read, looked), "put": (wrote, added)}
-    for name, (ours, client) in told.items():
-        print(f"langgraph: {name}: {ours:.1f} ms, the client alone {client:.1f} ms")
-        assert ours - client < 50, name
