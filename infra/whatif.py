@@ -22,10 +22,11 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.text.plurals import many
 from memquorum.core.whatif import chart, report
-from memquorum.core.whatif.choosing import READS_LEAST
+from memquorum.core.whatif.choosing import RANDOM, READS_LEAST, Lately, Suggestion
 from memquorum.core.whatif.events import Course
+from memquorum.core.whatif.leads import Lead
 from memquorum.core.whatif.replaying import DAY_MS, Trial
-from memquorum.core.whatif.report import RANDOM, CannotTry, Report
+from memquorum.core.whatif.report import CannotTry, Report
 from memquorum.ports import Encoder, Vault
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
@@ -125,26 +126,57 @@ def in_order(policies: Iterable[str], judged: Iterable[Policy]) -> Iterator[str]
 def suggested(found: Report) -> Iterator[str]:
     """What each namespace's history suggests, in words."""
     for one in found.suggestions:
+        yield f"{one.namespace}: {_because(one)}"
+        served = ", ".join(f"{name} {hits:,}" for name, hits in one.hits.items())
+        yield f"  of the {one.reads:,} reads that are known: {served}, chance {one.chance:,.1f}"
         beyond = f"{abs(one.regret):,.1f} {'fewer' if one.regret >= 0 else 'more'}"
         yield (
-            f"{one.namespace}: {one.policy}. Followed window by window: {one.followed:,.0f} of {one.reads:,} reads, "
-            f"{beyond} than {one.best}, the best of all the time (at most {one.bound:,.0f} fewer)"
+            f"  followed window by window: {one.followed:,.0f}, {beyond} than {one.best}, the best of all the time "
+            f"(at most {one.bound:,.0f} fewer)"
         )
+        if one.lately is not None:
+            yield f"  {_lately(one.lately, one.best)}"
         if one.shares_ppm:
             told = ", ".join(f"{name} {ppm / PPM:.0%}" for name, ppm in zip(TYPES, one.shares_ppm, strict=True))
             yield (
-                f"  with shares_ppm {list(one.shares_ppm)} ({told}), found on the first half of the reads: "
-                f"{one.shared:,} of the {one.later:,} of the second half, without them {one.unshared:,}"
+                f"  {one.policy or one.standing} with shares_ppm {list(one.shares_ppm)} ({told}), found on the first "
+                f"half of the reads: {one.shared:,} of the {one.later:,} of the second half, without them "
+                f"{one.unshared:,}"
             )
     silent = found.namespaces - len(found.suggestions)
     if silent:
         yield f"{many(silent, 'namespace')} had fewer than {READS_LEAST} reads: nothing is suggested"
-    if found.suggestions:
-        wanted = " ".join(f"{one.namespace}={found.tokens}/{one.policy}" for one in found.suggestions)
+    sure = [one for one in found.suggestions if one.policy is not None]
+    if sure:
+        wanted = " ".join(f"{one.namespace}={found.tokens}/{one.policy}" for one in sure)
         yield (
             "this sets all of budget.tokens, so add what is to stay; to put it to the members' vote: "
             f"python -m infra policy set --set budget.tokens='\"{wanted}\"'"
         )
+
+
+def _because(one: Suggestion) -> str:
+    """What is suggested, or that nothing is, and by which difference."""
+    over = [f"{_ahead(one.over_chance)} than chance"]
+    if one.over_standing is not None:
+        over.append(f"{_ahead(one.over_standing)} than {one.standing}, which it would have anyway")
+    served = f"served most reads, {' and '.join(over)}"
+    if one.policy is None:
+        return f"no policy is suggested, as the reads do not suffice to tell: {one.best} {served}"
+    return f"{one.policy} is suggested{', as it would have anyway' if one.policy == one.standing else ''}: it {served}"
+
+
+def _ahead(of: Lead) -> str:
+    return f"{of.more:,.1f} ({of.low:,.1f} to {of.high:,.1f}) more"
+
+
+def _lately(of: Lately, best: str) -> str:
+    """What serves better where the history ends, in words."""
+    like = f"{'more' if of.more_came else 'less'} came and {'more' if of.more_read else 'less'} was read than mostly"
+    return (
+        f"in windows like the last one ({like}) {of.policy} served more: {of.hits:,} of {of.reads:,}, "
+        f"{_ahead(of.lead)} than {best}; a budget has one policy for all of them"
+    )
 
 
 def _row(widths: Sequence[int], *cells: str) -> str:

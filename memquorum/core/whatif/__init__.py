@@ -8,7 +8,8 @@ A replay is a pure function of what the topics hold; it has no effect on a runni
 4. `replaying`: one namespace under several settings in one pass, and what is counted;
 5. `bounds`: what no policy could exceed;
 6. `report`: the namespaces together, the shares between random and the oracle, and the hash;
-7. `choosing`: which policy and which shares a history suggests, and with which regret;
-8. `chart`: the report as a picture;
-9. `gathering`: what a journal and a query log tell, as events.
+7. `leads`: by how much one policy served more than another, beyond chance;
+8. `choosing`: which policy and which shares a history suggests, and with which regret;
+9. `chart`: the report as a picture;
+10. `gathering`: what a journal and a query log tell, as events.
 """

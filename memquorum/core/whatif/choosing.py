@@ -1,10 +1,13 @@
 """Which policy a namespace should have, and which shares by type, by its own history (SPEC D; MaRS 3.4, 3.2.7).
 
-**Policy.** The source puts a contextual bandit over the policies. A bandit sees only what its choice came to; a replay
-sees what every policy would have, so nothing has to be tried out: exponential weights, one set for each context
-(Cesa-Bianchi and Lugosi 2006, theorem 2.3: with η_t = √(8 ln K / t) the regret is at most 2√(T/2 · ln K) + √(ln K / 8)
-of the largest loss). A round is a window of the history, its loss what a policy missed in it, its context the workload
-of the window before: whether more came, and whether more was read, than in most windows until then.
+**Policy.** What served most of the history is suggested, if that is more than chance serves and more than what the
+namespace has, each beyond chance (`leads`); else nothing is. The source puts a contextual bandit over the policies. A
+bandit sees only what its choice came to; a replay sees what every policy would have, so nothing has to be tried out:
+exponential weights, one set for each context (Cesa-Bianchi and Lugosi 2006, theorem 2.3: with η_t = √(8 ln K / t) the
+regret is at most 2√(T/2 · ln K) + √(ln K / 8) of the largest loss). A round is a window of the history, its loss what a
+policy missed in it, its context the workload of the window before: whether more came, and whether more was read, than
+in most windows until then. They say what following the workload would have come to; where another policy serves the
+context that the history ends in better, beyond chance, that is told beside.
 
 **Shares** move by the dual update: a type gains whose tokens would serve more reads (what was missed of it, per token
 of its share), until all serve alike. They are moved on the first half of the reads and told by the second.
@@ -20,17 +23,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.budgets.items import place
+from memquorum.core.budgets.limits import budget_of
 from memquorum.core.facets import TYPES
 from memquorum.core.policy import PPM
 from memquorum.core.whatif.events import Asked, Came, Course, SummedUp, Used
+from memquorum.core.whatif.leads import Lead, lead
 from memquorum.core.whatif.replaying import Demand, Result, Trial, replay
 from memquorum.core.whatif.vectors import Asking
 
 ARMS = ("worth", "hybrid", "priority", "lru", "fifo")
 """The policies among which one is chosen, the first of equals. `random` is chance, and `reflection` is `worth` where a
 replay makes no summaries of its own."""
+RANDOM = "random"
 READS_LEAST = 20
-"""Of fewer reads nothing is suggested."""
+"""Of fewer reads nothing is told."""
 MOVES = 10
 """So often shares are moved."""
 _STEP = 1.0
@@ -39,22 +45,42 @@ _SMALLEST = 0.02
 Context = tuple[bool, bool]
 
 
+class Lately(Struct, frozen=True):
+    """A policy that serves windows like the last one better than the best of all the time does: its `hits` there, of so
+    many `reads`, and its lead. `more_came`, `more_read`: what such windows are like."""
+
+    policy: str
+    hits: int
+    reads: int
+    lead: Lead
+    more_came: bool
+    more_read: bool
+
+
 class Suggestion(Struct, frozen=True):
     """What a namespace's history suggests; counts are reads.
 
-    `hits`: of each of `ARMS`; `followed`: of who had drawn by the weights, window by window; `regret`: what the best of
-    `ARMS` served beyond that, and `bound` what it can be at most; `shares_ppm`: empty where none serve more than no
-    shares do, on the `later` half of the reads, with (`shared`) and without (`unshared`).
+    `policy`: what is suggested, the `best` of `ARMS` or nothing; `standing`: what the namespace's budget has, or would
+    have if it named none; `hits`: of each of `ARMS`; `chance`: of `random`, the mean of its runs; `over_chance`,
+    `over_standing`: the best one's leads, the second None where it is the standing one; `followed`: of who had drawn by
+    the weights, window by window; `regret`: what the best served beyond that, and `bound` what it can be at most;
+    `shares_ppm`, of that policy or the standing one: empty where none serve more than no shares do, beyond chance, on
+    the `later` half of the reads, with (`shared`) and without (`unshared`).
     """
 
     namespace: str
-    policy: str
+    policy: str | None
+    standing: str
     reads: int
     hits: dict[str, int]
-    followed: float
+    chance: float
     best: str
+    over_chance: Lead
+    over_standing: Lead | None
+    followed: float
     regret: float
     bound: float
+    lately: Lately | None = None
     shares_ppm: tuple[int, ...] = ()
     shared: int = 0
     unshared: int = 0
@@ -62,33 +88,77 @@ class Suggestion(Struct, frozen=True):
 
 
 class _Round(Struct, frozen=True):
-    """A window: in which context it was, and what each arm missed of the reads that were known."""
+    """A window: in which context it was, what each arm missed of the reads that were known, and how many of them chance
+    served."""
 
     context: Context
     missed: tuple[int, ...]
     reads: int
+    chance: float = 0.0
+
+    def hits(self, name: str) -> float:
+        """Reads that were served by an arm, or by chance."""
+        return self.chance if name == RANDOM else self.reads - self.missed[ARMS.index(name)]
 
 
 def suggest(
     course: Course, results: Sequence[Result], demand: Demand, trial: Trial, asking: Asking | None = None
 ) -> Suggestion | None:
-    """What the history of a namespace suggests; None of fewer than `READS_LEAST` reads. `results`: of all `ARMS`, all
-    with the same budget; `asking`: see `replay`."""
+    """What the history of a namespace suggests; None of fewer than `READS_LEAST` reads. `results`: of all `ARMS` and of
+    `random`, all with the same budget; `asking`: see `replay`."""
     of = {one.setting.policy: one for one in results}
-    arms = [of[arm] for arm in ARMS]
-    rounds, following = _rounds(course, arms)
+    rounds, following = _rounds(course, [of[arm] for arm in ARMS], [one for one in results if _by_chance(one)])
     reads = sum(one.reads for one in rounds)
     if reads < READS_LEAST:
         return None
-    hits = {arm.setting.policy: arm.counts.hits for arm in arms}
-    best = max(ARMS, key=lambda name: hits[name])
+    hits = {arm: of[arm].counts.hits for arm in ARMS}
+    standing = _standing(trial, course.namespace)
+    best = max(ARMS, key=lambda name: (hits[name], name == standing))
+    over_chance = _lead(rounds, best, RANDOM)
+    over_standing = None if best == standing else _lead(rounds, best, _tried(standing))
     weights = _Weights(max(one.reads for one in rounds))
-    missed = sum(weights.take(one) for one in rounds)
+    followed = reads - sum(weights.take(one) for one in rounds)
+    told = Suggestion(
+        course.namespace,
+        best if over_chance.certain and (over_standing is None or over_standing.certain) else None,
+        standing, reads, hits, sum(one.chance for one in rounds), best, over_chance, over_standing,
+        followed, hits[best] - followed, weights.bound(), _lately(rounds, following, weights, best),
+    )  # fmt: skip
+    kept = of.get(told.policy or _tried(standing))
+    return told if kept is None else _with_shares(told, course, kept, demand, trial, asking=asking)
+
+
+def _standing(trial: Trial, namespace: str) -> str:
+    """The policy that a budget of the namespace has, or would have if it named none."""
+    budget = budget_of(trial.budget, namespace)
+    return trial.budget.policy if budget is None else budget.policy
+
+
+def _tried(name: str) -> str:
+    """What a policy is in a replay, which makes no summaries of its own."""
+    return "worth" if name == "reflection" else name
+
+
+def _by_chance(one: Result) -> bool:
+    return one.setting.policy == RANDOM
+
+
+def _lead(rounds: Sequence[_Round], better: str, other: str) -> Lead:
+    """The lead of one that was chosen among `ARMS` over another policy."""
+    reads = sum(one.reads for one in rounds)
+    return lead([one.hits(better) - one.hits(other) for one in rounds], reads, choices=len(ARMS))
+
+
+def _lately(rounds: Sequence[_Round], following: Context, weights: _Weights, best: str) -> Lately | None:
+    """What the weights of the context that a history ends in draw, where it serves it better than the best of all."""
     drawn = weights.of(following)
-    chosen = ARMS[drawn.index(max(drawn))]
-    followed = reads - missed
-    told = Suggestion(course.namespace, chosen, reads, hits, followed, best, hits[best] - followed, weights.bound())
-    return _with_shares(told, course, of[chosen], demand, trial, asking=asking)
+    policy = ARMS[drawn.index(max(drawn))]
+    alike = [one for one in rounds if one.context == following]
+    ahead = _lead(alike, policy, best)
+    if policy == best or not ahead.certain:
+        return None
+    hits = round(sum(one.hits(policy) for one in alike))
+    return Lately(policy, hits, sum(one.reads for one in alike), ahead, *following)
 
 
 class _Weights:
@@ -122,8 +192,8 @@ class _Weights:
         return self._most * sum(2 * math.sqrt(n / 2 * log) + math.sqrt(log / 8) for n in self._times.values())
 
 
-def _rounds(course: Course, arms: Sequence[Result]) -> tuple[list[_Round], Context]:
-    """The windows in which something was read, and the context of the one to come."""
+def _rounds(course: Course, arms: Sequence[Result], lots: Sequence[Result]) -> tuple[list[_Round], Context]:
+    """The windows in which something was read, and the context of the one to come. `lots`: the runs of `random`."""
     ends = [point.at for point in arms[0].points]
     came, asked = [0] * len(ends), [0] * len(ends)
     for event in course.events:
@@ -137,7 +207,8 @@ def _rounds(course: Course, arms: Sequence[Result]) -> tuple[list[_Round], Conte
         known = [_since(one, at) for one in arms]
         reads = sum(known[0])
         if reads:
-            found.append(_Round(context, tuple(misses for _, misses in known), reads))
+            chance = sum(_since(one, at)[0] for one in lots) / len(lots)
+            found.append(_Round(context, tuple(misses for _, misses in known), reads, chance))
         context = (_many(came, at), _many(asked, at))
     return found, context
 
@@ -171,9 +242,10 @@ def _with_shares(
         tried.append((run.points[middle].hits, ppm, run))
     early, ppm, run = max(tried, key=lambda one: one[0])
     shared, unshared = _later(run, middle), _later(first, middle)
-    if early <= first.points[middle].hits or shared <= unshared:
-        return told
     later = unshared + first.points[-1].misses - first.points[middle].misses
+    gained = [_since(run, at)[0] - _since(first, at)[0] for at in range(middle + 1, len(first.points))]
+    if early <= first.points[middle].hits or not lead(gained, later).certain:
+        return told
     return replace(told, shares_ppm=ppm, shared=shared, unshared=unshared, later=later)
 
 

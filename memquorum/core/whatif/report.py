@@ -21,13 +21,12 @@ from msgspec.structs import replace
 from memquorum.core.budgets.rules import UnknownPolicy
 from memquorum.core.policy import FORGETTING, TOKENS_LEAST
 from memquorum.core.whatif.bounds import most_hits
-from memquorum.core.whatif.choosing import ARMS, Suggestion, suggest
+from memquorum.core.whatif.choosing import ARMS, RANDOM, Suggestion, suggest
 from memquorum.core.whatif.events import Came, Course, SummedUp
 from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Setting
 from memquorum.core.whatif.replaying import Counts, Demand, Point, Regret, Result, Trial, replay
 from memquorum.core.whatif.vectors import Asking
 
-RANDOM = "random"
 SEEDS = 10
 """So many runs of `random` are averaged."""
 NAMED_MOST = 100

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import shlex
 
+from msgspec.structs import replace
+
 from infra.policy import changed
 from infra.whatif import in_order, suggested
 from memquorum.core.policy import BudgetPolicy, Policy, budgets
+from memquorum.core.whatif.choosing import Lately
+from memquorum.core.whatif.leads import Lead
 from memquorum.core.whatif.replaying import Trial
 from memquorum.core.whatif.report import compare
 from tests.builders.courses import BEGAN, came, course, of_types, of_use, read
@@ -17,9 +21,12 @@ TRIAL = Trial(BudgetPolicy())
 def test_the_order_that_is_printed_sets_what_is_suggested() -> None:
     quiet = course(came("a", BEGAN), read("a", BEGAN + 1), namespace="attic")
     found = compare([of_use(), quiet], ["lru"], 100, TRIAL, suggesting=True)
-    *told, silent, order = suggested(found)
+    told, hits, followed, silent, order = suggested(found)
     (one,) = found.suggestions
-    assert len(told) == 1 and told[0].startswith(f"farm: {one.policy}. ") and f"of {one.reads} reads" in told[0]
+    assert one.policy is not None and told.startswith(f"farm: {one.policy} is suggested: it served most reads, ")
+    assert "than chance" in told and told.endswith("more than worth, which it would have anyway")
+    assert f"of the {one.reads} reads" in hits and f"{one.policy} {one.hits[one.policy]}, " in hits
+    assert f"fewer than {one.policy}, the best" in followed
     assert silent == "1 namespace had fewer than 20 reads: nothing is suggested"
     assert order.startswith("this sets all of budget.tokens, so add what is to stay; ")
     words = shlex.split(order.partition("vote: ")[2])
@@ -31,9 +38,28 @@ def test_the_order_that_is_printed_sets_what_is_suggested() -> None:
 def test_shares_are_told_with_what_they_are_worth_later() -> None:
     found = compare([of_types()], ["lru"], 80, TRIAL, suggesting=True)
     (one,) = found.suggestions
-    _, shares, _ = suggested(found)
+    *_, shares = suggested(found)
     assert f"shares_ppm {list(one.shares_ppm)}" in shares
     assert shares.endswith(f"{one.shared} of the {one.later} of the second half, without them {one.unshared}")
+
+
+def test_of_reads_that_do_not_suffice_no_order_is_printed() -> None:
+    few = course(came("a", BEGAN), *(read("a", BEGAN + n) for n in range(1, 60)))
+    found = compare([few], ["lru"], 100, TRIAL, suggesting=True)
+    told, hits, _ = suggested(found)
+    assert told.startswith("farm: no policy is suggested, as the reads do not suffice to tell: worth served most reads")
+    assert "worth 59" in hits and "chance 59.0" in hits
+
+
+def test_what_serves_better_where_a_history_ends_is_told_beside_what_is_suggested() -> None:
+    found = compare([of_use()], ["lru"], 100, TRIAL, suggesting=True)
+    late = Lately("hybrid", 20, 25, Lead(8.0, 3.0, 13.0), more_came=True, more_read=False)
+    (one,) = found.suggestions
+    told = [*suggested(replace(found, suggestions=(replace(one, lately=late),)))]
+    assert told[3] == (
+        "  in windows like the last one (more came and less was read than mostly) hybrid served more: 20 of 25, 8.0 "
+        f"(3.0 to 13.0) more than {one.best}; a budget has one policy for all of them"
+    )
 
 
 def test_it_says_where_an_epoch_would_draw_what_stands_in_order_here() -> None:
