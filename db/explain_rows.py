@@ -79,7 +79,7 @@ def load(
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
-    standing, told = protections(connection, [memory_id]), _content_and_beside(connection, memory_id, gates)
+    standing, told = protections(connection, [memory_id]), _content_and_beside(connection, namespace, memory_id, gates)
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     filled = _fillers(connection, codec, found)
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
@@ -117,15 +117,19 @@ def load(
     )
 
 
-def _content_and_beside(connection: psycopg.Connection, memory_id: str, gates: Filters) -> dict[str, Any]:
+def _content_and_beside(
+    connection: psycopg.Connection, namespace: str, memory_id: str, gates: Filters
+) -> dict[str, Any]:
     """How long its content is and what kinds of things it holds; what it is linked with; the summaries that tell what a
     memory told, and which of them became one."""
+    wanted = {"namespace": namespace, "id": memory_id}
     linked = connection.execute(QUERIES["explain_links"], found_rows.one_of(memory_id, gates)).fetchone()
     content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
     merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
         "links": found_rows.links(*linked[:2]) if linked else (),
+        "linked": frozenset(connection.execute(QUERIES["explain_noted_links"], wanted).fetchall()),
         "labels": found_rows.labels(*linked[2:]) if linked else Labels(),
         "sent": tuple(Sent(*row) for row in connection.execute(QUERIES["explain_disclosed"], {"id": memory_id})),
         "sources_sent": tuple(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from db.connection import READER, Link
+from db import connection
 from db.queries import QUERIES
-from memquorum.core import ids
+from memquorum.core import ids, linking
+from memquorum.core.avro import Codec
+from memquorum.core.records import JournalEntry, Link, Stored
 from memquorum.ports import StoreUnavailable
 
 Event = tuple[str, str]
@@ -34,15 +36,24 @@ def found(rows: Iterable[tuple[Any, ...]]) -> dict[Event, dict[str, Any]]:
     }
 
 
+def nowhere(codec: Codec, rows: Iterable[tuple[bytes, Sequence[str]]]) -> tuple[Link, ...]:
+    """The links of a stored episode that lead nowhere, out of what the statement `stored_links` gives."""
+    for data, noted in rows:
+        entry = codec.decode_as(JournalEntry, data)
+        told = {(kind, other) for kind, _, other in (one.partition(" ") for one in noted)}
+        return linking.nowhere(entry.namespace or "", codec.decode_as(Stored, entry.detail).links, told)
+    return ()
+
+
 def load(dsn: str, events: Sequence[Event]) -> dict[Event, dict[str, Any]]:
     """Finds outcomes as `found` does, of any number of events, by whoever may read all namespaces. Raises
     StoreUnavailable."""
     told: dict[Event, dict[str, Any]] = {}
-    link = Link(dsn, READER, StoreUnavailable)
+    link = connection.Link(dsn, connection.READER, StoreUnavailable)
     try:
         for start in range(0, len(events), _MOST):
-            with link.use() as connection:
-                told |= found(connection.execute(QUERIES[NAME], asked(events[start : start + _MOST])))
+            with link.use() as used:
+                told |= found(used.execute(QUERIES[NAME], asked(events[start : start + _MOST])))
     finally:
         link.close()
     return told

@@ -1694,6 +1694,17 @@ FROM memory own
 LEFT JOIN content c ON c.memory_id = own.id
 WHERE own.id = %(id)s::uuid
 
+-- :name explain_noted_links
+-- The memories that a memory is linked with, of whatever became of them: the kind and the memory.
+SELECT l.kind, l.target::text FROM link l WHERE l.namespace = %(namespace)s AND l.memory = %(id)s::uuid
+
+-- :name stored_links
+-- The entry by which an event became a memory, and what that is linked with.
+SELECT j.entry, ARRAY(
+    SELECT l.kind || ' ' || l.target FROM link l WHERE l.namespace = j.namespace AND l.memory = j.memory_id)
+FROM journal j
+WHERE j.shard = %(shard)s AND j.seq = %(seq)s AND j.effect = 'stored'
+
 -- :name explain_repetitions
 -- How often a record came whose event was there already.
 SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeated'

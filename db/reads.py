@@ -34,7 +34,7 @@ from db.erasure_reads import ErasureReads
 from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
-from memquorum.core import ids
+from memquorum.core import ids, records
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.api.answers import Hit, Ordered
 from memquorum.core.audit.receipts import Proof
@@ -243,6 +243,11 @@ class Reads(ErasureReads):
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome; `erased` of an episode that an order took since."""
         return outcome_rows.found(await self._pool.ask(outcome_rows.NAME, outcome_rows.asked(events), sight))
+
+    async def nowhere(self, sight: Sight, codec: Codec, shard: int, seq: int) -> tuple[records.Link, ...]:
+        """The links that lead nowhere of what was stored by an entry of the journal."""
+        rows = await self._pool.ask("stored_links", {"shard": shard, "seq": seq}, sight)
+        return outcome_rows.nowhere(codec, ((entry, noted) for entry, noted in rows))
 
     async def facts(
         self,

@@ -156,7 +156,8 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
                 await asyncio.sleep(min(_AGAIN_S, left))
                 continue
             if found.outcome is not None:
-                return replace(receipt, outcome=found.outcome, memory_id=found.memory_id or receipt.memory_id)
+                holder = found.memory_id or receipt.memory_id
+                return replace(receipt, outcome=found.outcome, memory_id=holder, nowhere=found.nowhere)
         raise NoOutcome(receipt, timeout) from last
 
     async def search(

@@ -6,15 +6,15 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO, get_type_hints
 
+from msgspec import to_builtins
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.command import command, opened
+from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
@@ -105,11 +105,11 @@ def _publish(parsed: argparse.Namespace) -> int:
                 console.print(Text(complaint), style="red", soft_wrap=True)
             for receipt in receipts:
                 found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
-                if said := _LOST.get(found.outcome or ""):
-                    console.print(Text(f"event {found.event_id} {said}"), style="red", soft_wrap=True)
-                    lost += 1
+                lost += found.outcome in _LOST
+                for said, style in _remarks(found):
+                    console.print(Text(f"event {found.event_id} {said}"), style=style, soft_wrap=True)
                 told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
-                print(json.dumps(asdict(found) | {"token": found.token}) if parsed.json else told, flush=parsed.wait)
+                print(in_json(to_builtins(found) | {"token": found.token}) if parsed.json else told, flush=parsed.wait)
             published, refused = published + len(receipts), refused + len(complaints)
     if not published and not refused:
         raise Invalid("empty_value", None, "nothing to publish: standard input had no line")
@@ -118,6 +118,14 @@ def _publish(parsed: argparse.Namespace) -> int:
     if refused and not published:
         return USAGE
     return FAILED if refused or lost else OK
+
+
+def _remarks(of: Receipt) -> Iterator[tuple[str, str]]:
+    """What there is to say of an episode that is not kept, or of which a part is not; each with its colour."""
+    if said := _LOST.get(of.outcome or ""):
+        yield said, "red"
+    for link in of.nowhere:
+        yield f"has a link to nothing: {link.kind} {link.to}; no such memory was alive in {of.namespace!r}", "yellow"
 
 
 def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[Receipt], list[str]]:

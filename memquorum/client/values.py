@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from memquorum.core.records import Link
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -15,13 +17,15 @@ class Receipt:
     where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; erased where an order to
     erase took the episode, or kept it out: added again, it stays out; unreadable
     where its key was destroyed meanwhile; failed where it could not be encoded or judged: its dead letter brings it
-    back (`dlq replay`), and then its outcome is another. None if nobody waited.
+    back (`dlq replay`), and then its outcome is another. None if nobody waited. `nowhere`: the links of what was stored
+    to no memory that was alive in its namespace then; they are none.
     """
 
     namespace: str
     event_id: str
     memory_id: str
     outcome: str | None = None
+    nowhere: tuple[Link, ...] = ()
 
     @property
     def token(self) -> str:

@@ -51,6 +51,15 @@ def found(own: str, namespace: str, links: Sequence[Link], there: Container[str]
     return list(told)
 
 
+def nowhere(namespace: str, links: Sequence[Link], noted: Container[tuple[str, str]]) -> tuple[Link, ...]:
+    """The links that lead nowhere: to no memory that was there. `noted`: kind and memory of those that do."""
+    return tuple(
+        link
+        for link in links
+        if link.to is not None and not any((link.kind, one) in noted for one in meant(namespace, link.to))
+    )
+
+
 def published(record: EpisodeAccepted, key: bytes) -> tuple[Link, ...]:
     """The links as they were published, with their names. Raises SealError, and ValueError where a name is missing."""
     if all(link.to is not None for link in record.links):

@@ -12,6 +12,7 @@ from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Receipt
 from memquorum.core.api.answers import Ended, Hit, Ordered, Published
+from memquorum.core.records import Link
 
 T = TypeVar("T")
 _TITLE = 80
@@ -20,9 +21,11 @@ _TITLE = 80
 class Added(Published, frozen=True, kw_only=True):
     """What was published. `outcome`: what became of it, where that was waited for: stored, reinforced (a memory said it
     already: `memory_id` is that one), below_threshold (it is not kept: say explicit if it has to be), erased, failed or
-    unreadable. `token`: what a read takes as `after` to see it; reads in the same session do so by themselves."""
+    unreadable. `nowhere`: links to no memory that was there, which are none. `token`: what a read takes as `after` to
+    see it; reads in the same session do so by themselves."""
 
     outcome: str | None = None
+    nowhere: tuple[Link, ...] = ()
 
 
 class Updated(Added, frozen=True, kw_only=True):
@@ -116,7 +119,10 @@ async def add(call: Call, wait: bool = False, **said: Any) -> Added:
 def _added(call: Call, receipt: Receipt) -> Added:
     if receipt.outcome is None:
         call.last.wrote(receipt.token)
-    return Added(receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token, outcome=receipt.outcome)
+    return Added(
+        receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token,
+        outcome=receipt.outcome, nowhere=receipt.nowhere,
+    )  # fmt: skip
 
 
 async def update(call: Call, memory_id: str, content: str, wait: bool = False) -> Updated:

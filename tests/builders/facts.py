@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
+from memquorum.core.journal.rows import LinkRow
 from memquorum.core.records import Accessed, Decided, Rehearsed, Stored
 from memquorum.core.retrieval.explain import Facts, Filled, Noted
 from memquorum.core.retrieval.votes import DecisionFacts
@@ -33,7 +34,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
                             detail.pre_prepare, detail.commits,
                         )
                     )  # fmt: skip
-    rows = shard.rows
+    rows, links = shard.rows, [row for change in shard.changes for row in change.of(LinkRow)]
     return Facts(
         memory_id=wanted,
         shard=rows.state.shard,
@@ -48,4 +49,5 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         quota=shard.quotas.get(NAMESPACE, NOTHING),
         last_epoch_at=rows.state.last_epoch_at,
         filled=tuple(filled),
+        linked=frozenset((row.kind, row.target) for row in links if row.memory == wanted),
     )

@@ -54,6 +54,7 @@ from memquorum.core.api.answers import (
     Shown,
     Staying,
 )
+from memquorum.core.records import Link
 
 HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", 0, 0, 0, 0.5, 0.9)
 # What every memory that is given has.
@@ -79,6 +80,7 @@ class Recorded:
     named: dict[str, Any] = field(default_factory=dict)
     namespace: str = "default"
     became: str = ""
+    nowhere: tuple[Link, ...] = ()
     gone: bool = False
 
     def __call__(self, **named: Any) -> Self:
@@ -99,7 +101,7 @@ class Recorded:
 
     def outcome(self, receipt: Receipt, timeout: float) -> Receipt:
         became = self.became or f"stored in {timeout:g}"
-        return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, became)
+        return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, became, self.nowhere)
 
     def search(self, query: str, k: int, *, peek: bool, **asked: Any) -> list[Hit]:
         self.named = asked
@@ -263,6 +265,19 @@ def test_what_failed_is_said_and_what_to_do(client: Recorded, capsys: pytest.Cap
     said = capsys.readouterr()
     assert "m0  failed  event e0" in said.out
     assert "dlq replay --reason failed --go" in said.err.replace("\n", " ")
+
+
+def test_a_link_that_leads_nowhere_is_said_and_loses_nothing(
+    client: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.became, client.nowhere = "stored", (Link("requires", "m7"),)
+    asked = ["publish", "--link", "requires=m7", "--wait", "said"]
+    assert cli.main(asked) == OK
+    said = capsys.readouterr()
+    assert said.out == "m0  stored  event e0\n"
+    assert said.err == "event e0 has a link to nothing: requires m7; no such memory was alive in 'n'\n"
+    assert cli.main([*asked, "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["nowhere"] == [{"kind": "requires", "to": "m7"}]
 
 
 def test_lines_are_published_in_order_and_bad_ones_named(

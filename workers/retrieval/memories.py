@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import to_builtins
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -18,6 +19,7 @@ from memquorum.core.api.answers import Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
+from memquorum.core.salience import STORED
 from memquorum.core.vote.nomination import due_at
 from memquorum.ports import Candidate
 from workers.retrieval.answers import Told, unknown
@@ -84,7 +86,11 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
         found = await service.outcomes.wait(sight, asked, wait_ms / 1000)
     else:
         found = (await service.reads.outcomes(sight, [asked])).get(asked)
-    return JSONResponse({"namespace": namespace, "event_id": event_id, **(found or _NOTHING)})
+    told = {"namespace": namespace, "event_id": event_id, **(found or _NOTHING), "nowhere": []}
+    if found is not None and found["outcome"] == STORED:
+        links = await service.reads.nowhere(sight, service.codec, found["shard"], found["journal_seq"])
+        told["nowhere"] = to_builtins(links)
+    return JSONResponse(told)
 
 
 def _in(namespace: str | None) -> str:

@@ -487,7 +487,8 @@ class ErasureReceipt(Struct, frozen=True):
 
 
 class Became(Struct, frozen=True):
-    """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since."""
+    """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since. `nowhere`:
+    its links to no memory that was alive in its namespace when it was stored; they are none."""
 
     namespace: str
     event_id: str
@@ -495,6 +496,7 @@ class Became(Struct, frozen=True):
     memory_id: str | None
     shard: int | None
     journal_seq: int | None
+    nowhere: tuple[Link, ...] = ()
 
 
 class Rewarded(Struct, frozen=True):

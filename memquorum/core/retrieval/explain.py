@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from memquorum.core import caps, decay, facets, labelling, triage, worth
+from memquorum.core import caps, decay, facets, labelling, linking, triage, worth
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, follow
@@ -162,6 +162,8 @@ class Facts(Struct, frozen=True):
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
     links: tuple[Link, ...] = ()
     """What its publisher says that it is linked with, as far as that is kept and the reader may see it."""
+    linked: frozenset[tuple[str, str]] = frozenset()
+    """The kind and the memory of each link that led to one, whatever became of that since."""
     labels: Labels = Labels()
     """What it is filed under, while its content is there."""
 
@@ -193,8 +195,9 @@ class Birth(Carried, frozen=True):
     `learned_by`: the SHA-256 of the coefficients by which the signal `learned` stands for the rank.
     `superseded`: the memories whose place it took in its slot; `granted`: by the right
     of which API key, if by one. `names`: those that it says are to give way to it;
-    `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign. `summary`:
-    what makes it one, with the source of each of its sentences. `slot`: what stands for the one that it fills."""
+    `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign. `nowhere`:
+    its links to no memory that was alive in its namespace then. `summary`: what makes it one, with the source of each
+    of its sentences. `slot`: what stands for the one that it fills."""
 
     journal_seq: int
     accepted_offset: int
@@ -221,6 +224,7 @@ class Birth(Carried, frozen=True):
     slot: str | None = None
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    nowhere: tuple[Link, ...] = ()
     summary: Summary | None = None
 
 
@@ -368,7 +372,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         tier=memory.tier if memory else "never stored",
         as_of=facts.as_of,
         changed=memory.changed if memory else None,
-        born=_birth(genesis, birth) if birth else None,
+        born=_birth(genesis, birth, facts) if birth else None,
         accesses=alive.accesses if alive else sum(u.how == "accessed" for u in uses),
         reinforced=alive.reinforced if alive else sum(u.how == "reinforced" for u in uses),
         repetitions=facts.repetitions,
@@ -473,7 +477,7 @@ def plain(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _birth(genesis: Genesis, note: Noted) -> Birth | None:
+def _birth(genesis: Genesis, note: Noted, facts: Facts) -> Birth | None:
     told = note.detail
     if not isinstance(told, Stored):
         return None
@@ -512,6 +516,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         slot=told.slot,
         names=told.supersedes,
         unknown=tuple(i for i in told.supersedes if i not in told.contradicts and i not in told.superseded),
+        nowhere=linking.nowhere(facts.namespace, told.links, facts.linked) if facts.memory is not None else (),
         summary=told.summary,
         **taken(Carried, told),
     )

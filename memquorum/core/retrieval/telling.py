@@ -83,6 +83,9 @@ def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[s
         yield from _filed(account)
         if account.links:
             yield f"  Its publisher links it: {', '.join(f'{one.kind} {one.to or one.name}' for one in account.links)}."
+        if account.born.nowhere:
+            named = ", ".join(f"{one.kind} {one.to}" for one in account.born.nowhere)
+            yield f"  It named links that lead nowhere, {named}: no such memory was alive in this namespace then."
         if account.holds is not None:
             yield from holding.lines(account.holds, account.tier)
         for encoding in account.encodings:

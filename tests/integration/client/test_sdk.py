@@ -275,6 +275,29 @@ print(memory.add("The spare key hangs in the office.", wait=True).outcome)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "stored\n", "")
 
 
+@pytest.mark.parametrize("ends", ["at once", "later"])
+def test_a_client_that_is_dropped_open_ends_with_one_warning(line: Settings, ends: str) -> None:
+    script = f"""
+import gc, sys, threading
+from memquorum.client import Memory
+memory = Memory(kafka=sys.argv[1], url=sys.argv[2], namespace="script", agent="a")
+print(memory.add("The spare key hangs in the office.", wait=True).event_id != "")
+thread = memory._loop._thread
+del memory
+if {ends == "later"}:
+    thread.join(20)
+    gc.collect()
+    print(threading.active_count())
+"""
+    ended = subprocess.run(
+        [sys.executable, "-W", "default", "-c", script, line.bootstrap, line.retrieval_url],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    told = [row for row in ended.stderr.splitlines() if not row.startswith(" ")]
+    assert len(told) == 1 and "Memory was dropped without being closed: use it as `with`, or call close()" in told[0]
+    assert (ended.returncode, ended.stdout) == (0, "True\n1\n" if ends == "later" else "True\n")
+
+
 def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     line: Settings, memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -688,6 +711,19 @@ def test_logs_are_lines_of_json_and_nothing_that_is_kept_beside_the_store_holds_
     assert len(kept) > 10
     for file in kept:
         assert CANARY.encode() not in file.read_bytes(), file.name
+
+
+def test_a_link_to_what_is_not_there_is_told_to_who_published_it(line: Settings) -> None:
+    with client(line, "linked", "planner") as memory, client(line, "elsewhere", "planner") as elsewhere:
+        foreign = elsewhere.add("The spare key of hall 3 lies in the safe.", wait=True, explicit=True)
+        key = memory.add("The red key of hall 3 hangs behind the door.", wait=True, explicit=True)
+        never = str(uuid.uuid4())
+        links = [{"kind": "requires", "to": one} for one in (key.memory_id, foreign.memory_id, never)]
+        pump = memory.add("Pump 7 starts with the red key.", wait=True, explicit=True, links=links)
+        missing = (Link("requires", foreign.memory_id), Link("requires", never))
+        assert (pump.outcome, pump.nowhere, key.nowhere) == ("stored", missing, ())
+        assert memory.event(pump.event_id).nowhere == missing
+        assert f"requires {foreign.memory_id}, requires {never}: no such" in str(memory.explain(pump.memory_id))
 
 
 def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Settings) -> None:

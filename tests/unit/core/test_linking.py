@@ -45,6 +45,14 @@ def test_a_link_is_to_the_memory_of_its_id_or_else_of_its_event_id() -> None:
     assert linking.found(C, NAMESPACE, links, there | {event})[1] == ("partOf", event)
 
 
+def test_a_link_leads_nowhere_unless_it_was_noted() -> None:
+    event = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
+    links = (Link("requires", A), Link("partOf", event), Link("isA"), Link("partOf", A))
+    noted = {("requires", A), ("partOf", ids.memory_id(NAMESPACE, event))}
+    assert linking.nowhere(NAMESPACE, links, noted) == (Link("partOf", A),)
+    assert linking.nowhere(NAMESPACE, links, set()) == (links[0], links[1], links[3])
+
+
 def test_names_come_back_from_their_seal_in_their_order() -> None:
     episode = replace(accepted("c", 1), links=BOTH, sealed_labels=sealed("pump", "marta weil"))
     assert linking.named(episode, KEY) == ("isA pump", "friendOf marta weil")

@@ -14,7 +14,7 @@ from memquorum.core.journal.rows import Protection
 from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
+from memquorum.core.records import Accessed, Link, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
 from tests.builders import genesis, rehearsals, votes
@@ -119,6 +119,19 @@ def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(
     _, text = told(shard, B)
     assert f"Its agent wants it to take the place of {A}: members vote on that." in text
     assert f"It also named {memory_id('never')}: no such memory was alive in this namespace then." in text
+
+
+def test_links_that_lead_nowhere_are_told(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a")
+    never = memory_id("never")
+    shard.episode("b", links=(Link("requires", A), Link("requires", never), Link("partOf", A), Link("isA")))
+    account, text = told(shard, B)
+    assert account.born is not None and account.born.nowhere == (Link("requires", never),)
+    assert f"links that lead nowhere, requires {never}: no such memory was alive in this namespace then." in text
+    shard.episode("never")
+    assert told(shard, B)[0].born.nowhere == account.born.nowhere, "what comes later was not there"
+    assert "nowhere" not in told(shard, A)[1]
 
 
 def test_its_decay_score_is_told_with_its_numbers(alive: Shard) -> None:
