@@ -77,8 +77,10 @@ class Budgets:
         self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
         # How many tokens are beyond it, and what may not go, by reason.
         self._told: dict[tuple[int, str], tuple[int, Mapping[str, int]]] = {}
-        # By (shard, namespace): the largest account of a subject, what one may spend, and how many have spent it.
+        # By (shard, namespace): the largest account of a subject, what one may spend, and how many have spent it; and
+        # after which epoch that was so.
         self._accounts: dict[tuple[int, str], tuple[int, int, int]] = {}
+        self._accounted: dict[tuple[int, str], int] = {}
         self._read: _Read | None = None
 
     def over(self, shard: int, standing: Standing, as_of: int, policy: Policy) -> bool:
@@ -90,6 +92,13 @@ class Budgets:
     ) -> Leaving:
         """What is to go, namespace by namespace, by a configuration's policy. `also`: what goes or comes anyway."""
         return self._leaving(shard, standing, as_of, genesis.policy, version=genesis.policy_version, also=also)
+
+    def settle(self, shard: int, standing: Standing, policy: Policy) -> None:
+        """Shows the accounts of a shard's namespaces as they stand once an epoch is decided, which charges draws."""
+        for at, namespace in [key for key, epoch in self._accounted.items() if epoch != standing.last_epoch]:
+            if at == shard:
+                known = {one.candidate.memory_id: one for one in self._schedule.weighted(shard, namespace)}
+                self._account(shard, namespace, known, policy, standing.last_epoch)
 
     def _leaving(
         self,
@@ -122,7 +131,7 @@ class Budgets:
                 budget.tokens, as_of, most=max(0, min(room, policy.epoch.proposals_max)), groups=_drafts(known, also)
             )
             self._tell(shard, namespace, budget, plan)
-            self._account(shard, namespace, known, policy)
+            self._account(shard, namespace, known, policy, standing.last_epoch)
             if opens and not plan.goes:
                 self._stuck[shard, namespace] = standing.last_epoch, held
             for one in plan.goes:
@@ -160,6 +169,7 @@ class Budgets:
         self._stuck = {key: told for key, told in self._stuck.items() if key[0] not in shards}
         self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
         self._accounts = {key: told for key, told in self._accounts.items() if key[0] not in shards}
+        self._accounted = {key: epoch for key, epoch in self._accounted.items() if key[0] not in shards}
         for shard in shards:
             self._count(shard)
             self._show_accounts(shard)
@@ -203,15 +213,18 @@ class Budgets:
                 shard, namespace, plan.over, budget.tokens, reasons_of(plan.excess),
             )  # fmt: skip
 
-    def _account(self, shard: int, namespace: str, known: Mapping[str, Weighted], policy: Policy) -> None:
-        """Shows how much of a namespace's accounts is spent: numbers, and nobody's name."""
+    def _account(self, shard: int, namespace: str, known: Mapping[str, Weighted], policy: Policy, epoch: int) -> None:
+        """Shows how much of a namespace's accounts is spent after an epoch: numbers, and nobody's name."""
         limits = policy.budget
         spent = {one.subject: one.spent_ppm for one in known.values()}
         if limits.epsilon_ppm:
             over = sum(one + limits.epsilon_ppm > limits.subject_epsilon_ppm for one in spent.values())
             self._accounts[shard, namespace] = max(spent.values(), default=0), limits.subject_epsilon_ppm, over
+            self._accounted[shard, namespace] = epoch
         elif self._accounts.pop((shard, namespace), None) is None:
             return
+        else:
+            self._accounted.pop((shard, namespace))
         self._show_accounts(shard)
 
     def _show_accounts(self, shard: int) -> None:

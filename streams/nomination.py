@@ -130,6 +130,7 @@ class Nomination:
         if standing is None:  # of version 1: the next tick carries all that this one could have said
             return None
         genesis = self._configurations.after(shard, standing.last_epoch)
+        self._budgets.settle(shard, standing, genesis.policy)
         if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, genesis.policy):
             return None
         order = self._next_order.of(shard, standing.last_epoch)

@@ -308,6 +308,21 @@ def test_an_epoch_draws_once_and_another_one_or_another_secret_otherwise(codec: 
     assert len({tuple(drawn(epoch)) for epoch in range(4)}) == 4
 
 
+def test_what_an_epoch_charged_is_told_once_it_is_decided_though_nothing_is_nominated_then(codec: Codec) -> None:
+    stage = Stage(codec, _shelf(*(_alike(name) for name in "abcd")), _policy("n=64/worth", **DRAWS))
+    assert stage.tick() is not None
+
+    def spent() -> float | None:
+        return stage.shown.meters.registry.get_sample_value("memquorum_draws_spent_ratio", {"shard": "1"})
+
+    assert spent() == 0, "the epoch is not decided"
+    stage.shelf.weighs = [_alike("a", spent=PPM), _alike("b", spent=2 * PPM)]
+    assert stage.tick() is None and spent() == 0, "the epoch is not decided yet"
+    assert stage.tick(replace(STANDING, last_epoch=5, last_epoch_at=NOW)) is None and spent() == 1
+    told = "a subject has spent ε = 2 at most, 1 have spent what they may"
+    assert stage.shown.health.able()[1]["notes"]["draws among near-ties"] == told
+
+
 def test_who_has_spent_what_it_may_is_told_in_numbers_and_by_no_name(codec: Codec) -> None:
     shelf = _shelf(*(_alike(name, "ada", 2 * PPM) for name in "abc"), _alike("d", "bob", PPM // 2))
     stage = Stage(codec, shelf, _policy("n=64/worth", **DRAWS))

@@ -24,6 +24,7 @@ from memquorum.core.budgets.ledger import Group, Ledger
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.rules import EXPOSED, LEAST, SENSITIVE, STALE, UnknownPolicy
 from memquorum.core.policy import FORGETTING, PPM, Budget, BudgetPolicy, PolicyError, from_json, read, to_json, written
+from memquorum.core.privacy.sensitivity import suggested_ppm
 from tests.builders.churn import Churn
 
 DAY = 24 * 3600 * 1000
@@ -93,6 +94,24 @@ def test_what_is_too_sensitive_goes_first_and_the_heaviest_of_it_not_last() -> N
     assert [(one.memory_id, one.why) for one in ledger.plan(0, NOW).goes] == [
         ("heavy", SENSITIVE), ("light", SENSITIVE), ("dull", LEAST),
     ]  # fmt: skip
+
+
+def test_health_goes_before_small_talk_unless_something_keeps_it() -> None:
+    """As docs/budgets.md has it, with the constants as they come."""
+    suggested = suggested_ppm("Ada is allergic to penicillin.") or 0
+    told = {"worth": 20 * PPM, "novelty_ppm": 800_000, "age": 7}
+    allergy, talk = _item("allergy", sensitivity_ppm=suggested, **told), _item("talk", **{**told, "worth": 0})
+    shipped = BudgetPolicy()
+    assert _went("worth", [allergy, talk], 10, shipped) == ["allergy"]
+    new = _item("allergy", sensitivity_ppm=suggested, **{**told, "age": 0})
+    assert _went("worth", [new, talk], 10, shipped) == ["talk"]
+    for kept in (replace(allergy, protected=PINNED), replace(allergy, sensitivity_ppm=200_000)):
+        assert _went("worth", [kept, talk], 10, shipped) == ["talk"]
+    assert _went("worth", [allergy, talk], 10, BudgetPolicy(lambda_priv_ppm=0)) == ["talk"]
+    passport = _item(
+        "passport", sensitivity_ppm=suggested_ppm("Ada's passport is C01X00T47.") or 0, **{**told, "age": 1}
+    )
+    assert _went("hybrid", [passport, talk], 10, shipped) == ["passport"]
 
 
 def test_recency_fades_while_time_goes_by_so_one_overtakes_the_other() -> None:
