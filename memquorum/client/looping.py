@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
+import warnings
+import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Last = Callable[[], Coroutine[Any, Any, None]]
+"""What is to be done on a loop before it ends."""
+
+_PATIENCE_S = 5.0
+"""So long a program that ends waits for a loop whose owner it has dropped."""
+_running: set[OwnLoop] = set()
 
 
 class OwnLoop:
-    """Runs from the start until it is ended. Safe to share between threads and other event loops."""
+    """Runs from the start until it is ended, its owner is dropped, or the program ends. Safe to share between threads
+    and other event loops."""
 
-    def __init__(self, thread: str, closed: str) -> None:
-        """`thread`: what its thread is called; `closed`: what is said to who comes when it has ended."""
-        self._closed = closed
+    def __init__(self, owner: object, left: Last, thread: str, closed: str) -> None:
+        """`owner`: whose it is; `left`: what is done last where the owner does not end it, which may not refer to the
+        owner, nor start a thread, as an interpreter that ends allows none; `thread`: what its thread is called;
+        `closed`: what is said to who comes when it has ended."""
+        self._left, self._closed = left, closed
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=thread, daemon=True)
+        self._thread = threading.Thread(target=self._turn, name=thread, daemon=True)
+        self._owned = weakref.finalize(owner, self._leave, type(owner).__name__)
+        self._owned.atexit = False
         self._thread.start()
+        _running.add(self)
 
     @property
     def ended(self) -> bool:
@@ -33,19 +48,48 @@ class OwnLoop:
         """The same, for a caller on another event loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._open(work), self._loop))
 
-    def end(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def end(self, last: Last) -> None:
         """Runs what is to be done last, and ends, whatever becomes of that. A second call does nothing."""
+        self._owned.detach()
         if self.ended:
             return
         try:
             self.run(last())
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._stop()
             self._thread.join()
-            self._loop.close()
+
+    def end_with_program(self) -> None:
+        """Ends where its owner is there still; where that was dropped, waits a while until it has ended."""
+        if self._owned.alive:
+            self.end(self._left)
+        else:
+            self._thread.join(_PATIENCE_S)
+
+    def _turn(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
+        _running.discard(self)
+
+    def _stop(self, _: object = None) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _leave(self, owner: str) -> None:
+        """Has it end without anybody who waits: what is dropped is dropped in any thread, the loop's own too."""
+        if not self.ended:
+            asyncio.run_coroutine_threadsafe(self._left(), self._loop).add_done_callback(self._stop)
+            told = f"{owner} was dropped without being closed: use it as `with`, or call close()"
+            warnings.warn(told, ResourceWarning, stacklevel=2)
 
     def _open(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
         if self.ended:
             work.close()
             raise RuntimeError(self._closed)
         return work
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Ends what a program left open: it would complain of each connection otherwise."""
+    for loop in list(_running):
+        loop.end_with_program()

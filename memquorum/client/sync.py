@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
-from weakref import WeakSet
 
 from memquorum.client.looping import OwnLoop
 from memquorum.client.memory import AsyncMemory
@@ -29,7 +27,7 @@ def _same(method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]])
 
 class Memory:
     """A namespace's memory, for one agent. Use as `with`, or call `close`; what is open when the program ends is closed
-    then. Safe to share between threads.
+    then, and what is dropped before, with a ResourceWarning. Safe to share between threads.
 
     Arguments, results and errors are those of `AsyncMemory`.
     """
@@ -49,8 +47,7 @@ class Memory:
         self._memory = AsyncMemory(
             namespace=namespace, agent=agent, kafka=kafka, url=url, seed=seed, genesis=genesis, api_key=api_key
         )
-        self._loop = OwnLoop("memquorum-client", "this client is closed")
-        _open.add(self)
+        self._loop = OwnLoop(self, self._memory._disconnect, "memquorum-client", "this client is closed")
 
     @property
     def namespace(self) -> str:
@@ -67,11 +64,7 @@ class Memory:
 
     def close(self) -> None:
         """Delivers what is under way and lets connections go. A second call does nothing."""
-        self._end(self._memory.close)
-
-    def _end(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        _open.discard(self)
-        self._loop.end(close)
+        self._loop.end(self._memory.close)
 
     add = _same(AsyncMemory.add)
     add_all = _same(AsyncMemory.add_all)
@@ -103,13 +96,3 @@ class Memory:
     restore = _same(AsyncMemory.restore)
     forget = _same(AsyncMemory.forget)
     order = _same(AsyncMemory.order)
-
-
-_open: WeakSet[Memory] = WeakSet()
-
-
-@atexit.register
-def _at_exit() -> None:
-    """Closes what a script left open: it would complain of each connection otherwise."""
-    for client in list(_open):
-        client._end(client._memory._disconnect)

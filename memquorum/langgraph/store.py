@@ -54,7 +54,7 @@ class MemquorumStore(BaseStore):
         `saying`: what an item's episode says beside its value. `where`: as `Memory` takes it. Raises NotConfigured."""
         self.index_config = index
         self._operations = _made(where, index, filterable, saying)
-        self._loop = OwnLoop("memquorum-langgraph", "this store is closed")
+        self._loop = OwnLoop(self, self._operations.memory._disconnect, "memquorum-langgraph", "this store is closed")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries operations out: reads first, then all writes; answers in order."""
