@@ -29,14 +29,14 @@ PROPOSALS = 8
 _GIVE_UP_S = 60.0
 _AGAIN_S = 2.0
 # The fault-free run waits longer for its fourth ballot: the others are held against what all four say.
-_GRACE_MS, _TRUE_GRACE_MS = 250, 2_000
+_GRACE_MS, LONG_GRACE_MS = 250, 2_000
 
 BROKERS = {"one-broker": 1, "one-broker-and-a-liar": 1, "two-brokers": 2}
 """Runs on three brokers, and how many of them are away at a time."""
 BEYOND = "kills-and-a-liar"
 """A member is killed while as many lie as may: one more at times than is borne. Nothing wrong may be decided."""
 HONEST_RUNS = ("none", "stranger", "kills", "one-broker", "two-brokers")
-MIXED: Lies = (("two-ballots",), ("two-proposals",), ("opposite-votes",), ("contrary",))
+MIXED: Lies = (("two-ballots",), ("other-victims",), ("opposite-votes",), ("contrary",))
 """Four lies at once, each on a shard of its own; the second needs the liar to be primary there, as it is."""
 
 Disturb = Callable[[Line, Fleet, random.Random, Met], Disturbance]
@@ -79,6 +79,7 @@ def run(
     disturb: Disturb,
     seed: int = 1,
     copies: int = 1,
+    grace_ms: int | None = None,
 ) -> Met:
     """Nominates `epochs` on each shard, after those that promote, one after the other, and holds every decision, and
     the store, to the rules.
@@ -86,15 +87,17 @@ def run(
     `met`: the members that there are, and nothing yet of what they met.
     `truth`: the fault-free run, whose outcomes count where all honest members agree; None for that run itself.
     `copies`: of each partition, of which all but one must have a record.
+    `grace_ms`: how long a primary waits for the ballots beyond those that it needs; None: as long as a run is given.
     """
     began, dice = time.monotonic(), random.Random(seed)
     genesis, codec, vault = load(genesis_of(met.members)), load_codec(), place.vault()
     met.liars = {member for member, _ in liars.values()}
     place.folder.mkdir(parents=True, exist_ok=True)
     declared.ensure(place.bootstrap, genesis.shards, copies, max(1, copies - 1))
-    line = Line(place.bootstrap, genesis, codec, vault)
+    line = Line(place.bootstrap, genesis, codec, vault, place.memory_dsn)
     line.fill(epochs, PROPOSALS)
-    fleet = Fleet(place, met.members, liars, _GRACE_MS if truth is not None else _TRUE_GRACE_MS)
+    grace_ms = grace_ms or (LONG_GRACE_MS if truth is None else _GRACE_MS)
+    fleet = Fleet(place, met.members, liars, grace_ms)
     watch = Watch(place.bootstrap, genesis, codec)
     honest = set(range(met.members)) - met.liars
     faults: list[accusations.Fault] = []
@@ -109,7 +112,7 @@ def run(
             if unsettled:
                 met.problems.append(unsettled)
             else:
-                met.entries, wrong = store.verify(place, genesis, codec)
+                met.entries, wrong = store.verify(place, genesis, codec, line)
                 met.tiers, worse = store.check(place, genesis, codec, line, watch.found)
                 met.problems += wrong + worse
         met.problems += [f"honest process {name} ended" for name in fleet.ended() if name not in liars]
@@ -125,6 +128,8 @@ def run(
     made = {shard: one.epochs for shard, one in line.made.items()}
     judge.decisions(met, watch.found, made, honest)
     judge.store(met, truth, made, honest)
+    if met.tiers:
+        judge.budgets(met, [one.cellar for one in line.made.values()])
     told = {name for _, lies in liars.values() for names in lies for name in names}
     judge.convictions(met, faults, judge.must_be_proven(told))
     judge.times(met)
@@ -135,7 +140,7 @@ def run(
 
 def _epochs(met: Met, line: Line, watch: Watch, disturbance: Disturbance) -> None:
     epoch, asked, told = dict.fromkeys(line.made, 0), dict[int, float](), dict[int, float]()
-    next_at = dict.fromkeys(line.made, 0.0)
+    next_at, moved = dict.fromkeys(line.made, 0.0), time.monotonic()
     while True:
         now = time.monotonic()
         for shard, made in line.made.items():
@@ -145,7 +150,9 @@ def _epochs(met: Met, line: Line, watch: Watch, disturbance: Disturbance) -> Non
                 met.took_s.append(decision.at - since)
                 met.ballots[len(decision.checked.ballots)] += 1
                 disturbance.decided(shard, since, decision.at)
-                next_at[shard] = since + disturbance.pace_s
+                next_at[shard], moved = since + disturbance.pace_s, now
+            if shard not in asked and epoch[shard] == len(made.epochs):
+                line.go_on(shard)
             if shard not in asked and epoch[shard] < len(made.epochs) and now >= next_at[shard]:
                 epoch[shard] += 1
                 asked[shard] = told[shard] = time.monotonic()
@@ -154,10 +161,14 @@ def _epochs(met: Met, line: Line, watch: Watch, disturbance: Disturbance) -> Non
             elif shard in asked and now - told[shard] > _AGAIN_S:  # as the service does while an epoch is open
                 told[shard] = now
                 line.nominate(shard, epoch[shard])
-        if not asked and all(epoch[shard] == len(made.epochs) for shard, made in line.made.items()):
+        over = all(made.over and epoch[shard] == len(made.epochs) for shard, made in line.made.items())
+        if over and not asked:
             break
         if asked and now - min(asked.values()) > _GIVE_UP_S:
             met.problems.append(f"undecided after {_GIVE_UP_S:g} s: " + str({s: epoch[s] for s in asked}))
+            break
+        if not asked and now - moved > _GIVE_UP_S:
+            met.problems.append(f"nothing is applied of what was decided {_GIVE_UP_S:g} s ago")
             break
         disturbance.step(now)
         watch.read(0.02)

@@ -6,27 +6,30 @@ import logging
 import multiprocessing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from db.vault import PostgresVault
 from memquorum.core.identity.membership import load
-from memquorum.core.policy import NO_CAPS, ForgetPolicy, PromotePolicy
+from memquorum.core.policy import BudgetPolicy, CapsPolicy, ForgetPolicy, PromotePolicy
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make_bytes, seed_of
 from tests.builders.policies import by_the_paper
-from tests.hostile import member, memories
+from tests.hostile import cellar, member, memories
 from workers.commit import worker as commit
 from workers.kafka import loop
 
 GRACE_MS = 60_000
-# What the votes decide is what is looked at: nothing is held back. And each member promotes what it knows, even what no
-# other episode supports, which has a score of 0.40.
+# What the votes decide is what is looked at: nothing is held back but in the small namespaces that have a budget. And
+# each member promotes what it knows, even what no other episode supports, which has a score of 0.40. All have
+# read the same of what has a budget.
 POLICY = by_the_paper(
     forget=ForgetPolicy(grace_ms=GRACE_MS),
     promote=PromotePolicy(salience_ppm=0, yes_ppm=350_000, validity_ppm=350_000),
-    caps=NO_CAPS,
+    caps=CapsPolicy(day_share=Fraction(1), floor=cellar.CAP),
+    budget=BudgetPolicy(tokens=f"{cellar.SPACES}={cellar.BUDGET_TOKENS}", margin_ppm=0),
 )
 MASTER = bytes(range(32))
 COMMIT, TWIN = "commit", "twin"

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memquorum.core.consensus.certificate import Checked
-from memquorum.core.vote.kinds import DEMOTE, KINDS, PROMOTE
+from memquorum.core.vote.kinds import DEMOTE, EVICT, KINDS, PROMOTE
+from tests.hostile.cellar import ACTS, BUDGET_TOKENS, WEIGHS, Cellar
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
 from tests.hostile.watch import Decision
@@ -161,7 +162,7 @@ def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], 
         return
     late = 0
     # What a promotion has done is seen in what is demoted, or not, afterwards.
-    for epoch in (epoch for made in epochs.values() for epoch in made if epoch.kind != PROMOTE.name):
+    for epoch in (epoch for made in epochs.values() for epoch in made if epoch.kind not in (PROMOTE.name, EVICT.name)):
         for memory_id, wanted in zip(epoch.memories, epoch.wanted_by, strict=True):
             mine, theirs = met.tiers.get(memory_id), truth.tiers.get(memory_id)
             if mine == theirs or mine is None or theirs is None:
@@ -174,6 +175,21 @@ def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], 
                 met.problems.append(f"{memory_id} is {mine}, without faults {theirs}; all honest members agree")
     if late > met.delayed:
         met.problems.append(f"{late} memories are kept as they were, unlike without faults; {met.delayed} were delayed")
+
+
+def budgets(met: Met, cellars: Iterable[Cellar]) -> None:
+    """What is worth most stays, and each budget is held as soon as the caps allow. Only who leaves an honest ballot out
+    can put that off."""
+    for one in cellars:
+        alive = [memory_id for memory_id in one.ids if met.tiers.get(memory_id) != "gone"]
+        lost = [memory_id for memory_id in one.ids if memory_id not in one.chaff and memory_id not in alive]
+        if lost:
+            met.problems.append(f"shard {one.shard}: {lost} are gone, and others are worth less")
+        beyond = len(alive) * WEIGHS - BUDGET_TOKENS
+        if (beyond > 0 or len(one.asked) > len(ACTS)) and not met.delayed:
+            met.problems.append(f"shard {one.shard}: {beyond} tokens beyond the budget after {len(one.asked)} epochs")
+        if beyond <= -WEIGHS:
+            met.problems.append(f"shard {one.shard}: {-beyond} tokens less than the budget are left")
 
 
 def convictions(met: Met, faults: Collection[Fault], must: bool) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,14 +23,15 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Send
 from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.identity.messages import digest, sign
-from memquorum.core.records import BallotCast, NominationProposed, Prepare, PrePrepare, Proposal, Signed
+from memquorum.core.records import BallotCast, Decided, NominationProposed, Prepare, PrePrepare, Proposal, Signed
 from memquorum.core.vote.columns import places_of, read
+from memquorum.core.vote.kinds import EVICT
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec
 from tests.builders import votes
 from tests.builders.genesis import seed_of
-from tests.simulation.behaviours import LIBRARY
+from tests.simulation.behaviours import LIBRARY, TwoProposals
 from tests.simulation.dice import Dice
 from tests.simulation.liars import Behaviour, Said, heard, passed
 from workers.kafka import loop
@@ -118,13 +120,45 @@ class Picks(Contrary):
         return sum(opinion.yes for opinion in self.world.said(body, self.world.nominations[body.nomination]))
 
 
+LIED = "lets others go than those that were nominated"
+"""What a log says where it does so."""
+
+
+class OtherVictims(TwoProposals):
+    """As primary, proposes twice; where memories are to go for want of room, first that others go than those that were
+    nominated. Who nominates is with it and has signed that, too, but no member has voted on it."""
+
+    name = "other-victims"
+
+    def says(self, said: Said) -> Iterable[Said]:
+        body = self.body(said.data)
+        if not isinstance(body, PrePrepare):
+            return (said,)
+        named = self.body(body.nomination)
+        if not any(proposal.kind == EVICT.name for proposal in named.proposals):
+            return super().says(said)
+        taken = {memory_id for proposal in named.proposals for memory_id in proposal.memory_ids}
+        known = (one for one in self.world.nominations.values() if one.shard == body.shard)
+        others = {
+            proposal.memory_ids: proposal
+            for one in known
+            for proposal in one.proposals
+            if proposal.kind == EVICT.name and taken.isdisjoint(proposal.memory_ids)
+        }
+        if not others:
+            return (said,)
+        logging.info("shard %d: %s, in sequence %d", body.shard, LIED, body.seq)
+        lie = self.world.signed("service:nomination", replace(named, proposals=tuple(others.values())))
+        return (Said(said.message, self.signed(replace(body, nomination=lie))), said)
+
+
 _ONLY_FORKING = ("whispers",)  # without a broker that helps it is an honest member
 BEHAVIOURS: Mapping[str, type[Behaviour]] = {
     name: kind
-    for name, kind in {**LIBRARY, **{one.name: one for one in (Floods, Contrary, Agrees, Picks)}}.items()
+    for name, kind in {**LIBRARY, **{one.name: one for one in (Floods, Contrary, Agrees, Picks, OtherVictims)}}.items()
     if name not in _ONLY_FORKING
 }
-EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "two-proposals", "twins"})
+EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "two-proposals", "twins", "other-victims"})
 """Who does so must have been proven a liar when the run ends."""
 
 
@@ -183,6 +217,14 @@ class Hostile(replica.Replica):
         super().__init__(*arguments, **more)
         self._own: set[bytes] = set()
         self._second, self._written = 0, 0
+        for seat in self._seats:
+            seat.follow = partial(self._follow, seat.follow)  # type: ignore[method-assign]
+
+    def _follow(self, follow: Callable[[Decided], None], decided: Decided) -> None:
+        """Of the journal, too, its core hears only what it said itself: where a lie of its own was decided it says no
+        more on that shard, and lies on elsewhere."""
+        if heard(self.scenery.codec, self.me, self._own, decided.pre_prepare):
+            follow(decided)
 
     def _hand_in(self, message: Record) -> None:
         said, data = _MESSAGES.get(message.topic() or ""), message.value() or b""

@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
+from db.schedule import PostgresSchedule
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
@@ -29,12 +30,14 @@ from memquorum.core.records import (
     NominationProposed,
     Proposal,
 )
-from memquorum.core.vote.kinds import DEMOTE, FORGET, PROMOTE
+from memquorum.core.vote.kinds import DEMOTE, EVICT, FORGET, PROMOTE
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Vault
 from streams.salience import Salience
 from streams.stage import Arrival
 from tests.builders.genesis import seed_of
+from tests.hostile import cellar
+from tests.hostile.cellar import Cellar
 from workers.kafka import loop
 
 MEMBERS = 4
@@ -70,13 +73,22 @@ class Epoch:
         return [self.kind == PROMOTE.name or not wanted >> member & 1 for wanted in self.wanted_by]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Made:
-    """A shard's memories: its epochs in order, and the accepted offset of its early tick; the late one is the next."""
+    """A shard's memories, and the accepted offset of its early tick; the late one is the next. `epochs`: in order;
+    those of what has a budget as they come, and then the `others`."""
 
     namespace: str
-    epochs: tuple[Epoch, ...]
+    others: tuple[Epoch, ...]
     tick: int
+    cellar: Cellar
+    epochs: list[Epoch] = field(default_factory=list)
+    nominations: dict[int, NominationProposed] = field(default_factory=dict)
+    """Of what has a budget, by epoch."""
+    late: bool = False
+    """Whether the others are among them."""
+    over: bool = False
+    """Whether no further epoch comes."""
 
     def time(self, epoch: Epoch) -> tuple[int, int]:
         """The time and the accepted offset of an epoch's nomination."""
@@ -104,8 +116,9 @@ def sets_of(members: int) -> list[int]:
 class Line:
     """Intake, salience and nomination, in this process: their code, their records, no worker of theirs."""
 
-    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault) -> None:
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault, memory_dsn: str) -> None:
         self.genesis, self.codec = genesis, codec
+        self._schedule = PostgresSchedule(memory_dsn)
         self._vault = vault
         # A broker that is away delays what is written here, for as long as it takes.
         self._producer = loop.producer(bootstrap, linger_ms=2, log_level=0)
@@ -121,6 +134,10 @@ class Line:
             rivals = list(_rivals(members))
             said = [*_old(plan, members), *_talk(members), *_spoken(members), *rivals, *_sides(members)]
             accepted = [self._accepted(namespace, event, *one) for event, one in said]
+            space = cellar.space_of(shard, self.genesis.shards)
+            stored = [self._accepted(space, event, "agent-0", text) for event, text in cellar.told(shard)]
+            beside = Cellar(self.genesis, shard, [one.memory_id for one in stored], self._schedule)
+            accepted += stored
             ticks = [ClockTicked(f"tick-{shard}-{at}", at) for at in (EARLY, LATE)]
             for record in (*accepted, *ticks):
                 self._write(topics.ACCEPTED, shard, self.codec.encode(record))
@@ -131,11 +148,18 @@ class Line:
             voted = [
                 Epoch(tuple(next(ids) for _ in sets), tuple(sets), _kind(number)) for number, sets in enumerate(plan)
             ]
-            self.made[shard] = Made(namespace, (claims, *_promoting(voted), *voted), len(accepted))
+            self.made[shard] = Made(namespace, (claims, *_promoting(voted), *voted), len(accepted), beside)
         assert self._producer.flush(30) == 0, "the broker did not take the memories within 30 s"
 
     def nominate(self, shard: int, epoch: int) -> None:
         """The nomination of an epoch, counted from 1; answers at once."""
+        made = self.made[shard]
+        body = self.codec.encode(made.nominations.get(epoch) or self._plain(shard, epoch))
+        signer = "service:nomination"
+        said = sign(self.genesis.cluster, signer, seed_of(signer), body)
+        self._write(topics.NOMINATIONS, shard, self.codec.encode(said))
+
+    def _plain(self, shard: int, epoch: int) -> NominationProposed:
         made = self.made[shard]
         asked = made.epochs[epoch - 1]
         as_of, offset = made.time(asked)
@@ -143,14 +167,26 @@ class Line:
             Proposal((memory_id,), made.namespace, asked.kind, "decayed", START, START, 600_000)
             for memory_id in asked.memories
         )
-        body = self.codec.encode(
-            NominationProposed(
-                self.genesis.cluster, self.genesis.config, shard, epoch, as_of, offset, "interval", proposals
-            )
+        return NominationProposed(
+            self.genesis.cluster, self.genesis.config, shard, epoch, as_of, offset, "interval", proposals
         )
-        signer = "service:nomination"
-        said = sign(self.genesis.cluster, signer, seed_of(signer), body)
-        self._write(topics.NOMINATIONS, shard, self.codec.encode(said))
+
+    def go_on(self, shard: int) -> None:
+        """Adds the shard's next epoch once those before it are applied: of what has a budget as long as there is more
+        of it than may be; then all others; and once more of what has a budget, as what was kept has rested by then."""
+        made = self.made[shard]
+        if made.over or not made.cellar.applied(len(made.epochs), LATE):
+            return
+        found = made.cellar.nominated(*((LATE, made.tick + 1) if made.late else (EARLY, made.tick)))
+        if found is None:
+            made.epochs.extend(made.others if not made.late else ())
+            made.late, made.over = True, made.late
+            return
+        memories = tuple(one.memory_ids[0] for one in found.proposals)
+        everybody = (1 << self.genesis.n) - 1
+        wanted = tuple(0 if goes else everybody for goes in made.cellar.lets_go(memories))
+        made.epochs.append(Epoch(memories, wanted, EVICT.name))
+        made.nominations[found.epoch] = found
 
     def tick(self, as_of: int) -> None:
         """Lets every shard's time go on."""
@@ -165,6 +201,7 @@ class Line:
 
     def close(self) -> None:
         self._producer.flush(5)
+        self._schedule.close()
 
     def _write(self, topic: str, shard: int, value: bytes) -> None:
         while True:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import psycopg
 
+from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.identity.membership import Genesis
+from tests.hostile.cellar import CAP, SPACES, UNFOUNDED
 from tests.hostile.fleet import GRACE_MS, Place
 from tests.hostile.memories import LATE, Line
 from tests.hostile.watch import Decision
@@ -56,12 +59,26 @@ def _until(holds: Any) -> bool:
     return True
 
 
-def verify(place: Place, genesis: Genesis, codec: Codec) -> tuple[int, list[str]]:
-    """The audit that an operator runs: how many journal entries it has judged, and what it finds."""
+def verify(place: Place, genesis: Genesis, codec: Codec, line: Line) -> tuple[int, list[str]]:
+    """The audit that an operator runs: how many journal entries it has judged, and what it finds beside the scores that
+    do not follow. It has to find each of these, in the entry of its decision."""
     vault = place.vault()
     report = audit.verify(place.bootstrap, genesis, codec, place.memory_dsn, vault=vault)
     vault.close()
-    wrong = [f"verify: {finding}" for finding in report.findings]
+    with psycopg.connect(place.memory_dsn) as connection:
+        entries = connection.execute("SELECT shard, journal_seq, epoch FROM decision").fetchall()
+    epochs = {(shard, seq): epoch for shard, seq, epoch in entries}
+    scores = [one for one in report.findings if one.kind is Kind.SCORE_WRONG]
+    named = Counter((one.shard, epochs.get((one.shard, one.seq or 0))) for one in scores)
+    lies = {
+        (shard, epoch): len(made.epochs[epoch - 1].memories)
+        for shard, made in line.made.items()
+        for epoch, act in made.cellar.asked.items()
+        if act == UNFOUNDED
+    }
+    wrong = [f"verify: {finding}" for finding in report.findings if finding.kind is not Kind.SCORE_WRONG]
+    if named != lies:
+        wrong.append(f"verify: scores do not follow in {dict(named)}, by shard and epoch, and they do not in {lies}")
     if report.unchecked:
         wrong.append(f"verify: {report.unchecked} contents have no key")
     return report.counts.entries, wrong
@@ -78,12 +95,18 @@ def check(
         bodies = {row[0] for row in connection.execute("SELECT memory_id::text FROM content")}
         vectors = {row[0] for row in connection.execute("SELECT memory_id::text FROM embedding")}
         decisions = connection.execute("SELECT shard, seq, digest, pre_prepare, commits FROM decision").fetchall()
+        took: list[Any] = connection.execute(
+            "SELECT shard, epoch, count(*) FROM outcome WHERE namespace LIKE %s AND outcome = %s GROUP BY 1, 2",
+            (SPACES.replace("*", "%"), _FORGOTTEN),
+        ).fetchall()
+        capped = {row[0] for row in connection.execute("SELECT memory_id::text FROM outcome WHERE reason = 'cap'")}
     vault = place.vault()
     keys = set(vault.open(tiers))
     vault.close()
     gone = {memory_id for memory_id, tier in tiers.items() if tier == "gone"}
     forgotten, wrong = _certified(genesis, codec, decisions, found)
-    wrong += _held("gone", gone, "forgotten by a certificate", forgotten)
+    wrong += _held("gone", gone, "forgotten by a certificate", forgotten - (capped - gone))
+    wrong += [f"{count} memories go in epoch {epoch} of shard {shard}" for shard, epoch, count in took if count > CAP]
     alive = tiers.keys() - gone
     for what, held in (("content", bodies), ("embedding", vectors), ("key", keys)):
         wrong += _held("alive", alive, f"with its {what}", held)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.hostile import judge, memories
+from tests.hostile import cellar, judge, memories
 from tests.hostile.drive import liars_of
 from tests.hostile.judge import LIAR, LIMIT_S, Met
 from tests.hostile.memories import Epoch
@@ -114,6 +115,38 @@ def test_the_store_is_held_against_the_fault_free_run(
 
 
 @pytest.mark.parametrize(
+    ("gone", "asked", "delayed", "told"),
+    [
+        (range(cellar.CHAFF), len(cellar.ACTS), 0, None),
+        (range(cellar.CHAFF - 1), len(cellar.ACTS), 0, "30 tokens beyond the budget after 4 epochs"),
+        (range(cellar.CHAFF - 1), len(cellar.ACTS), 1, None),
+        (range(cellar.CHAFF), len(cellar.ACTS) + 1, 0, "0 tokens beyond the budget after 5 epochs"),
+        ((*range(cellar.CHAFF - 1), cellar.CHAFF), len(cellar.ACTS), 1, "others are worth less"),
+        (range(cellar.CHAFF + 1), len(cellar.ACTS), 0, "30 tokens less than the budget are left"),
+    ],
+)
+def test_a_budget_is_held_and_what_is_worth_most_stays(
+    gone: Sequence[int], asked: int, delayed: int, told: str | None
+) -> None:
+    ids = [f"m{at}" for at in range(cellar.CHAFF + cellar.GRAIN)]
+    met = Met("some", delayed=delayed, tiers={ids[at]: "gone" for at in gone})
+    made = SimpleNamespace(shard=0, ids=ids, chaff=ids[: cellar.CHAFF], asked=dict.fromkeys(range(asked), ""))
+    judge.budgets(met, [made])  # type: ignore[list-item]
+    assert told in " ".join(met.problems) if told else not met.problems
+
+
+def test_what_has_a_budget_weighs_alike_and_what_is_worth_little_has_the_fewest_words() -> None:
+    texts = [text for _, text in cellar.told(0)]
+    assert {(len(text.encode()) + 3) // 4 for text in texts} == {cellar.WEIGHS}
+    assert len(texts) * cellar.WEIGHS - cellar.BUDGET_TOKENS == cellar.CHAFF * cellar.WEIGHS
+    assert max(map(words, texts[: cellar.CHAFF])) < min(map(words, texts[cellar.CHAFF :]))
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+@pytest.mark.parametrize(
     ("accused", "must", "liars", "told"),
     [
         (LIAR, True, {LIAR}, None),
@@ -163,7 +196,7 @@ def test_of_ten_members_three_lie_on_every_shard_each_another_lie_and_twice_wher
     for shard in range(4):
         lies = [lie for _, by_shard in liars.values() for lie in by_shard[shard]]
         assert len(set(lies)) == 3
-    assert all(by_shard[member] == ("two-proposals",) for member, by_shard in liars.values())
+    assert all(by_shard[member] == ("other-victims",) for member, by_shard in liars.values())
 
 
 def test_the_page_tells_the_runs_of_each_number_of_members_apart() -> None:
