@@ -18,6 +18,9 @@ TREES_READY := $(TREES)/.ready
 # LangGraph and the tests of its stores, for `make langgraph` alone: some 200 MB.
 LANGGRAPH       := .tools/langgraph
 LANGGRAPH_READY := $(LANGGRAPH)/.ready
+# The SDKs of Anthropic and of OpenAI's agents, for `make adapters` alone: some 180 MB.
+ADAPTERS       := .tools/adapters
+ADAPTERS_READY := $(ADAPTERS)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
@@ -32,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -172,6 +175,16 @@ $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
 	@touch $@
 
+adapters: setup  ## Anthropic's memory tool and the sessions of OpenAI's agents, by their SDKs' own tests and by an agent's loop each; OF=anthropic or openai-agents, ONLY=NAME
+	@$(MAKE) --no-print-directory $(ADAPTERS_READY) || { echo "adapters: NOT RUN, its packages are not installed" >&2; exit 0; }; \
+	$(BIN)/python -m tests.adapters $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)")
+
+$(ADAPTERS_READY): $(READY) requirements-adapters.lock
+	@echo "adapters: the packages of requirements-adapters.lock"
+	@test -x $(ADAPTERS)/bin/python || $(PYTHON) -m venv --without-pip $(ADAPTERS)
+	@$(UV) pip sync --quiet --python $(ADAPTERS)/bin/python --require-hashes requirements-adapters.lock
+	@touch $@
+
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)
 
@@ -202,7 +215,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -212,6 +225,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --no-header --quiet --output-file requirements-peers.lock requirements-peers.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-langgraph.lock requirements-langgraph.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-adapters.lock requirements-adapters.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

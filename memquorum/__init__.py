@@ -1,9 +1,10 @@
 """memquorum: a shared long-term memory for fleets of AI agents that forgets on purpose, and only by agreement.
 
 `core` decides, and reaches out to nothing; `ports` is what it asks of the world. `client` is for agents: with `cli`,
-and `commands`, which says how one is declared. `mcp` offers the client's methods as tools, `langgraph` is a store over
-it. What all processes share: `encoders`, `telemetry`, `topics`, `kafka`, `cloudevents`, `schema_files`, and `terminal`,
-the way to a person's screen. The processes are in `workers` and `streams`.
+and `commands`, which says how one is declared. `mcp` offers the client's methods as tools; `langgraph` is a store over
+it, and `anthropic` a directory of files. What all processes share: `encoders`, `telemetry`, `topics`, `kafka`,
+`cloudevents`, `schema_files`, and `terminal`, the way to a person's screen. The processes are in `workers` and
+`streams`.
 """
 
 __version__ = "0.1.0"

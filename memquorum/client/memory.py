@@ -252,7 +252,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
         if ourselves:
             try:
                 given = found.hits if isinstance(found, SearchResult) else found.items
-                await self._use_all([one.memory_id for one in given])
+                await self.use_all([one.memory_id for one in given])
             except Unreachable as error:  # what was found is no worse for it
                 _LOG.warning("these hits may not count as used: %s", error)
         return found
@@ -262,7 +262,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
 
         Raises Invalid, Unreachable. `outcome` of the receipt waits until it counts.
         """
-        (receipt,) = await self._use_all([memory_id])
+        (receipt,) = await self.use_all([memory_id])
         return receipt
 
     async def end_session(self, session: str, *, everyone: bool = False) -> str:
@@ -286,7 +286,8 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
         path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session, 'session')}"
         return await self._get(Session, path, **_after(after))
 
-    async def _use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
+    async def use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
+        """Says that memories were used, in order, confirmed together. Raises Invalid, Unreachable."""
         receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
         agent = self._place.need_agent()
         values = [

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from memquorum.client.entries import Entries
 from memquorum.client.looping import OwnLoop
 from memquorum.client.memory import AsyncMemory
 
@@ -48,11 +49,22 @@ class Memory:
             namespace=namespace, agent=agent, kafka=kafka, url=url, seed=seed, genesis=genesis, api_key=api_key
         )
         self._loop = OwnLoop(self, self._memory._disconnect, "memquorum-client", "this client is closed")
+        self._entries = Entries(self._memory)
 
     @property
     def namespace(self) -> str:
         """Where this client reads and writes."""
         return self._memory.namespace
+
+    @property
+    def loop(self) -> OwnLoop:
+        """Where it runs: for what is made of it, as are files and histories."""
+        return self._loop
+
+    @property
+    def entries(self) -> Entries:
+        """What it keeps under keys, for work on its loop."""
+        return self._entries
 
     def __enter__(self) -> Self:
         return self
@@ -76,6 +88,7 @@ class Memory:
     recall = _same(AsyncMemory.recall)
     context = _same(AsyncMemory.context)
     use = _same(AsyncMemory.use)
+    use_all = _same(AsyncMemory.use_all)
     end_session = _same(AsyncMemory.end_session)
     session = _same(AsyncMemory.session)
     memories = _same(AsyncMemory.memories)

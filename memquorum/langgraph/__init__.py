@@ -9,8 +9,8 @@
 `MemquorumStore` is for every program; `AsyncMemquorumStore` lives on one event loop and gathers what is asked at once.
 docs/langgraph.md has what is kept how, what is forgotten when, and the limits.
 
-Inside: `store` has the two classes, `operations` carries a batch out over the client; `values` says what of an item is
-content and what attributes, `filters` what the service is asked of a filter.
+Inside: `store` has the two classes, `operations` carries a batch out over the client, and `filters` says what the
+service is asked of a filter. What of an item is content and what attributes, `client.items` says.
 """
 
 from __future__ import annotations

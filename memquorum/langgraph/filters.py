@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from memquorum.client import items
 from memquorum.client.errors import Invalid
 from memquorum.core.retrieval.filing import OPERATORS, ORDERS, kind
-from memquorum.langgraph import values
 
 _ABSENT = object()
 
@@ -40,7 +40,7 @@ def halves(asked: Mapping[str, Any] | None, filterable: Collection[str] | None =
         there = filterable is None or name in filterable
         for how, value in _conditions(name, said):
             each = value if how == "$in" else [value]
-            if there and all(values.filterable(name, one) for one in each):
+            if there and all(items.filterable(name, one) for one in each):
                 found.where.setdefault(name, {})[how] = value
             else:
                 found.here.setdefault(name, []).append((how, value))

@@ -7,8 +7,6 @@ go out together, in order, of one key the last. Nothing is written where a read 
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -28,19 +26,18 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from memquorum.client import AsyncMemory, Invalid, MemquorumError, NotFound, NotYet
+from memquorum.client import AsyncMemory, Invalid, NotFound, items
+from memquorum.client.entries import THERE, Entries, cleared, gone
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
 from memquorum.core.names import uuid
-from memquorum.langgraph import filters, values
+from memquorum.langgraph import filters
 
 Saying = Callable[[tuple[str, ...], str], Episode]
 """What an item's episode says beside its value, of its namespace and key: as `{"subject": namespace[1]}`."""
 
-_LOG = logging.getLogger("memquorum.langgraph")
 _AT_ONCE, _PAGE, HITS_MOST, LOOKED_AT_MOST = 16, 100, 100, 10_000
 _WHOLE = "$"
-_SPREAD_MS = 1_000
 
 
 class Operations:
@@ -57,9 +54,7 @@ class Operations:
         """`fields`: what of a value it is found by, as LangGraph's index names it; None: all of it."""
         self.memory = memory
         self._fields, self._filterable, self._saying = list(fields or [_WHOLE]), filterable, saying
-        self._writing, self._turns = asyncio.Lock(), asyncio.Semaphore(_AT_ONCE)
-        self._unseen: str | None = None
-        self._dated_until = 0.0
+        self._entries, self._turns = Entries(memory), asyncio.Semaphore(_AT_ONCE)
 
     async def run(self, batch: Iterable[Op]) -> list[Result]:
         """The answers to a batch, in its order."""
@@ -69,27 +64,14 @@ class Operations:
         last = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         episodes = [self._episode(op) for op in last.values()]
         found = await asyncio.gather(*(self._read(op) for op in ops))
-        if episodes:
-            await self._write(episodes)
+        await self._entries.write(episodes)
         return list(found)
 
     async def _read(self, op: Op) -> Result:
         if isinstance(op, PutOp):
             return None
         async with self._turns:
-            after = self._unseen
-            try:
-                found = await self._answer(op, after)
-            except NotYet:
-                # It is told once: what was refused behind Kafka would otherwise be waited for by every read.
-                self._seen(after)
-                raise
-        self._seen(after)
-        return found
-
-    def _seen(self, after: str | None) -> None:
-        if self._unseen == after:
-            self._unseen = None
+            return await self._entries.read(lambda after: self._answer(op, after))
 
     async def _answer(self, op: Op, after: str | None) -> Result:
         if isinstance(op, GetOp):
@@ -101,15 +83,15 @@ class Operations:
         raise ValueError(f"unknown operation: {type(op).__name__}")
 
     async def _get(self, op: GetOp, after: str | None) -> Item | None:
-        path = values.path_of(op.namespace)
+        path = items.path_of(op.namespace)
         try:
-            found: Shown | None = await self.memory.slot(values.key_of(op.key), path, after=after)
+            found: Shown | None = await self.memory.slot(items.key_of(op.key), path, after=after)
         except NotFound:
             found = await self._unkeyed(op.key, path) if uuid(op.key) is not None else None
-        if found is None or _nothing(found):
+        if found is None or gone(found):
             return None
         if op.refresh_ttl:
-            await self._use([found.memory_id])
+            await self._entries.use([found.memory_id])
         return Item(**_item(found))
 
     async def _unkeyed(self, memory_id: str, path: str | None) -> Shown | None:
@@ -127,8 +109,8 @@ class Operations:
             if end == 0:
                 return []
             raise Invalid("out_of_range", "limit", f"offset and limit of a query are {HITS_MOST} together at the most")
-        where = asked.where | THERE | {values.HIDDEN: {"$ne": True}}
-        path = values.path_of(op.namespace_prefix)
+        where = asked.where | THERE | {items.HIDDEN: {"$ne": True}}
+        path = items.path_of(op.namespace_prefix)
         hits = await self.memory.search(op.query or "", k, peek=not op.refresh_ttl, path=path, where=where, after=after)
         latest: dict[Any, Hit] = {}
         for hit in hits:
@@ -136,25 +118,25 @@ class Operations:
             if slot not in latest or latest[slot].occurred_at < hit.occurred_at:
                 latest[slot] = hit
         stand = {hit.memory_id for hit in latest.values()}
-        items = [SearchItem(**_item(hit), score=hit.score) for hit in hits if hit.memory_id in stand]
-        return [item for item in items if asked.holds(item.value)][begin:end]
+        found = [SearchItem(**_item(hit), score=hit.score) for hit in hits if hit.memory_id in stand]
+        return [item for item in found if asked.holds(item.value)][begin:end]
 
     async def _list(self, op: SearchOp, after: str | None) -> list[SearchItem]:
         asked, (begin, end) = self._halves(op), _window(op)
         found: dict[Any, Listed] = {}
         looked_at = 0
-        async for one in self._pages(after, path=values.path_of(op.namespace_prefix), where=asked.where | THERE):
+        async for one in self._pages(after, path=items.path_of(op.namespace_prefix), where=asked.where | THERE):
             if len(found) >= end:
                 break
             looked_at += 1
             if asked.here and looked_at > LOOKED_AT_MOST:
                 told = f"compares what is in no attribute with each item; {LOOKED_AT_MOST} are the most: narrow it"
                 raise Invalid("too_many", "filter", told)
-            if asked.holds(values.read(one.text or "", one.attributes)):
+            if asked.holds(items.read(one.text or "", one.attributes)):
                 found[_slot(one)] = one
         given = list(islice(found.values(), begin, end))
         if op.refresh_ttl:
-            await self._use([one.memory_id for one in given])
+            await self._entries.use([one.memory_id for one in given])
         return [SearchItem(**_item(one)) for one in given]
 
     def _halves(self, op: SearchOp) -> filters.Halves:
@@ -175,11 +157,11 @@ class Operations:
     async def _namespaces(self, op: ListNamespacesOp, after: str | None) -> list[tuple[str, ...]]:
         conditions, end = op.match_conditions or (), op.offset + op.limit
         found: dict[tuple[str, ...], None] = {}
-        below, cursor = values.path_of(_literal(conditions)), None
+        below, cursor = items.path_of(_literal(conditions)), None
         while len(found) < end:
             page = await self.memory.paths(path=below, cursor=cursor, after=after, where=THERE)
             for path in page.paths:
-                namespace = values.namespace_of(path)
+                namespace = items.namespace_of(path)
                 if all(matches(condition, namespace) for condition in conditions):
                     found[namespace[: op.max_depth]] = None
             if page.next is None:
@@ -187,23 +169,17 @@ class Operations:
             cursor, after = page.next, None
         return list(found)[op.offset : end]
 
-    async def _use(self, memory_ids: Sequence[str]) -> None:
-        """What was given counts as used; what was found is no worse where that fails."""
-        try:
-            await asyncio.gather(*(self.memory.use(one) for one in memory_ids))
-        except MemquorumError as error:
-            _LOG.warning("what was read may not count as used: %s", error)
-
     def _episode(self, op: PutOp) -> dict[str, Any]:
         if op.ttl is not None:
             told = "nothing goes by a clock here: members vote on what nobody reads (docs/langgraph.md)"
             raise Invalid("out_of_range", "ttl", told)
         said = dict(self._saying(op.namespace, op.key)) if self._saying else {}
-        filed = {"explicit": True, "path": values.path_of(op.namespace), "key": values.key_of(op.key)}
+        path, key = items.path_of(op.namespace), items.key_of(op.key)
         if op.value is None:
-            return said | filed | NOTHING
+            return said | cleared(key, path)
         texts, field = self._texts(op)
-        content, attributes = values.written(op.value, texts, field, hidden=op.index is False, asked=self._filterable)
+        content, attributes = items.written(op.value, texts, field, hidden=op.index is False, asked=self._filterable)
+        filed = {"explicit": True, "path": path, "key": key}
         return said | filed | {"content": content, "attributes": attributes}
 
     def _texts(self, op: PutOp) -> tuple[list[str], str | None]:
@@ -214,26 +190,6 @@ class Operations:
         found = {name: texts for name in names if (texts := get_text_at_path(dict(op.value or {}), name))}
         return [text for texts in found.values() for text in texts], next(iter(found)) if len(found) == 1 else None
 
-    async def _write(self, episodes: list[dict[str, Any]]) -> None:
-        async with self._writing:
-            # A batch dates each of its writes a millisecond later, a second in all: who comes right behind it is not
-            # to be dated earlier, or it would take no slot.
-            await asyncio.sleep(max(0.0, self._dated_until - time.monotonic()))
-            receipts = await self.memory.add_all(episodes)
-            self._dated_until = time.monotonic() + min(len(episodes), _SPREAD_MS) / 1_000
-            self._unseen = receipts[-1].token
-
-
-_GONE = "$gone"
-NOTHING: dict[str, Any] = {"content": "Nothing is kept here any more.", "attributes": {_GONE: True}}
-"""What is written to a slot whose item is deleted: it takes the item's place."""
-THERE = {_GONE: {"$ne": True}}
-"""What is asked of whatever is there."""
-
-
-def _nothing(one: Shown) -> bool:
-    return one.text is None or bool((one.attributes or {}).get(_GONE))
-
 
 def _slot(one: Hit | Listed) -> tuple[str | None, str]:
     return (one.path, one.memory_id if one.key is None else f"={one.key}")
@@ -243,9 +199,9 @@ def _item(one: Hit | Shown) -> dict[str, Any]:
     """What LangGraph is told of a memory."""
     at = datetime.fromtimestamp(one.occurred_at / 1000, UTC)
     return {
-        "value": values.read(one.text or "", one.attributes),
-        "key": one.memory_id if one.key is None else values.plain_key(one.key),
-        "namespace": values.namespace_of(one.path),
+        "value": items.read(one.text or "", one.attributes),
+        "key": one.memory_id if one.key is None else items.plain_key(one.key),
+        "namespace": items.namespace_of(one.path),
         "created_at": at,
         "updated_at": at,
     }

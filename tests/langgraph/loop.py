@@ -28,7 +28,7 @@ _clock = [BEGUN]
 def later(days: float) -> None:
     """Time passes."""
     _clock[0] += int(days * DAY)
-    command = [os.environ["SERVER_PYTHON"], "-m", "tests.langgraph.later", str(_clock[0])]
+    command = [os.environ["SERVER_PYTHON"], "-m", "tests.support.later", str(_clock[0])]
     subprocess.run(command, cwd=os.environ["PYTHONPATH"], check=True)
 
 

@@ -66,12 +66,24 @@ def test_langgraph_is_tested_beside_the_client_of_the_server_and_in_the_range_of
     assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted("langgraph"))
 
 
+def test_the_sdks_are_tested_beside_the_client_of_the_server_and_in_the_ranges_of_the_extras() -> None:
+    locked = _pins((ROOT / "requirements-adapters.lock").read_text())
+    asked = _pins((ROOT / "requirements-adapters.in").read_text())
+    assert asked.items() <= locked.items()
+    theirs = {"anthropic", "openai-agents", "hatchling", "hatch-fancy-pypi-readme", "pip"}
+    assert {name: version for name, version in asked.items() if name not in theirs}.items() <= ASKED.items()
+    assert {canonicalize_name(one.name) for one in _wanted()} <= asked.keys()
+    for extra in ("anthropic", "openai-agents"):
+        assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted(extra))
+
+
 def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
     for file in (
         "requirements.lock",
         "requirements-torch.lock",
         "requirements-peers.lock",
         "requirements-langgraph.lock",
+        "requirements-adapters.lock",
         "requirements-charts.lock",
         "requirements-trees.lock",
         "infra/bootstrap.lock",

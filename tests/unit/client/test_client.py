@@ -375,7 +375,7 @@ async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: p
     async def use_all(memory_ids: list[str]) -> None:
         used.append(memory_ids)
 
-    monkeypatch.setattr(memory, "_use_all", use_all)
+    monkeypatch.setattr(memory, "use_all", use_all)
     await memory.search("q")
     body = {"namespace": "default", "query": "q", "k": 10, "exact": False, "peek": True}
     assert (asked, used) == ([body], [["m"]])

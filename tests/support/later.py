@@ -1,4 +1,4 @@
-"""`python -m tests.langgraph.later TIME`: moves the driven clock of an installation, in milliseconds."""
+"""`python -m tests.support.later TIME`: moves the driven clock of an installation, in milliseconds."""
 
 from __future__ import annotations
 

@@ -1,0 +1,202 @@
+"""What a model does with its memory directory, over the entries of a namespace.
+
+The words of answers and refusals are those of Anthropic's own tool for a file system, which models know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from memquorum.anthropic import naming
+from memquorum.anthropic.naming import Parts, Refused
+from memquorum.client import items
+from memquorum.client.entries import Entries, cleared
+from memquorum.client.values import Episode
+from memquorum.core.api.answers import Shown
+
+Saying = Callable[[str], Episode]
+"""What a file's episode says beside its text, of its path as the model has it: as `{"subject": "ada"}`."""
+
+
+class Files:
+    """The files below one path of a namespace, for one agent. Raises Refused for what the model is told."""
+
+    def __init__(self, entries: Entries, below: str, saying: Saying | None = None) -> None:
+        """`below`: the path that is the model's `/memories`."""
+        self._entries, self._below, self._saying = entries, below, saying
+
+    async def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
+        """A file with numbers of lines, those of a range alone (from 1; −1: to the end), or a directory. What is shown
+        of a file counts as used."""
+        parts = naming.parts_of(path)
+        if parts and (found := await self._file(parts)) is not None:
+            lines = naming.text_of(found).split("\n")
+            first, last = 1, len(lines)
+            if view_range is not None and len(view_range) == 2:
+                first = max(1, view_range[0])
+                last = last if view_range[1] == -1 else view_range[1]
+            await self._entries.use([found.memory_id])
+            numbered = naming.numbered(lines[first - 1 : last], first)
+            return f"Here's the content of {path} with line numbers:\n{numbered}"
+        below = await self._under(parts)
+        if parts and not below:
+            raise _missing(path)
+        sizes = {inside[len(parts) :]: len(naming.text_of(one).encode()) for inside, one in below.items()}
+        return naming.listed(naming.shown_path(parts), sizes)
+
+    async def create(self, path: str, text: str) -> str:
+        """A new file. The directories that it is in need not be there."""
+        parts = naming.parts_of(path)
+        async with self._entries.changing:
+            if not parts or await self._there(parts):
+                raise Refused(f"File {path} already exists")
+            await self._no_file_above(parts)
+            await self._entries.write([self._written(parts, text)])
+        return f"File created successfully at: {path}"
+
+    async def str_replace(self, path: str, old: str, new: str) -> str:
+        """What appears once is replaced."""
+        async with self._entries.changing:
+            parts, found = await self._for_change(path)
+            text = naming.text_of(found)
+            places = _places(text, old)
+            if not places:
+                told = f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+                raise Refused(told)
+            numbers = [text[:place].count("\n") + 1 for place in places]
+            if len(places) > 1:
+                raise Refused(
+                    f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+                    f"{', '.join(map(str, numbers))}. Please ensure it is unique"
+                )
+            changed = text[: places[0]] + new + text[places[0] + len(old) :]
+            await self._entries.write([self._written(parts, changed, found)])
+        lines, first = changed.split("\n"), max(1, numbers[0] - 2)
+        snippet = naming.numbered(lines[first - 1 : numbers[0] + 2], first)
+        return (
+            f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
+        )
+
+    async def insert(self, path: str, line: int, inserted: str) -> str:
+        """A text behind a line, 0 before the first; the file then ends with a line's end."""
+        async with self._entries.changing:
+            parts, found = await self._for_change(path)
+            lines = naming.text_of(found).split("\n")
+            if lines[-1] == "":
+                lines.pop()
+            if not 0 <= line <= len(lines):
+                told = f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
+                raise Refused(told)
+            lines.insert(line, inserted.rstrip("\n"))
+            text = "\n".join(lines)
+            text = text if text.endswith("\n") else f"{text}\n"
+            await self._entries.write([self._written(parts, text, found)])
+        return f"The file {path} has been edited."
+
+    async def delete(self, path: str) -> str:
+        """A file, or a directory with all that is in it, is hidden at once."""
+        parts = naming.parts_of(path)
+        if not parts:
+            raise Refused("Cannot delete the /memories directory itself")
+        async with self._entries.changing:
+            going = await self._at_or_under(parts)
+            if not going:
+                raise Refused(f"The path {path} does not exist")
+            await self._entries.write([self._gone(one) for one in going])
+        return f"Successfully deleted {path}"
+
+    async def rename(self, old_path: str, new_path: str) -> str:
+        """A file or a directory, to where nothing is."""
+        old, new = naming.parts_of(old_path), naming.parts_of(new_path)
+        if not old:
+            raise Refused("Cannot rename the /memories directory itself")
+        async with self._entries.changing:
+            if not new or await self._there(new):
+                raise Refused(f"The destination {new_path} already exists")
+            if new[: len(old)] == old:
+                raise Refused(f"Cannot rename {old_path} into itself: {new_path}")
+            going = await self._at_or_under(old)
+            if not going:
+                raise Refused(f"The path {old_path} does not exist")
+            await self._no_file_above(new)
+            moved = [self._written(new + at[len(old) :], naming.text_of(one), one) for at, one in going.items()]
+            await self._entries.write([*moved, *(self._gone(at) for at in going)])
+        return f"Successfully renamed {old_path} to {new_path}"
+
+    async def clear(self) -> str:
+        """All files are hidden at once."""
+        async with self._entries.changing:
+            await self._entries.write([self._gone(one) for one in await self._under(())])
+        return "All memory cleared"
+
+    async def _for_change(self, path: str) -> tuple[Parts, Shown]:
+        parts = naming.parts_of(path)
+        found = await self._file(parts) if parts else None
+        if found is not None:
+            return parts, found
+        if not parts or await self._under(parts):
+            raise Refused(f"The path {path} is not a file.")
+        raise _missing(path)
+
+    async def _there(self, parts: Parts) -> bool:
+        return await self._file(parts) is not None or bool(await self._under(parts))
+
+    async def _at_or_under(self, parts: Parts) -> dict[Parts, Shown]:
+        found = await self._file(parts)
+        return await self._under(parts) if found is None else {parts: found}
+
+    async def _no_file_above(self, parts: Parts) -> None:
+        above = [parts[:to] for to in range(1, len(parts))]
+        for at, found in zip(above, await asyncio.gather(*map(self._file, above)), strict=True):
+            if found is not None:
+                raise Refused(f"{naming.shown_path(at)} is a file, not a directory")
+
+    async def _file(self, parts: Parts) -> Shown | None:
+        key, path = self._slot(parts)
+        return await self._entries.fills(key, path)
+
+    async def _under(self, parts: Parts) -> dict[Parts, Shown]:
+        """The files in a directory, and deeper."""
+        begin = len(self._below.split("/"))
+        return {
+            (*items.namespace_of(one.path)[begin:], items.plain_key(one.key or "")): one
+            for one in await self._entries.below(self._path(parts))
+        }
+
+    def _path(self, parts: Parts) -> str:
+        return "/".join(filter(None, (self._below, items.path_of(parts))))
+
+    def _slot(self, parts: Parts) -> tuple[str, str]:
+        return items.key_of(parts[-1]), self._path(parts[:-1])
+
+    def _written(self, parts: Parts, text: str, of: Shown | None = None) -> dict[str, Any]:
+        """The episode of a file. `of`: what it was made of, which it is no freer than, and is erased with."""
+        key, path = self._slot(parts)
+        told = naming.content_of(text)
+        said: dict[str, Any] = {}
+        if of is not None:
+            said = {"subject": of.subject, "derives_from": [of.memory_id], "type": of.type}
+            told["attributes"] = {**(of.attributes or {}), **told["attributes"]}
+        return said | self._said(parts) | {"explicit": True, "key": key, "path": path} | told
+
+    def _gone(self, parts: Parts) -> dict[str, Any]:
+        return {**self._said(parts), **cleared(*self._slot(parts))}
+
+    def _said(self, parts: Parts) -> dict[str, Any]:
+        return dict(self._saying(naming.shown_path(parts))) if self._saying else {}
+
+
+def _places(text: str, said: str) -> list[int]:
+    """Where it appears."""
+    found: list[int] = []
+    at = text.find(said)
+    while at >= 0:
+        found.append(at)
+        at = text.find(said, at + 1)
+    return found
+
+
+def _missing(path: str) -> Refused:
+    return Refused(f"The path {path} does not exist. Please provide a valid path.")

@@ -1,0 +1,1 @@
+"""Anthropic's memory tool and the sessions of OpenAI's agents: see `python -m tests.adapters`."""

@@ -1,0 +1,104 @@
+"""What stands in the place of Anthropic's fixtures: its tests of the memory tool get ours, each in a namespace of its
+own, and what they look at on disk they see of the memory."""
+
+from __future__ import annotations
+
+import tomllib
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from memquorum.anthropic import AsyncMemquorumMemoryTool, MemquorumMemoryTool
+from memquorum.anthropic.naming import content_of, text_of
+from memquorum.client import Memory
+
+EXCLUDED: dict[str, str] = tomllib.loads((Path(__file__).with_name("excluded.toml")).read_text())
+_open: dict[str, Memory] = {}
+
+
+class Place:
+    """A file below the tool's directory, or that itself, as the tests look at it."""
+
+    def __init__(self, at: str) -> None:
+        self.space, _, self.name = at.partition("/memories")
+
+    def __str__(self) -> str:
+        return f"{self.space}/memories{self.name}"
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(f"{self}/{name}")
+
+    def mkdir(self, **_: Any) -> None:
+        """There is nothing to make."""
+
+    def is_dir(self) -> bool:
+        return True
+
+    def write_bytes(self, data: bytes) -> None:
+        memory = _open[self.space]
+        filed = {"explicit": True, "key": self.name[1:], "path": "memories"}
+        memory.loop.run(memory.entries.write([filed | content_of(data.decode())]))
+
+    def read_bytes(self) -> bytes:
+        memory = _open[self.space]
+        found = memory.loop.run(memory.entries.fills(self.name[1:], "memories"))
+        assert found is not None
+        return text_of(found).encode()
+
+
+class LaterPlace(Place):
+    async def is_dir(self) -> bool:  # type: ignore[override]
+        return True
+
+
+def snapshot(space: str) -> dict[str, str]:
+    """What the tests see as the files of a directory."""
+    memory = _open[space]
+    found = memory.loop.run(memory.entries.below("memories"))
+    return {f"{one.path}/{one.key}": text_of(one) for one in found}
+
+
+def _made(kind: Any, place: type[Place]) -> Iterator[Any]:
+    space = f"test-{uuid.uuid4().hex}"
+    with Memory(namespace=space, agent="tests") as memory:
+        _open[space] = memory
+        tool = kind(memory)
+        tool.base_path, tool.memory_root = space, place(f"{space}/memories")
+        yield tool
+
+
+@pytest.fixture
+def _sync() -> Iterator[Any]:
+    yield from _made(MemquorumMemoryTool, Place)
+
+
+@pytest.fixture
+def _async() -> Iterator[Any]:
+    yield from _made(AsyncMemquorumMemoryTool, LaterPlace)
+
+
+class _Module(pytest.Module):
+    def _getobj(self) -> ModuleType:
+        module: ModuleType = super()._getobj()
+        module.sync_local_filesystem_tool, module.async_local_filesystem_tool = _sync, _async  # type: ignore[attr-defined]
+        module.get_directory_snapshot, module.Path = snapshot, Place  # type: ignore[attr-defined]
+        return module
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
+    """Takes Anthropic's file."""
+    return _Module.from_parent(parent, path=module_path) if module_path.name.startswith("test_") else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves out what is excluded by name, which has to be there."""
+    names = {item.name.split("[")[0] for item in items}
+    if strange := EXCLUDED.keys() - names:
+        raise pytest.UsageError(f"excluded.toml names what is no test: {', '.join(sorted(strange))}")
+    for item in items:
+        if (reason := EXCLUDED.get(item.name.split("[")[0])) is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
