@@ -7,6 +7,7 @@ secret for it; and near-ties, among which it draws where `budget.epsilon_ppm` sa
 
 from __future__ import annotations
 
+import difflib
 import json
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
@@ -18,12 +19,12 @@ from msgspec.structs import replace
 
 from db.preview_rows import Moment, moment
 from infra import policy as policies
-from infra.settings import Settings, SettingsError
+from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core import caps
 from memquorum.core.budgets.items import in_words
-from memquorum.core.budgets.ledger import Ledger, Plan
+from memquorum.core.budgets.ledger import Going, Ledger, Plan
 from memquorum.core.budgets.limits import budget_of
-from memquorum.core.budgets.rules import SCORES
+from memquorum.core.budgets.rules import SCORES, WEIGHS
 from memquorum.core.budgets.weighing import groups, item
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.names import namespace_fault
@@ -33,6 +34,10 @@ from memquorum.ports import Weighted
 from memquorum.schema_files import load_codec
 
 _SHOWN = 20
+
+
+class NothingAlive(Mendable):
+    """A namespace that was asked about holds nothing, or there is none of that name."""
 
 
 class Outlook(Struct, frozen=True):
@@ -77,11 +82,24 @@ def show(settings: Settings, made: Genesis, parsed: Namespace) -> int:
             as_of = now + round(parsed.days * 24 * 3600 * 1000)
             wanted = (parsed.namespace or "*", parsed.budget, name)
             found += look(store, asked, shard, as_of, wanted)
+        if not found:
+            check_alive(store, made.shards, parsed.namespace)
     if not found and parsed.budget is None:
         raise SettingsError("budget: no namespace has one, or holds anything: give one with --budget")
     found.sort(key=lambda one: one.namespace)
     print(json.dumps([plain(one) for one in found], indent=2) if parsed.json else "\n".join(lines(found)))
     return 0
+
+
+def check_alive(store: Moment, shards: int, namespace: str | None) -> None:
+    """Raises NothingAlive for a namespace of whose memories none is alive, or that never was."""
+    if namespace is None:
+        return
+    held = {name for shard in range(shards) for name in store.held(shard, ["*"])}
+    if namespace not in held:
+        near = difflib.get_close_matches(namespace, held, 1)
+        told = f"; the nearest that holds something is {near[0]!r}" if near else ""
+        raise NothingAlive(f"--namespace {namespace}: nothing is alive there, so nothing can go{told}")
 
 
 def look(
@@ -138,8 +156,7 @@ def lines(found: Sequence[Outlook]) -> Iterator[str]:
             yield f"    {group.summary}  a summary in the place of {len(group.memory_ids)} memories, if members agree"
         for at, going in enumerate(plan.goes[:_SHOWN]):
             now = ", in the next epoch" if at < one.room else ""
-            features, score = in_words(going.score.features, going.score.net_ppm, going.score.score)
-            yield f"    {going.memory_id}  {going.tokens:,} tokens, {going.why}: score {score} ({features}){now}"
+            yield f"    {going.memory_id}  {going.tokens:,} tokens, {going.why}{_weighed(one, going)}{now}"
         if len(plan.goes) > _SHOWN:
             yield f"    and {len(plan.goes) - _SHOWN:,} more: --json lists them"
         yield f"  the caps leave {one.room:,} to the next epoch; if members let all go, {plan.held:,} tokens are left"
@@ -147,6 +164,14 @@ def lines(found: Sequence[Outlook]) -> Iterator[str]:
             why = ", ".join(f"{tokens:,} {reason}" for reason, tokens in plan.excess.items())
             yield f"  {plan.over:,} tokens stay beyond the budget; of what is left may not go: {why}"
     yield "nothing is changed by looking"
+
+
+def _weighed(one: Outlook, going: Going) -> str:
+    """The score of what goes and what it is made of, by a policy that goes by it."""
+    if one.budget.policy not in WEIGHS:
+        return ""
+    features, score = in_words(going.score.features, going.score.net_ppm, going.score.score)
+    return f": score {score} ({features})"
 
 
 def plain(one: Outlook) -> dict[str, Any]:

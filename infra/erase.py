@@ -11,7 +11,7 @@ from db.store import protections
 from infra import copies
 from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.ordering import desk
-from infra.settings import Settings, SettingsError
+from infra.settings import Mendable, Settings, SettingsError
 from memquorum.commands import BEFORE, OF_TYPE, OLDER_THAN, REFERENCE, before, flag, one_of, option
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW, WORDS
@@ -26,6 +26,10 @@ from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
 _LISTED = 100
+
+
+class Held(Mendable):
+    """What an erasure names is held, so that nothing of it is erased."""
 
 
 @command(
@@ -53,7 +57,7 @@ _LISTED = 100
 def run(settings: Settings, parsed: Namespace) -> int:
     """Shows what an erasure takes; with --yes, orders it with the operator's key.
 
-    Raises SettingsError for what cannot be ordered, KeyFileError, and what says that a server does not answer.
+    Raises SettingsError for what cannot be ordered, Held, KeyFileError, and what says that a server does not answer.
     """
     said = {selector: getattr(parsed, selector) for selector in (MEMORY, SUBJECT, AGENT, SOURCE)}
     said[AGE] = _age(before(parsed), parsed.types)
@@ -67,7 +71,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
         if held:
             named = (f"{one.memory_id} ({one.reference or 'no reference'}, by {one.ordered_by})" for one in held[:5])
             told = ", ".join(named) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
-            raise SettingsError(f"erase: nothing of it is erased: a legal hold keeps {told}; `infra hold --release`")
+            raise Held(f"nothing of it is erased: a legal hold keeps {told}; `infra hold --release`")
         print("\n".join(shown))
         for one in copies.told(settings):
             print(one)

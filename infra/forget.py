@@ -65,6 +65,8 @@ def run(settings: Settings, parsed: Namespace) -> int:
             for shard, config in store.configured(load_codec(), made).items()
         }
         found = look(store, made, policies, parsed.namespace, round(parsed.days * _DAY_MS))
+        if not found:
+            budgets.check_alive(store, made.shards, parsed.namespace)
     if parsed.json:
         print(json.dumps(msgspec.to_builtins(found), indent=2))
     else:

@@ -314,10 +314,12 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
     folder = run_dir or Path(given.get(f"{PREFIX}RUN_DIR") or DEFAULT_RUN_DIR)
     folder = folder.resolve()
     settings = replace(Settings(run_dir=folder), **_from_file(folder / FILE))
-    changes = {}
+    changes, nobodys = dict[str, Any](), Settings()
     for variable, text in given.items():
         name = variable.removeprefix(PREFIX).lower()
-        changes[name] = _value(name, text, f"environment variable {variable}")
+        # Nothing is a text, and no number: what is set to nothing is what it is where nobody says it.
+        unsaid = not text and _KINDS.get(name, str) is not str
+        changes[name] = getattr(nobodys, name) if unsaid else _value(name, text, f"environment variable {variable}")
     settings = replace(settings, **{**changes, "run_dir": folder})
     try:
         _ = settings.bounds

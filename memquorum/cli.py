@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from memquorum import __version__, commands, terminal
-from memquorum.client import Invalid, MemquorumError, NotConfigured, NotFound, Unreachable, operating
+from memquorum.client import Held, Invalid, MemquorumError, NotConfigured, NotFound, Unreachable, operating
 from memquorum.client.command import ClientCommand
 from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, OK, UNREACHABLE, USAGE
 
@@ -35,6 +35,7 @@ WHERE = {
 }
 # What is none of these was refused, or is not done yet.
 _STATUSES: dict[type[MemquorumError], int] = {
+    Held: FAILED,
     Invalid: USAGE,
     NotConfigured: USAGE,
     Unreachable: UNREACHABLE,

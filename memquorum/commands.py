@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,7 @@ EXITS = (
 )
 
 _Holder = argparse._ActionsContainer
+_NEGATIVE = re.compile(r"-\.?\d")
 
 
 class Taken(Protocol):
@@ -150,6 +152,8 @@ def parser(
             epilog=f"example:\n  {one.example}\n{epilog}",
             formatter_class=_Lines,
         )
+        # argparse takes "-2d" for an option, and would say that none was given: let the option say what it wants.
+        made._negative_number_matcher = _NEGATIVE
         for taken in one.options:
             taken.add_to(made)
         made.set_defaults(command=one, parser=made)

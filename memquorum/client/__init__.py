@@ -21,6 +21,7 @@ what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`, `r
 
 from memquorum.client.errors import (
     Busy,
+    Held,
     Invalid,
     MemquorumError,
     NoOutcome,
@@ -84,6 +85,7 @@ __all__ = [
     "Explained",
     "Forget",
     "Going",
+    "Held",
     "Hit",
     "Invalid",
     "Leaving",

@@ -22,6 +22,10 @@ class Invalid(MemquorumError, ValueError):
         self.reason, self.field, self.detail = reason, field, detail
 
 
+class Held(Invalid):
+    """An erasure names what a legal hold keeps: it was refused, and nothing of it was done."""
+
+
 class NotAllowed(MemquorumError, PermissionError):
     """The retrieval service wants an API key, or the key's rights or namespaces do not reach so far; or the brokers do
     not grant the login a topic."""

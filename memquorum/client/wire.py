@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from memquorum import cloudevents, topics
-from memquorum.client.errors import Busy, Invalid, NotAllowed, NotFound, NotYet, Unreachable
+from memquorum.client.errors import Busy, Held, Invalid, NotAllowed, NotFound, NotYet, Unreachable
 from memquorum.client.values import Gates
 from memquorum.core import intake
 from memquorum.core.api.endpoints import END_SESSION, PUBLISHED
@@ -109,5 +109,6 @@ def body(answer: httpx.Response, kind: type[T]) -> T:
     if found.get("error") == "not_yet":
         raise NotYet(detail)
     if answer.is_client_error:
-        raise Invalid(str(found.get("error")), found.get("field"), detail)
+        refused = Held if answer.status_code == HTTPStatus.CONFLICT else Invalid
+        raise refused(str(found.get("error")), found.get("field"), detail)
     raise Unreachable(f"the retrieval service says {answer.status_code}: {detail}")

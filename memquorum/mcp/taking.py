@@ -84,7 +84,9 @@ def takes(
     if filters:
         fields.append(Field("filters", dict[str, Any] | None, ""))
     kind = ListRequest if endpoint.body is ListRequest else Filtered
-    within = tuple(_of(kind, name) for name in kind.__struct_fields__ if name not in _ASKING) if filters else ()
+    # What a tool takes itself stands there alone.
+    rest = [name for name in kind.__struct_fields__ if name not in (*_ASKING, *names)] if filters else []
+    within = tuple(_of(kind, name) for name in rest)
     return Takes(tool, (*fields, *own), within)
 
 

@@ -103,7 +103,7 @@ READING = (
         "Finds the memories nearest in meaning to a question or a topic, nearest first. Ask before you answer from "
         "what may have been remembered. What is found counts as used, which keeps it from being forgotten.",
         e.SEARCH,
-        takes=("query", "k", "peek", "after"), required=("query",), renamed={"k": "top_k"}, filters=True,
+        takes=("query", "k", "redact", "peek", "after"), required=("query",), renamed={"k": "top_k"}, filters=True,
         gives=calls.Found, do=calls.search,
     ),
     _tool(
@@ -119,7 +119,8 @@ READING = (
         "Gives what surrounds a memory, or the memories that answer a query best: what was said before and after, "
         "what it was made of, and what was made of it, in the order of time. Give one of memory_id, query and goal.",
         e.RECALL,
-        takes=("memory_id", "query", "goal", "steps", "links", "budget_tokens", "peek", "after"), filters=True,
+        takes=("memory_id", "query", "goal", "steps", "links", "budget_tokens", "redact", "peek", "after"),
+        filters=True,
         gives=a.Recalled, do=_reading("recall"),
     ),
     _tool(
@@ -134,7 +135,7 @@ READING = (
         "Lists memories in the order in which they occurred, page by page, with what each is linked with. A list is "
         "no use of them.",
         e.MEMORIES,
-        takes=("limit", "cursor", "after"), filters=True,
+        takes=("limit", "cursor", "redact", "after"), filters=True,
         gives=a.Page, do=_reading("memories"),
     ),
     _tool(

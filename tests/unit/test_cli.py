@@ -18,6 +18,7 @@ from memquorum import cli
 from memquorum.client import (
     Erasure,
     Forget,
+    Held,
     Hit,
     Invalid,
     LeftOut,
@@ -247,6 +248,25 @@ def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
 def test_an_erasure_that_found_nothing_says_so(dry_run: bool) -> None:
     first = next(iter(orders.lines(Erasure("n", "subject", "*", dry_run, "erased", 0, 0, order_id="o"))))
     assert first.startswith("nothing was found for subject '*' in 'n': 0 memories")
+
+
+def test_an_erasure_of_what_is_held_ends_as_refused(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def held(*_: object, **__: object) -> Erasure:
+        raise Held("held", None, "nothing of it is erased: a legal hold keeps m")
+
+    monkeypatch.setattr(Recorded, "erase", held)
+    assert cli.main(["erase", "--subject", "ada"]) == FAILED
+    assert "a legal hold keeps m" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("age", ["-2d", "-.5h", "-30m", "soon"])
+def test_an_age_that_is_none_is_said_to_be_none(age: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["erase", "--older-than", age])
+    assert ended.value.code == USAGE
+    assert f"'{age}' is no age: say minutes, hours or days, as in 30m, 12h or 90d" in capsys.readouterr().err
 
 
 def test_a_withheld_erasure_is_said_to_be(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:

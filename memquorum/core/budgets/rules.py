@@ -293,6 +293,8 @@ _RULES: Mapping[str, Callable[[BudgetPolicy, bytes, bool], Rule]] = MappingProxy
 )
 SCORES = frozenset({"priority", "reflection", "hybrid", "worth"})
 """The policies by which near-ties may be drawn: the others go by times, or by lot."""
+WEIGHS = frozenset({"reflection", "hybrid", "worth"})
+"""The policies that go by ψ and the score that follows from it: the others go by times, by lot, or by importance."""
 REFLECTS = frozenset({"reflection", "hybrid"})
 """The policies by which a summary takes the place of what it was made of."""
 

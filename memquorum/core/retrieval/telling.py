@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from memquorum.core import labelling, rehearsal, triage
 from memquorum.core.budgets.items import in_words
+from memquorum.core.budgets.rules import WEIGHS
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.decay import Profile, of_tier
@@ -362,6 +363,8 @@ def _weighed(told: Weighed) -> Iterator[str]:
     )
     if told.lot is not None:
         yield from _lot(told.lot)
+    if told.policy not in WEIGHS:
+        return
     if told.net_ppm is None or told.score is None or told.sensitivity_ppm is None:
         yield "  Its features and its score are withheld: this policy draws among near-ties, of which they would tell."
         return

@@ -12,8 +12,8 @@ from db import order_rows
 from db.queries import QUERIES
 from db.standing import Clear
 from db.store import PostgresStore
-from infra import commands, hold, ordering
-from infra.settings import Settings
+from infra import commands, erase, hold, ordering
+from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from tests.builders import genesis, protections, votes
@@ -76,6 +76,15 @@ def test_what_is_held_already_is_said_with_its_order(installed: Settings, capsys
     assert order(installed, HELD, "-n", NAMESPACE, "--reference", "case 9") == 0
     told = f"hold: {HELD} in {NAMESPACE!r} stands already: by counsel (case-3), order {protections.order_id(1)}\n"
     assert capsys.readouterr().out == told
+
+
+def test_an_erasure_of_what_is_held_ends_as_refused_and_not_as_wrong_use(
+    installed: Settings,
+) -> None:
+    asked = commands.parser().parse_args(["erase", "--memory", HELD, "-n", NAMESPACE])
+    with pytest.raises(erase.Held, match=f"nothing of it is erased: a legal hold keeps {HELD}"):
+        erase.run(installed, asked)
+    assert issubclass(erase.Held, Mendable) and not issubclass(erase.Held, SettingsError), "ends with 1, not with 2"
 
 
 def test_what_is_not_held_is_released_already(installed: Settings, capsys: pytest.CaptureFixture[str]) -> None:

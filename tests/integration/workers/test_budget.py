@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from infra import commands, genesis, supervisor
+from infra.budgets import NothingAlive
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from infra.settings import Settings
@@ -105,6 +106,15 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         foreseen = [one["memory_id"] for one in outlook["goes"]]
         assert foreseen == made[1 : 1 + len(foreseen)], "the oldest, but not what is pinned"
 
+        assert run(line, "forget", "--dry-run", "--policy", "fifo") == 0
+        shown = capsys.readouterr().out
+        assert "tokens, oldest" in shown and "score" not in shown
+        assert run(line, "forget", "--dry-run", "--policy", "worth") == 0
+        assert "score" in capsys.readouterr().out
+        for words in ((), ("--policy", "fifo"), ("--budget", "64")):
+            with pytest.raises(NothingAlive, match=f"so nothing can go; the nearest that holds something is {SPACE!r}"):
+                run(line, "forget", "--dry-run", "-n", SPACE + "s", *words)
+
         assert run(line, "forget", "--dry-run", "-n", SPACE, "--json") == 0
         (plain,) = json.loads(capsys.readouterr().out)
         assert (plain["due"], plain["beyond"], plain["forgotten"]) == (0, len(foreseen), len(foreseen))
@@ -122,7 +132,7 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         account = str(memory.explain(foreseen[0]))
         assert "because its namespace held more tokens than its budget" in account
         assert f"held {sum(weigh)} tokens of {BUDGET}; by fifo of the genesis file's policy" in account
-        assert "The nominator weighed recency" in account
+        assert "was the next to go" in account and "The nominator weighed" not in account, "fifo goes by age alone"
         assert "of what is held is too much, and 0 goes before this, ≤" in account
 
         page = memory.decisions(kinds=["evict"], policies=["fifo"], limit=len(foreseen))

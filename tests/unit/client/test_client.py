@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from memquorum.client import (
     AsyncMemory,
     Busy,
+    Held,
     Invalid,
     Memory,
     NoOutcome,
@@ -328,6 +329,17 @@ async def test_an_answer_of_another_shape_is_told_with_its_field() -> None:
         async with answering(lambda _, wrong=wrong: httpx.Response(200, json=wrong)) as memory:
             with pytest.raises(Unreachable, match=r"cannot be read: .*lines"):
                 await memory.explain("m")
+
+
+async def test_what_a_hold_keeps_is_told_from_what_cannot_be_asked() -> None:
+    told = {"error": "held", "field": None, "detail": "a legal hold keeps m"}
+    async with answering(lambda _: httpx.Response(409, json=told)) as memory:
+        with pytest.raises(Held, match="a legal hold keeps m"):
+            await memory.erase(memory_id="m")
+    async with answering(lambda _: httpx.Response(400, json=told)) as memory:
+        with pytest.raises(Invalid) as caught:
+            await memory.erase(memory_id="m")
+    assert not isinstance(caught.value, Held)
 
 
 async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:

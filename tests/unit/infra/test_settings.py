@@ -26,6 +26,14 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_pa
     assert (settings.tick_ms, settings.bootstrap, settings.clock) == (7, "environment:1", "wall")
 
 
+@pytest.mark.parametrize("name", ["tick_ms", "throwaway", "encoder", "keys_dir", "members", "bootstrap", "watch_port"])
+def test_what_is_set_to_nothing_is_what_it_is_where_nobody_says_it(tmp_path: Path, name: str) -> None:
+    Settings(run_dir=tmp_path, tick_ms=7, bootstrap="file:1", encoder="hashing", keys_dir=Path("held")).save()
+    settings = load({f"MEMQUORUM_{name.upper()}": ""}, tmp_path)
+    (tmp_path / "settings.json").unlink()
+    assert getattr(settings, name) == getattr(load({}, tmp_path), name)
+
+
 @pytest.mark.parametrize(("given", "members"), [({}, 4), ({"MEMQUORUM_MEMBERS": "100"}, 100)])
 def test_so_many_members_a_new_cluster_has(tmp_path: Path, given: dict[str, str], members: int) -> None:
     assert load(given, tmp_path).members == members

@@ -68,13 +68,23 @@ def test_the_hints_say_what_writes_and_what_destroys() -> None:
 
 def test_filters_are_those_of_a_search_and_a_list_has_more() -> None:
     search = BY_NAME["search_memories"].takes.schema["properties"]
-    assert set(Filtered.__struct_fields__) - {"namespace", "agent", "peek"} == set(search["filters"]["properties"])
+    own = {"namespace", "agent", "peek", "redact"}
+    assert set(Filtered.__struct_fields__) - own == set(search["filters"]["properties"])
     listed = BY_NAME["get_memories"].takes.schema["properties"]["filters"]["properties"]
     assert set(listed) == set(search["filters"]["properties"]) | {"subjects"}
     read = BY_NAME["search_memories"].takes.read({"query": "q", "top_k": 3, "filters": {"agents": ["ada"]}})
     assert read == {"query": "q", "k": 3, "agents": ("ada",)}
     with pytest.raises(Invalid, match="no field of filters"):
         BY_NAME["search_memories"].takes.read({"query": "q", "filters": {"agent": "ada"}})
+
+
+@pytest.mark.parametrize("name", ["search_memories", "recall_memories", "get_memories"])
+def test_what_is_read_is_masked_by_an_argument_of_its_own(name: str) -> None:
+    takes = BY_NAME[name].takes
+    arguments = takes.schema["properties"]
+    assert "redact" in arguments and "redact" not in arguments["filters"]["properties"]
+    needed = {"query": "q"} if name == "search_memories" else {}
+    assert takes.read({**needed, "redact": True})["redact"] is True
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,16 @@ def test_what_was_beyond_a_budget_says_how_its_policy_weighed_it(alive: Shard) -
     assert explain.plain(account)["votes"][0]["weighed"]["features"][0] == 500_000
 
 
+@pytest.mark.parametrize("policy", ["fifo", "lru", "random", "priority"])
+def test_what_a_policy_does_not_look_at_is_not_told(alive: Shard, policy: str) -> None:
+    weighed = Weighed(policy, 2, 5_000, 5_100, 24, "episodic", 0, (500_000, 0, 0, 0, 200_000, 0, 0), 99_999,
+                      4_166_625_000, "oldest")  # fmt: skip
+    alive.decide([replace(proposal(A, "evict"), reason="budget", weighed=weighed)], trigger="budget")
+    _, text = told(alive, A)
+    assert f"by {policy} of policy 2 it was the next to go, with its 24 tokens: oldest." in text
+    assert "The nominator weighed" not in text and "withheld" not in text
+
+
 @pytest.mark.parametrize(
     ("lot", "why", "lines"),
     [
