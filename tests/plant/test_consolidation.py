@@ -30,6 +30,7 @@ def test_a_session_that_ends_leaves_its_summary(fleet: Plant) -> None:
         explained = memory.explain(hit.memory_id)
         quotes = fleet.rows("SELECT source::text, start, finish FROM quote WHERE summary = %(i)s", i=hit.memory_id)
         assert quotes and all(f"characters {a} to {b} of {source}" in str(explained) for source, a, b in quotes)
+        assert all(line in str(explained) for line in hit.text.split("\n")), "without what the sentences say"
         source = quotes[0][0]
         assert f"sealed, since {hit.memory_id} says what is to be kept of it" in str(memory.explain(source))
 

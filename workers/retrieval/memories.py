@@ -70,10 +70,21 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
         return unknown("memory_id", told)
     genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts.configured)
     account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
-    by = account.superseded_by
-    found = None if by is None else await service.reads.memory(caller.sight(READ), by, gates)
-    winner = await _masked(service, request, found) if found else None
-    return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, genesis, winner)})
+    by, born = account.superseded_by, account.born
+    winner = None if by is None else await _read(service, request, caller, by)
+    summary = born is not None and born.summary is not None
+    text = await _read(service, request, caller, memory_id) if summary else None
+    lines = telling.lines(account, genesis, winner, text)
+    return JSONResponse({"account": accounts.plain(account), "lines": lines})
+
+
+async def _read(service: Service, request: Request, caller: Caller, memory_id: str) -> str | None:
+    """A memory's text as this reader is given it; None where it is not there, or the reader may audit alone."""
+    if READ not in caller.rights:
+        return None
+    gates = query.read_gates_of(request.query_params)
+    found = await service.reads.memory(caller.sight(READ), memory_id, gates)
+    return await _masked(service, request, found) if found else None
 
 
 async def event(service: Service, request: Request, caller: Caller) -> Response:

@@ -11,8 +11,8 @@ from msgspec import Struct
 from memquorum.core import labelling, rehearsal, triage
 from memquorum.core.budgets.items import in_words
 from memquorum.core.budgets.rules import WEIGHS
+from memquorum.core.consolidation import rendering
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
-from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
@@ -68,19 +68,21 @@ class Opens(Struct, frozen=True):
     interactions: int
 
 
-def lines(account: Account, genesis: Genesis, winner: str | None = None) -> list[str]:
+def lines(account: Account, genesis: Genesis, winner: str | None = None, text: str | None = None) -> list[str]:
     """The account, a sentence or two a line; lines of detail are indented by two or four blanks. `genesis`: the
-    configuration that the account was made with. `winner`: the text of what took its place, for whom may read it."""
-    return list(_lines(account, genesis, winner))
+    configuration that the account was made with. `winner`: the text of what took its place, `text`: of a summary
+    itself, for whom may read it."""
+    return list(_lines(account, genesis, winner, text))
 
 
-def _lines(account: Account, genesis: Genesis, winner: str | None) -> Iterator[str]:
+def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | None) -> Iterator[str]:
     yield f"Memory {account.memory_id} in {account.namespace!r}: {_headline(account)}"
     if account.born is not None:
         yield ""
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
-        yield from _made(account.born, account.sources_sent, labelling.full(Labels(account.key, account.path)))
+        slot = labelling.full(Labels(account.key, account.path))
+        yield from _made(account.born, account.sources_sent, slot, text)
         yield from _filed(account)
         if account.links:
             yield f"  Its publisher links it: {', '.join(f'{one.kind} {one.to or one.name}' for one in account.links)}."
@@ -201,13 +203,13 @@ def _filed(account: Account) -> Iterator[str]:
         yield f"  Its attributes: {', '.join(told)}."
 
 
-def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None) -> Iterator[str]:
+def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str | None) -> Iterator[str]:
     if born.source is not None:
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
         yield f"  It says again what {born.repeats} says."
     if born.summary is not None:
-        yield from _sentences(born.summary, sent)
+        yield from _sentences(born.summary, sent, text)
         if born.summary.renews is not None:
             yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
@@ -224,17 +226,22 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None) -> Iterator
         yield f"  It also named {', '.join(born.unknown)}: no such memory was alive in this namespace then."
 
 
-def _sentences(summary: Summary, sent: Sequence[SourceSent]) -> Iterator[str]:
-    """Tells of each sentence of a summary what it is from, and to whom that was sent."""
-    said = list(grouped(summary.quotes))
+def _sentences(summary: Summary, sent: Sequence[SourceSent], text: str | None) -> Iterator[str]:
+    """Tells of each sentence of a summary what it says, where its text is there to be read, what it is from, and to
+    whom that was sent."""
+    said, words = list(rendering.grouped(summary.quotes)), rendering.sentences(text or "")
     yield f"  Its {many(len(said), 'sentence')} {'is' if len(said) == 1 else 'are'} from:"
     for place, sources in enumerate(said, 1):
         of, first = _SECTIONS.get(sources[0].section, sources[0].section), sources[0]
         how = "" if first.sentence is None else f" in the words of {summary.by}"
+        head = f"    {place}. {of}{how}: "
+        if len(words) == len(said):
+            yield f"{head}{words[place - 1]}"
+            head = "       "
         for quote in sources:
             where = f"characters {quote.start} to {quote.end} of {quote.memory_id}, said at {moment(quote.at)}"
             to = ", ".join(f"{one.recipient} at {moment(one.at)}" for one in sent if one.memory_id == quote.memory_id)
-            lead = f"    {place}. {of}{how}: " if quote is first else "       and "
+            lead = head if quote is first else "       and "
             yield f"{lead}{where}{f', sent to {to}' if to else ''}"
     quoted = {quote.memory_id for quote in summary.quotes}
     for one in sent:

@@ -173,6 +173,16 @@ def test_of_each_sentence_of_a_models_summary_it_is_told_what_was_sent_to_whom(c
         f"       and characters 0 to 23 of {C}, {said}{sent}",
         f"  Of {D} it says nothing; that was sent to llm.example.org at 1970-01-01 00:00:02 UTC.",
     ]
+    # For whom may read it, with the words.
+    text = "Key facts:\nTomas measured 3.8 bar.\nRosa ordered a gasket."
+    assert telling.lines(account, GENESIS, text=text)[at + 1 : at + 6] == [
+        "    1. key fact: Tomas measured 3.8 bar.",
+        f"       characters 0 to 23 of {A}, {said}",
+        "    2. key fact in the words of openai/m@llm.example.org: Rosa ordered a gasket.",
+        f"       characters 0 to 23 of {B}, {said}{sent}",
+        f"       and characters 0 to 23 of {C}, {said}{sent}",
+    ]
+    assert telling.lines(account, GENESIS, text="Another text.") == lines, "what does not fit is not told"
 
 
 def test_its_importance_is_told_with_what_its_half_life_left(alive: Shard) -> None:
