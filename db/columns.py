@@ -71,6 +71,7 @@ def _whose(what: str) -> str:
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",
     "agent": _whose("agent"),
+    "subject": _whose("subject"),
     "session": _whose("session"),
     "type": "(%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))",
     "time": "(%(since)s::bigint IS NULL OR m.created >= %(since)s)"
@@ -108,7 +109,6 @@ _WHOLE = {
     # Bounds that an index keeps to, and in them whole segments alone.
     "branch": "(%(path)s::text IS NULL OR c.path >= %(path)s AND c.path < %(path)s || '0'"
     " AND (c.path = %(path)s OR c.path > %(path)s || '/'))",
-    "subject": _whose("subject"),
     # A condition about nothing, as of a memory of no session, is not passed either.
     "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),
 }

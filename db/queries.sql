@@ -2442,7 +2442,6 @@ WITH passed AS MATERIALIZED (
     SELECT m.id, m.created
     FROM memory m
     WHERE m.namespace = %(namespace)s AND $filters
-      AND $subject
       AND (%(behind)s::bigint IS NULL OR (m.created, m.id) > (%(behind)s, %(behind_id)s::uuid))
     ORDER BY m.created, m.id
     LIMIT %(limit)s

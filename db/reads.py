@@ -220,8 +220,8 @@ class Reads(ErasureReads):
         """The memories of a page and one more, if there is one behind it, each as `Listed` has it but for `due_at`."""
         behind, behind_id = listing.behind or (None, None)
         wanted = found_rows.filters_of(listing.filters) | {
-            "namespace": listing.namespace, "subjects": None if listing.subjects is None else list(listing.subjects),
-            "behind": behind, "behind_id": behind_id, "kept": list(KEPT), "limit": listing.limit + 1,
+            "namespace": listing.namespace, "behind": behind, "behind_id": behind_id,
+            "kept": list(KEPT), "limit": listing.limit + 1,
         }  # fmt: skip
         return [found_rows.listed(row) for row in await self._pool.ask("memories_listed", wanted, sight)]
 

@@ -22,13 +22,11 @@ from memquorum.core.api.answers import Page
 from memquorum.core.retrieval import graph
 from memquorum.core.text.plurals import many
 
-_SUBJECT = option("--subject", action="append", metavar="NAME", help="about this subject; repeatable")
 _EVERYTHING = ("short-term", "long-term", "sealed", "superseded")
 
 
 @command(
     "list",
-    _SUBJECT,
     option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
     option("--cursor", help="go on behind the page that ended with this"),
     WHAT_PASSES,
@@ -38,7 +36,7 @@ def _list(parsed: argparse.Namespace) -> int:
     """Lists the memories that pass, in the order in which they occurred. They do not count as used. --tier
     also takes sealed and superseded."""
     with opened(parsed) as memory:
-        page = memory.memories(subjects=parsed.subject, cursor=parsed.cursor, limit=parsed.limit, **only(parsed))
+        page = memory.memories(cursor=parsed.cursor, limit=parsed.limit, **only(parsed))
     if parsed.json:
         for one in page.memories:
             print(in_json(one))
@@ -56,7 +54,6 @@ def _list(parsed: argparse.Namespace) -> int:
 
 @command(
     "export",
-    _SUBJECT,
     option("-o", "--output", type=Path, metavar="FILE", help="write it there, whole or not at all (default: print it)"),
     WHAT_PASSES,
     example="memquorum export -n greenhouse --subject ada -o ada.jsonld",
@@ -64,7 +61,7 @@ def _list(parsed: argparse.Namespace) -> int:
 def _export(parsed: argparse.Namespace) -> int:
     """Writes memories and their links as one JSON-LD document: of a namespace, or about a subject. Without --tier also
     those that rest, without their text. What is erased, or only proposed, is not in it."""
-    asked = {"tiers": _EVERYTHING} | {"subjects": parsed.subject} | only(parsed)
+    asked: dict[str, Any] = {"tiers": _EVERYTHING, **only(parsed)}
     with opened(parsed) as memory, _written(parsed.output) as out:
         count = 0
         out.write('{"@context": ' + json.dumps(graph.CONTEXT) + ', "@graph": [')

@@ -310,7 +310,6 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
     async def memories(
         self,
         *,
-        subjects: Sequence[str] | None = None,
         cursor: str | None = None,
         limit: int | None = None,
         after: After = None,
@@ -318,7 +317,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
     ) -> Page:
         """The memories that pass, `limit` (100) at a time in the order of time, each with its links. No use of them.
         `cursor`: `next` of the page before. `tiers` may also be sealed and superseded. Raises Invalid."""
-        asked = {"namespace": self.namespace, "subjects": subjects, "cursor": cursor, "limit": limit, **only}
+        asked = {"namespace": self.namespace, "cursor": cursor, "limit": limit, **only}
         return await self._ask(Page, "POST", "/memories/list", json=asked, params=_after(after))
 
     async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:

@@ -31,6 +31,7 @@ _REASONS = {
     "not_found": "answer less",
     "tier": "are in another tier",
     "agent": "are other agents'",
+    "subject": "are about others",
     "session": "are of other sessions",
     "time": "are of another time",
     "type": "are of another type",
@@ -74,6 +75,7 @@ _AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen:
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
     option("--of", action="append", metavar="AGENT", help="recorded by this agent, or summed up of that; repeatable"),
+    option("--subject", action="append", metavar="NAME", help="about this subject, or summed up of such; repeatable"),
     option("--session", action="append", help="of this session, or summed up of it; repeatable"),
     option("--tier", action="append", help="short-term or long-term"),
     option("--type", action="append", help="episodic, semantic, social or task; repeatable"),
@@ -102,8 +104,8 @@ WHAT_PASSES = titled("only what passes", *_CHOICES, *_FILED, *_GATES)
 def only(parsed: argparse.Namespace) -> Only:
     """Which memories are asked, as it was said."""
     given = {
-        "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
-        "since": parsed.since, "until": parsed.until, "keys": parsed.key,
+        "agents": parsed.of, "subjects": parsed.subject, "sessions": parsed.session, "tiers": parsed.tier,
+        "types": parsed.type, "since": parsed.since, "until": parsed.until, "keys": parsed.key,
     }  # fmt: skip
     return cast(Only, {name: value for name, value in given.items() if value is not None} | filed(parsed))
 

@@ -91,12 +91,13 @@ class Filed(Gates, total=False):
 class Only(Filed, total=False):
     """Which memories are asked at all; of what is not named, all.
 
-    `keys`: filed under one of these. `agents`: who recorded it. `tiers`: short-term, long-term. `types`: episodic,
-    semantic, social, task. `since`, `until`: when it occurred, in milliseconds, from the first until before the
-    second."""
+    `keys`: filed under one of these. `agents`: who recorded it; `subjects`: who it is about. `tiers`: short-term,
+    long-term. `types`: episodic, semantic, social, task. `since`, `until`: when it occurred, in milliseconds, from the
+    first until before the second."""
 
     keys: Sequence[str] | None
     agents: Sequence[str] | None
+    subjects: Sequence[str] | None
     sessions: Sequence[str] | None
     tiers: Sequence[str] | None
     types: Sequence[str] | None

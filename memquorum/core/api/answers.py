@@ -29,9 +29,11 @@ class _Use(Carried, frozen=True, kw_only=True):
 
 
 class _Text(_Use, frozen=True, kw_only=True):
-    """`excerpt`: the text is those sentences of a summary that answer, and not the whole."""
+    """`excerpt`: the text is those sentences of a summary that answer, and not the whole. `subject`: who or what it is
+    about."""
 
     excerpt: bool = False
+    subject: str = ""
 
 
 class Remembered(_Text, frozen=True):

@@ -20,11 +20,12 @@ class Gated(Struct, frozen=True, kw_only=True):
 
 
 class Filtered(Gated, frozen=True, kw_only=True):
-    """Which memories are asked at all. `since`, `until`: milliseconds; what occurred at the second is out. `path`: what
-    is filed there or below; `keys`: under one of these. `where`: what attributes are, as {"colour": "red", "size":
-    {"$gte": 3}}."""
+    """Which memories are asked at all. `subjects`: who they are about. `since`, `until`: milliseconds; what occurred at
+    the second is out. `path`: what is filed there or below; `keys`: under one of these. `where`: what attributes are,
+    as {"colour": "red", "size": {"$gte": 3}}."""
 
     agents: tuple[str, ...] | None = None
+    subjects: tuple[str, ...] | None = None
     sessions: tuple[str, ...] | None = None
     tiers: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
@@ -38,7 +39,6 @@ class Filtered(Gated, frozen=True, kw_only=True):
 class ListRequest(Filtered, frozen=True, kw_only=True):
     """The body of a list. `cursor`: what the page before gave as `next`."""
 
-    subjects: tuple[str, ...] | None = None
     cursor: str | None = None
     limit: int | None = None
 

@@ -121,6 +121,7 @@ def let_in(filters: Filters, hit: Hit) -> bool:
     return (
         hit.tier in filters.tiers
         and (filters.agents is None or hit.agent in filters.agents)
+        and (filters.subjects is None or hit.subject in filters.subjects)
         and (filters.sessions is None or hit.session in filters.sessions)
         and (filters.types is None or hit.type in filters.types)
         and (filters.since is None or hit.occurred_at >= filters.since)

@@ -13,7 +13,6 @@ from memquorum.core import labelling, names
 from memquorum.core.api.requests import ListRequest, PathsRequest, SlotRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
-    NAMES_MAX,
     TIERS,
     BadRequest,
     Filters,
@@ -39,7 +38,6 @@ class Listing(Struct, frozen=True):
     namespace: str
     filters: Filters
     limit: int
-    subjects: tuple[str, ...] | None = None
     behind: tuple[int, str] | None = None
     redact: bool = False
 
@@ -74,13 +72,10 @@ def read_list(body: bytes, bounds: Bounds = DEFAULTS) -> Listing:
     tiers = TIERS if asked.tiers is None else asked.tiers
     if not tiers or not set(tiers) <= set(KEPT):
         raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(KEPT)}")
-    if asked.subjects is not None and not 1 <= len(asked.subjects) <= NAMES_MAX:
-        raise BadRequest("out_of_range", "subjects", f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
     return Listing(
         namespace=read_namespace(asked.namespace),
         filters=replace(read_filters(replace(asked, tiers=None)), tiers=tiers),
         limit=read_number("limit", asked.limit, 1, bounds.listed_most, min(LIMIT_DEFAULT, bounds.listed_most)),
-        subjects=asked.subjects and tuple(read_name("subjects", one) for one in asked.subjects),
         behind=None if asked.cursor is None else _read_cursor(asked.cursor),
         redact=bool(asked.redact),
     )

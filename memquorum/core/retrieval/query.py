@@ -55,6 +55,7 @@ class Filters(Struct, frozen=True):
 
     tiers: tuple[str, ...] = TIERS
     agents: tuple[str, ...] | None = None
+    subjects: tuple[str, ...] | None = None
     sessions: tuple[str, ...] | None = None
     since: int | None = None
     until: int | None = None
@@ -156,6 +157,7 @@ def read_filters(asked: Filtered) -> Filters:
         read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
         tiers=tiers,
         agents=_names("agents", asked.agents, read_name),
+        subjects=_names("subjects", asked.subjects, read_name),
         sessions=_names("sessions", asked.sessions, read_name),
         since=asked.since,
         until=asked.until,

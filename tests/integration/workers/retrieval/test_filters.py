@@ -45,6 +45,7 @@ OPEN = [0, 1, 2, 3, 6]  # given to who names no purpose
         (Filters(jurisdictions=("DE", "FR"), purpose="billing"), [0, 1, 2, 3, 4, 6], {"purpose": 1, "jurisdiction": 1}),
         (Filters(jurisdictions=("US-CA", "DE"), purpose="billing"), [0, 1, 2, 3, 4, 6, 7], {"purpose": 1}),
         (Filters(agents=("bob",), sensitivity_max=300_000), [], {"agent": 7, "sensitivity": 1}),
+        (Filters(subjects=("bob", "eve")), [3], {"subject": 7}),
     ],
 )
 async def test_what_passes_is_ranked_and_what_does_not_is_counted(
@@ -58,7 +59,7 @@ async def test_what_passes_is_ranked_and_what_does_not_is_counted(
     vector = ENCODER.encode(["tank"])[0]
     hits = await reads.search(SIGHT, SPACE, ENCODER.name, vector, 10, filters=filters)
     assert sorted(ids.index(hit.memory_id) for hit in hits) == passing
-    if filters.agents is None and filters.types is None:  # by id nothing but the gates is asked for
+    if filters.agents is filters.types is filters.subjects is None:  # by id nothing but the gates is asked for
         shown = [await reads.memory(SIGHT, memory_id, filters) for memory_id in ids]
         told = [await reads.facts(SIGHT, CODEC, memory_id, filters) for memory_id in ids]
         for found in (shown, told):

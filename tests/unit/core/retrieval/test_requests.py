@@ -38,8 +38,10 @@ def test_a_recall_from_a_goal_begins_at_more_of_what_it_needs() -> None:
 
 
 def test_filters() -> None:
-    asked = GOOD | {"agents": ["ann", "bob"], "sessions": ["s1"], "tiers": ["long-term"], "since": 1, "until": 9}
-    assert requests.read_retrieve(body(asked)).filters == Filters(("long-term",), ("ann", "bob"), ("s1",), 1, 9)
+    few = {"agents": ["ann", "bob"], "subjects": ["eve"], "sessions": ["s1"], "tiers": ["long-term"]}
+    asked = GOOD | few | {"since": 1, "until": 9}
+    wanted = Filters(("long-term",), ("ann", "bob"), ("eve",), ("s1",), 1, 9)
+    assert requests.read_retrieve(body(asked)).filters == wanted
 
 
 def test_filters_of_what_a_memory_may_be_used_for() -> None:

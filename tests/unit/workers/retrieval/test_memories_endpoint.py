@@ -40,7 +40,7 @@ def test_what_is_asked_for_is_asked_of_the_store(service: Any) -> None:
     assert ask(client, tiers=["sealed"], subjects=["ada"], sessions=["s"], cursor=PLACE).status_code == 200
     store: Store = service.reads
     (asked,) = store.listings
-    assert (asked.filters.tiers, asked.subjects, asked.filters.sessions) == (("sealed",), ("ada",), ("s",))
+    assert (asked.filters.tiers, asked.filters.subjects, asked.filters.sessions) == (("sealed",), ("ada",), ("s",))
     assert (asked.behind, asked.limit) == ((1, HERS), 100)
 
 
