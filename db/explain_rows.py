@@ -21,6 +21,7 @@ from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import (
+    BORN,
     Anew,
     Erasing,
     Facts,
@@ -65,7 +66,7 @@ def load(
         connection.execute(QUERIES["sight"], {"namespaces": sight.text})
     memory = connection.execute(QUERIES["memories"], wanted).fetchone()
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
-    born = next((note for note in notes if note[3] in ("stored", "drafted", "dropped")), None)
+    born = next((note for note in notes if note[3] in BORN), None)
     # Whoever publishes an access may name any id in it, another tenant's too: that alone is nothing to account for.
     found = TABLES[Memory].row(memory) if memory else None
     if found is not None:
@@ -158,7 +159,7 @@ def _fillers(connection: psycopg.Connection, codec: Codec, memory: Memory | None
     name = "explain_filled_by" if memory.tier == SUPERSEDED else "explain_fillers"
     entries = [codec.decode_as(JournalEntry, data) for (data,) in connection.execute(QUERIES[name], wanted)]
     return tuple(
-        Filled(entry.memory_id or "", entry.as_of, entry.seq)
+        Filled(entry.memory_id or "", entry.as_of, entry.seq, entry.effect == "cleared")
         for entry in entries
         if memory.id in codec.decode_as(Stored, entry.detail).superseded
     )

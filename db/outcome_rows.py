@@ -11,6 +11,7 @@ from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
 from memquorum.core.records import JournalEntry, Link, Stored
 from memquorum.ports import StoreUnavailable
+from memquorum.schema_files import shared_codec
 
 Event = tuple[str, str]
 """Its namespace and its id."""
@@ -31,9 +32,20 @@ def asked(events: Sequence[Event]) -> dict[str, Any]:
 def found(rows: Iterable[tuple[Any, ...]]) -> dict[Event, dict[str, Any]]:
     """The events that have an outcome; `erased` of an episode that an order took since."""
     return {
-        (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
-        for namespace, event_id, shard, outcome, memory_id, seq in rows
-    }
+        (namespace, event_id): {
+            "outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq, **_cleared(entry)
+        }
+        for namespace, event_id, shard, outcome, memory_id, seq, entry in rows
+    }  # fmt: skip
+
+
+def _cleared(entry: bytes | None) -> dict[str, list[str]]:
+    """What a write of nothing took away, and what stays in its slot."""
+    if entry is None:
+        return {"hidden": [], "stays": []}
+    codec = shared_codec()
+    told = codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
+    return {"hidden": list(told.superseded), "stays": list(told.contradicts)}
 
 
 def nowhere(codec: Codec, rows: Iterable[tuple[bytes, Sequence[str]]]) -> tuple[Link, ...]:

@@ -267,9 +267,11 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace,
 
 -- :name became
 -- What became of events, by namespace, event id and the episode's own memory id: `erased` where an order took the episode, whatever it
--- was before.
+-- was before. Of a write of nothing its entry, which tells what it took away.
 SELECT e.namespace, e.event_id, e.shard, CASE WHEN x.memory_id IS NULL THEN e.outcome ELSE 'erased' END,
-    e.memory_id::text, coalesce(x.seq, e.seq)
+    e.memory_id::text, coalesce(x.seq, e.seq),
+    CASE WHEN e.outcome IN ('cleared', 'contested') AND x.memory_id IS NULL
+        THEN (SELECT j.entry FROM journal j WHERE j.shard = e.shard AND j.seq = e.seq) END
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[], %(ids)s::uuid[]) AS wanted (namespace, event_id, id)
     USING (namespace, event_id)
@@ -910,7 +912,7 @@ SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
 FROM (
     SELECT shard, entry FROM journal
-    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'cleared', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'rehearsed', 'lapsed')
     ORDER BY shard, seq LIMIT 1
 ) j
@@ -1643,7 +1645,7 @@ LIMIT 1
 -- What the journal says of one memory: its birth, its encodings, its latest rehearsals and uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
- WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'drafted', 'dropped')
+ WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'drafted', 'dropped', 'cleared')
  ORDER BY seq DESC
  LIMIT 1)
 UNION ALL
@@ -1667,21 +1669,29 @@ UNION ALL
 ORDER BY seq
 
 -- :name explain_filled_by
--- What took a memory's place in its slot: the entry that changed it last stored another.
+-- What took a memory's place in its slot, or cleared it: the entry that changed it last.
 SELECT j.entry
 FROM memory m
 JOIN journal j ON j.shard = m.shard AND j.seq = m.seq
-WHERE m.id = %(id)s::uuid AND m.tier = 'superseded' AND j.effect = 'stored' AND j.memory_id <> m.id
+WHERE m.id = %(id)s::uuid AND m.tier = 'superseded' AND j.effect IN ('stored', 'cleared') AND j.memory_id <> m.id
 
 -- :name explain_fillers
--- What filled a memory's slot as well. Which of them took its place, the entries say.
-SELECT j.entry
-FROM memory m
-JOIN memory other ON other.namespace = m.namespace AND other.slot = m.slot AND other.id <> m.id
-JOIN journal j ON j.memory_id = other.id AND j.effect = 'stored'
-WHERE m.id = %(id)s::uuid
-ORDER BY j.seq DESC
-LIMIT %(limit)s
+-- What filled a memory's slot as well, and what cleared slots of its namespace. Which of them took its place, the
+-- entries say.
+(SELECT j.entry
+ FROM memory m
+ JOIN memory other ON other.namespace = m.namespace AND other.slot = m.slot AND other.id <> m.id
+ JOIN journal j ON j.memory_id = other.id AND j.effect = 'stored'
+ WHERE m.id = %(id)s::uuid
+ ORDER BY j.seq DESC
+ LIMIT %(limit)s)
+UNION ALL
+(SELECT j.entry
+ FROM memory m
+ JOIN journal j ON j.namespace = m.namespace AND j.effect = 'cleared'
+ WHERE m.id = %(id)s::uuid
+ ORDER BY j.seq DESC
+ LIMIT %(limit)s)
 
 -- :name explain_content
 -- The content of a memory, while it is there; the account says its length and the kinds of what it holds, and no more.

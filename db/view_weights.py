@@ -51,6 +51,11 @@ class ViewWeights:
         another agent's, too."""
         self._connected().execute(sql.GIVES_WAY, (namespace, slot, memory_id, agent, granted, created))
 
+    def empties(self, memory_id: str, namespace: str, slot: str, *, agent: str, created: int, granted: bool) -> None:
+        """A write of nothing takes from its slot what a memory would. What is delivered twice changes nothing."""
+        if self._connected().execute(sql.KEEP_ID, (memory_id, None)).rowcount == 1:
+            self.fills(memory_id, namespace, slot, agent=agent, created=created, granted=granted)
+
     def moved(self, namespace: str, tiers: Mapping[str, str]) -> None:
         """It was decided in which tiers memories are alive."""
         rows = [(tier, namespace, memory_id) for memory_id, tier in tiers.items() if tier in ALIVE]

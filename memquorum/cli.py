@@ -19,7 +19,7 @@ from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, OK, UNREAC
 _CLIENT = "memquorum.client."
 # Command → the module that declares it.
 WHERE = {
-    **dict.fromkeys(("publish", "key"), _CLIENT + "publishing"),
+    **dict.fromkeys(("publish", "clear", "key"), _CLIENT + "publishing"),
     **dict.fromkeys(("end-session", "session"), _CLIENT + "sessions"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     **dict.fromkeys(("list", "export"), _CLIENT + "listing"),

@@ -88,7 +88,8 @@ class Recall:
             record = self._codec.decode(value)
         except DecodeError:
             return None
-        return record if isinstance(record, EpisodeAccepted) and record.summary is None else None
+        lived = isinstance(record, EpisodeAccepted) and record.summary is None and not record.clears
+        return record if lived else None
 
     def _last(self, episodes: Sequence[EpisodeAccepted]) -> list[EpisodeAccepted]:
         """Keeps of each agent as many as its buffer holds."""

@@ -34,6 +34,7 @@ from memquorum.core.policy import LearnedPolicy, Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, OrderAccepted
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
+    CLEARED,
     FAILED,
     STORED,
     UNREADABLE,
@@ -61,6 +62,7 @@ from streams.worths import Weighed, Worths
 log = logging.getLogger(__name__)
 
 DESTROYED = "none: key destroyed"
+NO_TEXT = "none: no text"
 # Over all namespaces, 384 dimensions each, texts counted in vectors: some 300 MB. Beyond it the namespace least lately
 # active is dropped and drawn from the journal again when it acts.
 _VECTORS_MAX = 200_000
@@ -199,10 +201,14 @@ class Salience:
             return None
         if isinstance(record, OrderAccepted) and record.kind == ERASURE.name and erased is not None:
             erased.add((arrival.partition, record.namespace))
-        return _Case(arrival, record) if isinstance(record, EpisodeAccepted) else None
+        if not isinstance(record, EpisodeAccepted):
+            return None
+        # What says nothing is not judged: whoever applies it knows what fills its slot.
+        return _Case(arrival, record, outcome=CLEARED, failure=NO_TEXT) if record.clears else _Case(arrival, record)
 
-    def _open(self, cases: Sequence[_Case]) -> None:
-        """Fills in keys and texts."""
+    def _open(self, all_cases: Sequence[_Case]) -> None:
+        """Fills in keys and texts of what has an outcome only by them."""
+        cases = [case for case in all_cases if case.outcome is None]
         if not cases:
             return
         keys = keys_of(self._vault, {case.accepted.memory_id for case in cases})

@@ -72,7 +72,7 @@ def said(log: Iterable[Record], memory: str) -> str | None:
         if isinstance(record, EpisodeRecorded) and record.event_id is not None:
             found = ids.memory_id(record.namespace or ids.DEFAULT_NAMESPACE, record.event_id)
             if found == memory:
-                flat = " ".join(record.content.split())
+                flat = " ".join((record.content or "").split())
                 return flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}..."
     return None
 

@@ -1,17 +1,18 @@
-"""What a client asks of paths and keys: what fills a slot, and which paths there are."""
+"""What a client does with paths and keys: what fills a slot, that nothing is to fill it, and which paths there are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, Unpack
 
-from memquorum.client.values import Filed, Gates, Receipt
+from memquorum.client.values import Clearing, Filed, Gates, Receipt
 from memquorum.core.api.answers import Paths, Shown
 
 T = TypeVar("T")
 
 
 class Filing:
-    """What a client asks of paths and keys. No use of a memory."""
+    """What a client does with paths and keys. No use of a memory."""
 
     @property
     def namespace(self) -> str:
@@ -20,6 +21,26 @@ class Filing:
 
     async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
         raise NotImplementedError
+
+    async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Adds many, in order, confirmed together."""
+        raise NotImplementedError
+
+    async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
+        """The receipt with its outcome."""
+        raise NotImplementedError
+
+    async def clear(
+        self, key: str, path: str | None = None, *, wait: bool = False, timeout: float = 30.0, **said: Unpack[Clearing]
+    ) -> Receipt:
+        """Clears a slot: what this agent wrote under the key at that path is served no more; a vote can restore it, and
+        only `erase` destroys it. What members have promoted, what is pinned, and what another agent wrote stays until
+        they vote on it: the outcome is then `contested`. An empty slot is no error: `empty`.
+
+        `said`: of the write itself, as `subject` and `session`; it says nothing else. Raises what `add` raises.
+        """
+        (receipt,) = await self.add_all([{**said, "explicit": True, "clears": True, "key": key, "path": path}])
+        return await self.outcome(receipt, timeout) if wait else receipt
 
     async def slot(
         self, key: str, path: str | None = None, *, after: Receipt | str | None = None, **gates: Unpack[Gates]

@@ -156,8 +156,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
                 await asyncio.sleep(min(_AGAIN_S, left))
                 continue
             if found.outcome is not None:
-                holder = found.memory_id or receipt.memory_id
-                return replace(receipt, outcome=found.outcome, memory_id=holder, nowhere=found.nowhere)
+                return _ended(receipt, found)
         raise NoOutcome(receipt, timeout) from last
 
     async def search(
@@ -414,6 +413,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Asking):
                 f"({error or type(error).__name__})"
             ) from error
         return wire.body(answer, kind)
+
+
+def _ended(receipt: Receipt, found: Became) -> Receipt:
+    """The receipt with what became of what was published."""
+    holder = found.memory_id or receipt.memory_id
+    return replace(
+        receipt, outcome=found.outcome, memory_id=holder, nowhere=found.nowhere, hidden=found.hidden, stays=found.stays
+    )
 
 
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:

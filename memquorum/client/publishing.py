@@ -1,4 +1,4 @@
-"""The commands that publish: `publish`, and `key`, which makes what `publish --sign` signs with."""
+"""The commands that publish: `publish`, `clear`, and `key`, which makes what `publish --sign` signs with."""
 
 from __future__ import annotations
 
@@ -167,6 +167,36 @@ def _episodes(texts: Sequence[str], stdin: TextIO, common: dict[str, Any]) -> It
 def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
     while batch := list(islice(items, _BATCH)):
         yield batch
+
+
+@command(
+    "clear",
+    option("key", metavar="KEY", help="the slot, as in dietary; with --path, the one there"),
+    option("--path", help="where it is filed below the namespace, as in users/ada/notes"),
+    option("--subject", help="whom the slot is about, for an erasure (default: the agent)"),
+    option("-w", "--wait", action="store_true", help="until it is so, and say what became of it"),
+    option("--timeout", type=seconds, default=30.0, metavar="S", help="with --wait (default: 30)"),
+    example="memquorum clear -n greenhouse -a planner dietary --path users/ada --wait",
+)
+def _clear(parsed: argparse.Namespace) -> int:
+    """Clears a slot: what the agent wrote under KEY is served no more. Members can restore it by a vote; only an
+    erasure destroys it."""
+    about = {} if parsed.subject is None else {"subject": parsed.subject}
+    with opened(parsed) as memory:
+        found = memory.clear(parsed.key, parsed.path, wait=parsed.wait, timeout=parsed.timeout, **about)
+    if parsed.json:
+        print(in_json(to_builtins(found) | {"token": found.token}))
+    else:
+        print("\n".join(_cleared(found)))
+    return FAILED if found.outcome in _LOST else OK
+
+
+def _cleared(receipt: Receipt) -> Iterator[str]:
+    yield f"{receipt.outcome or 'published'}  event {receipt.event_id}"
+    for memory_id in receipt.hidden:
+        yield f"  {memory_id} is served no more; `memquorum restore {memory_id}` asks for it back"
+    for memory_id in receipt.stays:
+        yield f"  {memory_id} stays: `memquorum forget {memory_id}` has the members vote on it"
 
 
 @command("key", option("file", type=Path, metavar="FILE", help="a new file"), example="memquorum key planner.key")

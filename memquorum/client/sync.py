@@ -80,6 +80,7 @@ class Memory:
 
     add = _same(AsyncMemory.add)
     add_all = _same(AsyncMemory.add_all)
+    clear = _same(AsyncMemory.clear)
     outcome = _same(AsyncMemory.outcome)
     event = _same(AsyncMemory.event)
     access = _same(AsyncMemory.access)

@@ -19,6 +19,9 @@ class Receipt:
     where its key was destroyed meanwhile; failed where it could not be encoded or judged: its dead letter brings it
     back (`dlq replay`), and then its outcome is another. None if nobody waited. `nowhere`: the links of what was stored
     to no memory that was alive in its namespace then; they are none.
+
+    Of what clears a slot: cleared; empty where nothing filled it; contested where something fills it still. `hidden`:
+    the memories that it took away; `stays`: those that only a vote can take.
     """
 
     namespace: str
@@ -26,6 +29,8 @@ class Receipt:
     memory_id: str
     outcome: str | None = None
     nowhere: tuple[Link, ...] = ()
+    hidden: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
 
     @property
     def token(self) -> str:
@@ -37,7 +42,8 @@ class Episode(TypedDict, total=False):
     """What may be said of an episode beside its content.
 
     `links`: what it is linked with, each as `{"kind": "requires", "to": ID}` or `{"kind": "isA", "name": "pump"}`.
-    `key`, with `explicit`: with `path` the slot that it fills. `path`: where it is filed, as in users/ada/notes.
+    `key`, with `explicit`: with `path` the slot that it fills; `clears`: that nothing is to fill it, instead of a
+    content. `path`: where it is filed, as in users/ada/notes.
     `attributes`: a small JSON object. `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's.
     One `event_id` is one episode.
     """
@@ -48,6 +54,7 @@ class Episode(TypedDict, total=False):
     source: str | None
     explicit: bool
     key: str | None
+    clears: bool
     path: str | None
     attributes: Mapping[str, Any] | None
     derives_from: Sequence[str] | None
@@ -60,6 +67,19 @@ class Episode(TypedDict, total=False):
     reward: float | None
     confidence: float | None
     uncertainty: float | None
+    event_id: str | None
+    occurred_at: int | None
+    agent: str | None
+    namespace: str | None
+
+
+class Clearing(TypedDict, total=False):
+    """What may be said of a write of nothing. `subject`: whom the slot is about, so that an erasure takes this too."""
+
+    session: str | None
+    role: str | None
+    subject: str | None
+    source: str | None
     event_id: str | None
     occurred_at: int | None
     agent: str | None

@@ -43,7 +43,7 @@ def fault(
     record = intake.recorded(codec, value)
     if not isinstance(record, EpisodeRecorded):
         return "what was signed is no episode"
-    said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, record.content)
+    said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, record.content or "")
     if said != (namespace, agent, text):
         return "what was signed says something else"
     event_id = record.event_id if record.event_id is not None else ids.signed_event_id(topics.EPISODES, value)

@@ -17,6 +17,7 @@ What a record may hold:
   `memory_ids`: up to 1,000.
 - `links`: up to 16, each of a kind, to a memory or to a name (`core.linking`).
 - `key`, `supersedes`: with `explicit` alone.
+- `clears`: with `explicit` and `key`, and without `content`, which everything else needs.
 - `path`, `attributes`: see `core.labelling`; in JSON attributes are an object.
 - `vector`: numbers of a vector of unit length.
 - `summary`: of the agent `consolidator` alone, signed with its key.
@@ -201,6 +202,8 @@ def suggesting(intent: Intent | Refusal, weights: Weights) -> Intent | Refusal:
     """
     if not isinstance(intent, EpisodeIntent) or intent.sensitivity_ppm is not None or intent.summary is not None:
         return intent
+    if intent.clears:
+        return intent
     found = suggested_ppm(intent.content, intent.purposes, intent.jurisdiction, weights)
     return intent if found is None else replace(intent, sensitivity_ppm=found, suggested=RULES)
 
@@ -297,9 +300,7 @@ def _intent(record: Published, origin: Origin, clock: _Clock) -> _Said:
 
 
 def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeIntent:
-    if (record.key is not None or record.supersedes) and not record.explicit:
-        told = "what takes a place is said on purpose: send explicit: true with key or supersedes"
-        raise _Refused(Reason.MISSING_FIELD, "explicit", told)
+    _check_purpose(record)
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
     agent = _name("agent", record.agent)
@@ -317,7 +318,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         agent=agent,
         subject=agent if record.subject is None else _name("subject", record.subject),
         occurred_at=clock.time("occurred_at", record.occurred_at),
-        content=_text("content", record.content),
+        content="" if record.content is None else _text("content", record.content),
         derives_from=_memories("derives_from", record.derives_from, PARENTS_MAX),
         supersedes=supersedes,
         links=links,
@@ -327,6 +328,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         purposes=tuple(sorted(set(record.purposes))),
         jurisdiction=record.jurisdiction,
         summary=None if record.summary is None else _quoting(record.summary),
+        clears=record.clears,
         **said,
     )
     try:
@@ -334,6 +336,28 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     except facets.BadFacet as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
     return intent
+
+
+def _check_purpose(record: EpisodeRecorded) -> None:
+    """What takes a place, or leaves it empty, is said on purpose: a field that was forgotten takes nothing away."""
+    if (record.key is not None or record.supersedes or record.clears) and not record.explicit:
+        told = "what takes a place is said on purpose: send explicit: true with key or supersedes"
+        raise _Refused(Reason.MISSING_FIELD, "explicit", told)
+    if not record.clears:
+        if record.content is None:
+            told = "say what happened; what is to empty a slot says clears: true with key and explicit: true"
+            raise _Refused(Reason.MISSING_FIELD, "content", told)
+        return
+    if record.key is None:
+        raise _Refused(Reason.MISSING_FIELD, "key", "clears empties a slot: send its key, and its path if it has one")
+    for name in _SAYING:
+        if getattr(record, name):
+            told = "what clears a slot says nothing: leave it out, or leave out clears"
+            raise _Refused(Reason.TOO_MANY, name, told)
+
+
+_SAYING = ("content", "attributes", "derives_from", "supersedes", "links", "summary")
+"""Fields by which an episode says something, or is bound to a memory."""
 
 
 def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAccepted:

@@ -35,6 +35,8 @@ Vector = NDArray[np.float32]
 STORED, REINFORCED, BELOW_THRESHOLD = "stored", "reinforced", "below_threshold"
 REMEMBERED = (STORED, REINFORCED)
 """The outcomes after which a memory holds what the episode said."""
+CLEARED = "cleared"
+"""The outcome of a write of nothing, of which there is nothing to judge: whoever applies it says what it cleared."""
 UNREADABLE, FAILED = "unreadable", "failed"
 """What was not judged: it could not be opened any more; it could not be encoded or judged, and may be tried again."""
 

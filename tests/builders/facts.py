@@ -24,7 +24,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed | Rehearsed):
             notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
         if isinstance(detail, Stored) and wanted in detail.superseded:
-            filled.append(Filled(entry.memory_id, entry.as_of, entry.seq))
+            filled.append(Filled(entry.memory_id, entry.as_of, entry.seq, entry.effect == "cleared"))
         if isinstance(detail, Decided):
             for at, result in enumerate(detail.results):
                 if wanted in result.memory_ids:

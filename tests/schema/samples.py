@@ -21,13 +21,13 @@ SAID: dict[str, Any] = CARRIED | {
     "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "supersedes": (MEMORY,),
     "links": (r.Link("requires", OTHER), r.Link("isA")), "slot": "5f" * 16, "label": "6e" * 16,
     "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
-    "granted": "9fd12932bb0c", "suggested": "patterns-1", "summary": SUMMARY,
+    "granted": "9fd12932bb0c", "suggested": "patterns-1", "summary": SUMMARY, "clears": True,
 }  # fmt: skip
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
                       0.1, (OTHER,), (MEMORY,), (r.Link("friendOf", name="marta"),),
                       "semantic", 0.7, ("billing", "support"), "DE", "valves/3", "plant/valves", "{}",
-                      SUMMARY, **CARRIED),
+                      SUMMARY, True, **CARRIED),
     r.SessionEnded("s1", "planner", "greenhouse", "x1", 1_750_000_000_000),
     r.SessionClosed("x1", 1, "greenhouse", "planner", "s1", 1_750_000_000_000, "ended", 12),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),

@@ -365,15 +365,16 @@ class Line:
 
 def needed(batch: Batch, genesis: Genesis) -> list[str]:
     """The vault's ids of the keys that it takes to read a batch: with the memories', of namespaces where agents sign
-    which slot they fill, and in that of others nobody asks."""
-    spaces = {
-        ids.space_key_id(item.record.namespace)
+    which slot they fill, and in that of others nobody asks. So it is with what clears one."""
+    filling = [
+        item.record
         for item in batch.items
         if isinstance(item.record, EpisodeAccepted)
         and item.record.slot is not None
         and item.record.namespace in genesis.signed
-    }
-    return [*batch.sealed(), *sorted(spaces)]
+    ]
+    spaces = {ids.space_key_id(record.namespace) for record in filling}
+    return [*batch.sealed(), *(record.memory_id for record in filling if record.clears), *sorted(spaces)]
 
 
 def opened(item: Item, key: bytes | None) -> Clear | None:

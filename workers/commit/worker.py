@@ -399,7 +399,7 @@ class _Session:
                 if isinstance(item.record, EpisodeAccepted) and item.record.memory_id not in found:
                     key = keys.get(item.record.memory_id)
                     found[item.record.memory_id] = read = opened(item, key)
-                    if read is not None and not _meant(codec, genesis, item.record, read.text, keys):
+                    if not _meant(codec, genesis, item.record, read, keys):
                         batch.unproven.add(item.record.memory_id)
         clear = {memory_id: content for memory_id, content in found.items() if content is not None}
         return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
@@ -464,13 +464,20 @@ class _Session:
             self._noted_at = now
 
 
-def _meant(codec: Codec, genesis: Genesis, record: EpisodeAccepted, text: str, keys: Mapping[str, bytes]) -> bool:
-    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign. `keys`:
-    the memory's, and where it has to the namespace's."""
-    if record.granted is not None and record.namespace in genesis.signed:
+def _meant(
+    codec: Codec, genesis: Genesis, record: EpisodeAccepted, read: Clear | None, keys: Mapping[str, bytes]
+) -> bool:
+    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign. What
+    cannot be read and says something supersedes nothing anyway. `keys`: the memory's, and where it has to the
+    namespace's."""
+    text = "" if record.clears else None if read is None else read.text
+    if text is None or record.namespace not in genesis.signed:
+        return True
+    key = keys.get(record.memory_id)
+    if record.granted is not None or key is None:
         return False
     return meant(
         codec, genesis, memory_id=record.memory_id, namespace=record.namespace, agent=record.agent, text=text,
-        sealed=record.sealed_signed, key=keys[record.memory_id], marks=marks(record),
+        sealed=record.sealed_signed, key=key, marks=marks(record),
         space=keys.get(ids.space_key_id(record.namespace)),
     )  # fmt: skip

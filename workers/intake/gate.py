@@ -54,15 +54,16 @@ class Gate:
         """The answer, or why its episode stays outside all the same. `size`: bytes of the record."""
         if not isinstance(answer, EpisodeIntent):
             return answer
-        # First: what finds no room is to cost nothing of the minute. What was let in before needs none.
-        known = self._quota.repeats(answer.memory_id)
+        # First: what finds no room is to cost nothing of the minute. What was let in before needs none, nor does what
+        # becomes no memory.
+        known = answer.clears or self._quota.repeats(answer.memory_id)
         full = self._stocktaking.full(answer.namespace) if self._stocktaking and not known else None
         if full is not None:
             return Refusal(Reason.OVER_QUOTA, "namespace", _no_room(full))
         size = min(size, intake.RECORD_BYTES_MAX)
         over = self._quota.take(answer.namespace, answer.memory_id, size, now_ms)
         if over is None:
-            if self._stocktaking:
+            if self._stocktaking and not answer.clears:
                 self._stocktaking.stock.take(answer.namespace)
             return answer
         told = answer.namespace in self._refused
@@ -75,10 +76,10 @@ class Gate:
             self._tell()
         return Refusal(Reason.OVER_QUOTA, "namespace", _detail(over))
 
-    def forgotten(self, namespace: str) -> None:
+    def forgotten(self, episode: EpisodeIntent) -> None:
         """An episode that passed is not written after all: its key was destroyed."""
-        if self._stocktaking:
-            self._stocktaking.stock.give_back(namespace)
+        if self._stocktaking and not episode.clears:
+            self._stocktaking.stock.give_back(episode.namespace)
 
     def placed(self, namespace: str, shard: int, offset: int) -> None:
         """An episode that passed stands in the accepted stream."""

@@ -199,5 +199,5 @@ class Backlog:
                 episode = self._codec.decode(record.data)
             except DecodeError:
                 continue
-            if isinstance(episode, EpisodeAccepted):
+            if isinstance(episode, EpisodeAccepted) and not episode.clears:
                 yield episode.namespace, shard, record.offset

@@ -348,7 +348,7 @@ class Intake:
             if record is not None:
                 self._accept(record, hop)
             elif isinstance(answer, EpisodeIntent):
-                self._gate.forgotten(answer.namespace)
+                self._gate.forgotten(answer)
                 self._refuse(message, origin, _FORGOTTEN, keys, hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
@@ -361,7 +361,7 @@ class Intake:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
         topic = _TOPICS.get(type(record), topics.ACCEPTED)
         parent = hop.send(topic, shard, event_id)
-        told = self._placed if isinstance(record, EpisodeAccepted) else None
+        told = self._placed if isinstance(record, EpisodeAccepted) and not record.clears else None
         self._produce(topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told)
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:

@@ -209,6 +209,9 @@ class Walk:
             self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
+        if episode.clears:
+            self._empty(episode)
+            return
         if scored.sealed_embedding is None:  # below the threshold
             self._weigh(scored)
             return
@@ -270,6 +273,14 @@ class Walk:
         if slot is not None:
             weights.fills(
                 episode.memory_id, episode.namespace, slot,
+                agent=episode.agent, created=episode.occurred_at, granted=episode.granted is not None,
+            )  # fmt: skip
+
+    def _empty(self, episode: EpisodeAccepted) -> None:
+        """A write of nothing: what gives way in its slot weighs nothing any more."""
+        if episode.slot is not None and episode.explicit:
+            self._view.weights.empties(
+                episode.memory_id, episode.namespace, episode.slot,
                 agent=episode.agent, created=episode.occurred_at, granted=episode.granted is not None,
             )  # fmt: skip
 

@@ -25,7 +25,14 @@ from memquorum.ports import Candidate
 from workers.retrieval.answers import Told, unknown
 from workers.retrieval.service import Service
 
-_NOTHING = {"outcome": None, "memory_id": None, "shard": None, "journal_seq": None}
+_NOTHING: dict[str, Any] = {
+    "outcome": None,
+    "memory_id": None,
+    "shard": None,
+    "journal_seq": None,
+    "hidden": [],
+    "stays": [],
+}
 
 
 async def memory(service: Service, request: Request, caller: Caller) -> Response:

@@ -7,6 +7,7 @@ import asyncio
 import json
 import uuid
 
+from msgspec.structs import asdict
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,6 +15,7 @@ from memquorum import topics
 from memquorum.core import intake, labelling
 from memquorum.core.access import PUBLISH, READ, Caller, covers
 from memquorum.core.api.answers import Ended, Published
+from memquorum.core.api.requests import ClearRequest
 from memquorum.core.identity import grants
 from memquorum.core.ids import shard_of
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
@@ -29,7 +31,18 @@ _UNSIGNED = "this namespace takes signed records alone, which the agent itself p
 
 async def publish(service: Service, request: Request, caller: Caller) -> Response:
     """Publishes what happened: Kafka has it then, and `/events` tells what becomes of it."""
-    data, intent = _checked(service, await body(request, service.bounds))
+    return await _publish(service, request, caller, await body(request, service.bounds))
+
+
+async def clear(service: Service, request: Request, caller: Caller) -> Response:
+    """Clears a slot: what the agent wrote there is served no more, and can be restored."""
+    asked = query.read_body(await body(request, service.bounds), ClearRequest)
+    said = {name: value for name, value in asdict(asked).items() if value is not None}
+    return await _publish(service, request, caller, json.dumps(said | {"explicit": True, "clears": True}).encode())
+
+
+async def _publish(service: Service, request: Request, caller: Caller, said: bytes) -> Response:
+    data, intent = _checked(service, said)
     _check_right(service, caller, intent.namespace)
     with tracing.joined(request.headers.get(tracing.HEADER)):
         await service.publish(intent, data, _granted(service, intent, data, caller))

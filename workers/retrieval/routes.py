@@ -48,7 +48,7 @@ async def openapi(_: Service, __: Request, ___: Caller) -> Response:
 _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
-        search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish,
+        search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, publishing.clear,
         publishing.end_session, publishing.session, listing.memories, listing.slot, listing.paths, memories.memory,
         memories.explain, memories.event, decisions.decisions, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,

@@ -32,7 +32,7 @@ CREATE TABLE event (
     namespace text   NOT NULL,
     event_id  text   NOT NULL,
     shard     integer NOT NULL,
-    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unreadable, failed, erased, accessed
+    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unreadable, failed, erased, cleared, empty, contested, accessed
     memory_id uuid   NOT NULL, -- what it became, or what it reinforced or touched
     seq       bigint NOT NULL, -- journal sequence
     agent     text,            -- of an episode, what an order to erase may name
@@ -615,7 +615,7 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 );
 
 -- Whoever gave an order asks by its id what became of it: of all entries, these are not about orders.
-CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'cleared', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'rehearsed', 'lapsed');
 
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
@@ -835,6 +835,9 @@ REVOKE EXECUTE ON FUNCTION word_holders(text, text[]), words_best(text, text, te
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION word_holders(text, text[]), words_best(text, text, text[], float8[], integer, integer)
     TO memquorum_tenant;
+
+-- What cleared slots: whoever asks what a memory gave way to reads the latest of its namespace.
+CREATE INDEX journal_cleared ON journal (namespace, seq) WHERE effect = 'cleared';
 
 -- What was withheld is listed, to be ordered again.
 CREATE INDEX journal_withheld ON journal (event_id) WHERE effect = 'withheld';

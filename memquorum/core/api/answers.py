@@ -490,7 +490,11 @@ class ErasureReceipt(Struct, frozen=True):
 
 class Became(Struct, frozen=True):
     """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since. `nowhere`:
-    its links to no memory that was alive in its namespace when it was stored; they are none."""
+    its links to no memory that was alive in its namespace when it was stored; they are none.
+
+    Of what clears a slot the outcome is `cleared`, `empty` or `contested`: `hidden` is served no more, and `stays` is
+    what fills the slot still, until members vote on it.
+    """
 
     namespace: str
     event_id: str
@@ -499,6 +503,8 @@ class Became(Struct, frozen=True):
     shard: int | None
     journal_seq: int | None
     nowhere: tuple[Link, ...] = ()
+    hidden: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
 
 
 class Rewarded(Struct, frozen=True):

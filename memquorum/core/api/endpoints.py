@@ -114,6 +114,11 @@ PUBLISHED = Endpoint(
     "Publishes what happened: Kafka has it then, and `/events` tells what becomes of it.",
     a.Published, EpisodeRecorded, status=202,
 )  # fmt: skip
+CLEAR = Endpoint(
+    "clear", "POST", "/memories/clear", (PUBLISH,),
+    "Clears a slot: what the agent wrote there is served no more, and can be restored; `/events` tells what went.",
+    a.Published, r.ClearRequest, status=202,
+)  # fmt: skip
 END_SESSION = Endpoint(
     "end_session", "POST", "/sessions/end", (PUBLISH,),
     "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on.",
@@ -207,7 +212,7 @@ ACCESS = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, END_SESSION, SESSION, MEMORY, EXPLAIN,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, END_SESSION, SESSION, MEMORY, EXPLAIN,
     DECISIONS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,

@@ -61,6 +61,19 @@ class DecisionsRequest(Struct, frozen=True, kw_only=True):
     limit: int | None = None
 
 
+class ClearRequest(Struct, frozen=True, kw_only=True):
+    """The body that clears a slot. `path`: where it is filed, and not below; `subject`: whom it is about."""
+
+    key: str
+    agent: str
+    namespace: str | None = None
+    path: str | None = None
+    subject: str | None = None
+    session: str | None = None
+    event_id: str | None = None
+    occurred_at: int | None = None
+
+
 class SlotRequest(Gated, frozen=True, kw_only=True):
     """The body of a question for what fills a slot. `path`: where it is filed, and not below; None: at no path."""
 

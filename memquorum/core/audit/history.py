@@ -35,7 +35,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, grounds, links, repetitions
-from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
+from memquorum.core.journal.effects import EFFECTS, ERASED, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import (
     Answered,
@@ -235,25 +235,25 @@ class History:
         if detail.retry != retry:
             raise _effect("another try of what failed" if retry else "no second try", f"retry {detail.retry}")
         seen = (self._seen(entry) and not retry) or own in self.memories
-        reinforcing = repetitions.reinforces(self.rows(entry, detail), namespace, detail)
         if not seen:
             self.erasures.judge_late(entry, detail, self.memories)
         # The same ladder as in `commit.applying.apply_episode`, written again on purpose: a fault there shows here.
         if seen:
             expected = ("repeated", own)
+        elif detail.clears and detail.outcome != ERASED:
+            expected = ("cleared", own)
         elif detail.outcome not in REMEMBERED:
             expected = ("dropped", own)
         elif detail.summary is not None:
             expected = ("drafted", own)
-        elif reinforcing:
+        elif repetitions.reinforces(self.rows(entry, detail), namespace, detail):
             expected = ("reinforced", detail.reinforces or "")
         else:
             expected = ("stored", own)
         if (entry.effect, entry.memory_id) != expected:
             raise _effect(f"{expected[0]} of {expected[1]}", f"{entry.effect} of {entry.memory_id}")
-        if entry.effect == "stored":
-            rows = self.rows(entry, detail)
-            self._slots.judge(entry, detail, rows, self.protections, self._rules.genesis)
+        if entry.effect in ("stored", "cleared"):
+            self._slots.judge(entry, detail, self.rows(entry, detail), self.protections, self._rules.genesis)
 
     def _judge_access(self, entry: JournalEntry, detail: Accessed) -> None:
         self._judge_place(entry)
@@ -466,7 +466,7 @@ _OF_DETAILS: Mapping[type, _Judge] = MappingProxyType(
 _JUDGES: Mapping[str, _Judge] = MappingProxyType(
     {effect: History._judge_detail for kind in ORDERS.values() for effect in kind.effects}
     | dict.fromkeys(
-        ("stored", "drafted", "reinforced", "dropped", REPEATED, "accessed", "asked"), History._judge_detail
+        ("stored", "drafted", "reinforced", "dropped", "cleared", REPEATED, "accessed", "asked"), History._judge_detail
     )
     | {
         "ticked": History._judge_tick,

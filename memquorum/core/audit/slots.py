@@ -34,6 +34,9 @@ class Slots:
             {i: rows.strengths[i] for i in there},
             protected=protections.of(there),
         )
+        if entry.effect == "cleared":
+            self._judge_cleared(known, namespace, detail, genesis)
+            return
         expected = slots.superseding(known, namespace, detail, proven=True)
         # Whether the agent signed it stands sealed in the accepted record: where it must and did not, nothing goes.
         unproven = not detail.superseded and namespace in genesis.signed
@@ -43,6 +46,14 @@ class Slots:
         left_out = set(slots.named(known, namespace, detail)).difference(detail.contradicts, detail.superseded)
         if left_out and namespace not in genesis.signed:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"contradicts {sorted(left_out)}", detail.contradicts)
+
+    def _judge_cleared(self, known: Rows, namespace: str, detail: Stored, genesis: Genesis) -> None:
+        told, names = (detail.superseded, detail.contradicts, detail.outcome), genesis.signed
+        ways = [True] if detail.superseded or namespace not in names else [True, False]
+        expected = [slots.clearing(known, namespace, detail, proven=proven) for proven in ways]
+        if told not in [(one.superseded, one.contradicts, one.outcome) for one in expected]:
+            wanted = f"clears {expected[0].superseded or 'nothing'}, {expected[0].outcome}"
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, wanted, f"{detail.superseded}, {detail.outcome}")
 
     def absorb(self, change: Change) -> None:
         """An entry's change."""

@@ -43,7 +43,7 @@ from memquorum.core.records import (
     Ticked,
 )
 from memquorum.core.records.episodes import CARRIED, Said, taken
-from memquorum.core.salience import FAILED, REMEMBERED, UNREADABLE
+from memquorum.core.salience import CLEARED, FAILED, REMEMBERED, UNREADABLE
 from memquorum.core.vote.kinds import KINDS
 
 Accepted = EpisodeAccepted | AccessAccepted | OrderAccepted | ClockTicked
@@ -100,6 +100,8 @@ def apply_episode(
     # The audit (`audit.history._judge_episode`) writes this ladder again, on purpose: what is wrong here shows there.
     if before is not None or memory_id in rows.memories:
         effect = "repeated"
+    elif detail.clears and detail.outcome != ERASED:
+        effect, detail = "cleared", slots.clearing(rows, episode.namespace, detail, proven=proven)
     elif detail.outcome not in REMEMBERED:
         effect = "dropped"
     elif episode.summary is not None:
@@ -286,7 +288,9 @@ def apply_entry(
 def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bool) -> Stored:
     score = scored.record
     outcome = score.outcome
-    if outcome in REMEMBERED and not readable:
+    if episode.clears:
+        outcome = CLEARED
+    elif outcome in REMEMBERED and not readable:
         outcome = UNREADABLE
     return Stored(
         **taken(Said, episode),
@@ -395,6 +399,8 @@ def storable(record: Accepted) -> str | None:
             check(record)
         except BadFacet as error:
             return str(error)
+        if record.clears and (record.slot is None or not record.explicit or record.summary is not None):
+            return "it clears, and names no slot"
         wrong = linking.fault(record.links) or (None if record.summary is None else _unquotable(record))
         if wrong is not None:
             return wrong

@@ -241,10 +241,7 @@ def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped]
 def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
-    if not all(slots.gives_way(rows, rows.memories.get(i), entry.namespace, detail) for i in detail.superseded):
-        raise KeyError("a memory that gives way without a vote")
-    if detail.superseded and detail.granted is not None and entry.namespace in rules.genesis.signed:
-        raise KeyError("a slot that the agent itself has signed for")
+    _check_slot(rules, rows, entry.namespace, detail)
     memory = _born(rows, entry, detail)
     strength = Strength(
         memory_id=memory.id,
@@ -272,6 +269,14 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         gone=_undropped(entry, detail),
     )
     return slots.ended(change, rows, detail.superseded) if detail.superseded else change
+
+
+def _check_slot(rules: Rules, rows: Rows, namespace: str, detail: Stored) -> None:
+    """Whether what an entry supersedes gives way without a vote. Raises KeyError."""
+    if not all(slots.gives_way(rows, rows.memories.get(i), namespace, detail) for i in detail.superseded):
+        raise KeyError("a memory that gives way without a vote")
+    if detail.superseded and detail.granted is not None and namespace in rules.genesis.signed:
+        raise KeyError("a slot that the agent itself has signed for")
 
 
 def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
@@ -384,6 +389,25 @@ def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
     return change.plus(dropped, *repetitions.provenance(rows, entry, detail))
 
 
+def _do_cleared(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+    """A write of nothing: what gives way in its slot is superseded, and it becomes no memory itself. Its key, under
+    which only lies what the slot is called, goes after the grace time of one that is forgotten."""
+    entry = change.entry
+    assert entry.namespace is not None and entry.memory_id is not None
+    if not detail.clears:
+        raise KeyError("a write of nothing")
+    _check_slot(rules, rows, entry.namespace, detail)
+    # Before its first tick a shard's time is 0.
+    destroy_at = max(entry.as_of, detail.occurred_at) + rules.genesis.policy.forget.grace_ms
+    change = change.plus(
+        _event(entry, detail.outcome, detail),
+        Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
+        state=_interaction(change.state),
+        gone=_undropped(entry, detail),
+    )
+    return slots.ended(change, rows, detail.superseded) if detail.superseded else change
+
+
 def _do_accessed(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
     change = change.plus(_event(change.entry, "accessed"), state=_interaction(change.state))
     if not detail.applied:
@@ -493,6 +517,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "drafted": Effect((Stored,), _do_drafted),
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
+        "cleared": Effect((Stored,), _do_cleared),
         "accessed": Effect((Accessed,), _do_accessed),
         "asked": Effect((Accessed,), _do_asked),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),

@@ -5,6 +5,8 @@ agent's, and the earlier one is in short-term memory and nothing keeps it; anoth
 that (infra/decisions/0075). What it may not supersede so, and what it names by id, it
 contradicts: members vote on that. Whoever commits says which memories are which, and the entry names them; here it is
 asked once more, of the shard's own rows, by whoever applies the entry, rebuilds or audits.
+
+A write of nothing takes from its slot by the same rule, and becomes no memory (infra/decisions/0117).
 """
 
 from __future__ import annotations
@@ -18,7 +20,12 @@ from memquorum.core.journal.protections import pins
 from memquorum.core.journal.rows import Change, Memory, Rows, Strength
 from memquorum.core.records import Stored
 from memquorum.core.records.episodes import Said
+from memquorum.core.salience import CLEARED
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
+
+EMPTY, CONTESTED = "empty", "contested"
+"""What became of a write of nothing, beside `CLEARED`: nothing filled its slot; something fills it still."""
+CLEARINGS = (CLEARED, EMPTY, CONTESTED)
 
 
 class Filling(Protocol):
@@ -59,6 +66,12 @@ def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> 
     )
 
 
+def giving_way(rows: Rows, namespace: str, said: Said, *, proven: bool) -> tuple[str, ...]:
+    """The memories that fill the slot of an episode and give way to it without a vote, the oldest first."""
+    there = filling(rows, namespace, said)
+    return tuple(m.id for m in there if proven and gives_way(rows, m, namespace, said))
+
+
 def named(rows: Rows, namespace: str, said: Said) -> tuple[str, ...]:
     """The memories that an episode names to take the place of, of those that are alive in its namespace."""
     return tuple(i for i in said.supersedes if i in rows.strengths and rows.memories[i].namespace == namespace)
@@ -70,11 +83,22 @@ def superseding(rows: Rows, namespace: str, detail: Stored, *, proven: bool) -> 
 
     `proven`: the agent itself said so, where signatures are required.
     """
-    there = filling(rows, namespace, detail)
-    gone = tuple(m.id for m in there if proven and gives_way(rows, m, namespace, detail))
+    gone = giving_way(rows, namespace, detail, proven=proven)
     said = named(rows, namespace, detail) if proven else ()
-    contested = dict.fromkeys((*said, *(m.id for m in there), *detail.contradicts))
+    contested = dict.fromkeys((*said, *(m.id for m in filling(rows, namespace, detail)), *detail.contradicts))
     return replace(detail, superseded=gone, contradicts=tuple(i for i in contested if i not in gone))
+
+
+def clearing(rows: Rows, namespace: str, detail: Stored, *, proven: bool) -> Stored:
+    """The detail of a write of nothing, with what gives way to it, what fills the slot still, and its outcome.
+
+    It takes of its slot what a write of something would take. What stays is named in `contradicts`; no vote follows
+    from that, for there is nothing that members could hold against it.
+    """
+    gone = giving_way(rows, namespace, detail, proven=proven)
+    stays = tuple(m.id for m in filling(rows, namespace, detail) if m.id not in gone)
+    outcome = CONTESTED if stays else CLEARED if gone else EMPTY
+    return replace(detail, superseded=gone, contradicts=stays, outcome=outcome)
 
 
 def ended(change: Change, rows: Rows, memory_ids: Iterable[str]) -> Change:

@@ -46,7 +46,8 @@ class EpisodeRecorded(Carried, frozen=True):
     """Outside. What happened to an agent, as the agent publishes it."""
 
     agent: str
-    content: str
+    content: str | None = None
+    """What happened; None where it `clears`."""
     namespace: str | None = None
     event_id: str | None = None
     occurred_at: int | None = None
@@ -66,6 +67,8 @@ class EpisodeRecorded(Carried, frozen=True):
     attributes: str | None = None
     """A JSON object, as text; where the record itself is JSON, an object within it."""
     summary: Summary | None = None
+    clears: bool = False
+    """That nothing is to fill its slot any more: a write of nothing."""
 
 
 class Said(Carried, frozen=True, kw_only=True):
@@ -94,6 +97,8 @@ class Said(Carried, frozen=True, kw_only=True):
     """By which rules its sensitivity was suggested, where its publisher said none (`core.privacy`)."""
     summary: Summary | None = None
     """What makes it a summary of the memories that it derives from; None of any other episode."""
+    clears: bool = False
+    """That it says nothing, and that nothing is to fill its slot any more: it becomes no memory."""
 
 
 def taken(kind: type[Struct], record: Struct) -> dict[str, Any]:
@@ -118,7 +123,7 @@ class EpisodeAccepted(Said, frozen=True, kw_only=True):
 
 
 class Stored(Said, frozen=True, kw_only=True):
-    """Detail of 'stored', 'reinforced' and 'dropped': what the episode said, and what salience said of it."""
+    """Detail of 'stored', 'reinforced', 'dropped' and 'cleared': what the episode said, and salience of it."""
 
     commitment: bytes
     characters: int

@@ -41,6 +41,9 @@ from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import Candidate
 
+BORN = ("stored", "drafted", "dropped", "cleared")
+"""The effects of an entry that tells what an episode was: a memory, or none."""
+
 
 class Noted(Struct, frozen=True):
     """A journal entry about the memory, its detail decoded."""
@@ -101,11 +104,13 @@ class Waiting(Struct, frozen=True):
 
 
 class Filled(Struct, frozen=True):
-    """A memory that took another's place in its slot, without a vote; when, and by which entry of the journal."""
+    """A memory that took another's place in its slot, without a vote; when, and by which entry of the journal.
+    `cleared`: it is no memory, but a write of nothing."""
 
     memory_id: str
     at: int
     journal_seq: int
+    cleared: bool = False
 
 
 class Merged(Struct, frozen=True):
@@ -193,7 +198,8 @@ class Birth(Carried, frozen=True):
     """Where the memory came from, and what salience said of it. `retry`: after it had failed before. `worth_ppm`: of
     its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind.
     `learned_by`: the SHA-256 of the coefficients by which the signal `learned` stands for the rank.
-    `superseded`: the memories whose place it took in its slot; `granted`: by the right
+    `superseded`: the memories whose place it took in its slot; `stays`: of what clears it, those that fill it still;
+    `granted`: by the right
     of which API key, if by one. `names`: those that it says are to give way to it;
     `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign. `nowhere`:
     its links to no memory that was alive in its namespace then. `summary`: what makes it one, with the source of each
@@ -220,6 +226,7 @@ class Birth(Carried, frozen=True):
     learned_by: str | None = None
     like: str = ""
     superseded: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
     granted: str | None = None
     slot: str | None = None
     names: tuple[str, ...] = ()
@@ -245,13 +252,14 @@ class Encoding(Struct, frozen=True):
 
 class Superseded(Struct, frozen=True):
     """That a memory was superseded by another: in a vote of `epoch`, or in its slot, without one. `back_at`: when it
-    came back, by a vote of `back_epoch`, if it did."""
+    came back, by a vote of `back_epoch`, if it did. `cleared`: by a write of nothing."""
 
     by: str
     at: int
     epoch: int | None
     back_at: int | None
     back_epoch: int | None
+    cleared: bool = False
 
 
 class Rehearsal(Struct, frozen=True):
@@ -361,7 +369,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     alive = strength if memory is not None and memory.tier in ALIVE else None
     fading = None if alive is None else _candidate(facts, alive)
     # What failed may have been tried again: the last try counts.
-    birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "drafted", "dropped")), None)
+    birth = next((n for n in reversed(facts.notes) if n.effect in BORN), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
     weighs = None if alive is None or birth is None else _weighs(facts, alive, birth.detail)
     votes = tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions)
@@ -447,17 +455,17 @@ def _superseded(filled: Iterable[Filled], votes: Sequence[Vote]) -> tuple[Supers
     """Each time that a memory gave way to another, by its slot or by a vote; what ended it is the next vote that
     brought the memory back."""
     passed = [one for one in votes if one.kind and one.outcome == KINDS[one.kind].outcome]
-    gave: list[tuple[int, str, int, int | None]]
-    gave = [(one.journal_seq, one.memory_id, one.at, None) for one in filled]
+    gave: list[tuple[int, str, int, int | None, bool]]
+    gave = [(one.journal_seq, one.memory_id, one.at, None, one.cleared) for one in filled]
     gave += [
-        (one.journal_seq, one.spared[0], one.as_of, one.epoch)
+        (one.journal_seq, one.spared[0], one.as_of, one.epoch, False)
         for one in passed
         if one.spared and KINDS[one.kind].supersedes
     ]
     found = []
-    for seq, by, at, epoch in sorted(gave):
+    for seq, by, at, epoch, cleared in sorted(gave):
         back = next((one for one in passed if one.journal_seq > seq and _restores(one.kind)), None)
-        found.append(Superseded(by, at, epoch, back.as_of if back else None, back.epoch if back else None))
+        found.append(Superseded(by, at, epoch, back.as_of if back else None, back.epoch if back else None, cleared))
     return tuple(found)
 
 
@@ -512,6 +520,7 @@ def _birth(genesis: Genesis, note: Noted, facts: Facts) -> Birth | None:
         learned_by=told.learned_by,
         like=worth.SUMMARY if told.summary is not None else worth.like(told.type, told.role),
         superseded=told.superseded,
+        stays=told.contradicts if told.clears else (),
         granted=told.granted,
         slot=told.slot,
         names=told.supersedes,

@@ -13,6 +13,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, passed, revived
 from memquorum.core.journal.effects import REPEATED, order_in
+from memquorum.core.journal.slots import CONTESTED, EMPTY
 from memquorum.core.orders import uses
 from memquorum.core.policy import share
 from memquorum.core.records import (
@@ -38,11 +39,17 @@ from memquorum.core.records import (
     Withheld,
 )
 from memquorum.core.retrieval.telling import moment, why
+from memquorum.core.salience import CLEARED
 from memquorum.core.text.escaping import escaped
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import KINDS
 
 _KEPT = "kept"
+_CLEARED = {
+    CLEARED: "clears a slot",
+    EMPTY: "clears a slot that nothing filled",
+    CONTESTED: "clears a slot that something fills still, until members vote on it",
+}
 
 
 class Tail:
@@ -114,12 +121,7 @@ class Tail:
             return f"{said}  {where}: salience {share(detail.before_ppm)} becomes {share(detail.after_ppm)}"
         if not isinstance(detail, Stored):
             return f"{said}  {where}"
-        about = (
-            f"{said}  by {detail.agent} {where}: {detail.characters} characters, salience {share(detail.salience_ppm)}"
-        )
-        if detail.summary is not None and entry.effect == "drafted":
-            return f"{about}, a summary of {many(len(detail.derives_from), 'memory')} that waits for its vote"
-        return about if entry.effect != "dropped" else f"{about}, {detail.outcome.replace('_', ' ')}"
+        return f"{said}  by {detail.agent} {where}: {_said(entry.effect, detail)}"
 
     def _protection(self, detail: Protected) -> str:
         try:
@@ -176,3 +178,14 @@ class Tail:
             keys = many(len(ids), "memory")
             yield f"destroyed   the keys of {keys}: nobody can read them any more"
             yield from (f"  destroyed {memory_id}" for memory_id in ids)
+
+
+def _said(effect: str, detail: Stored) -> str:
+    """What became of an episode."""
+    if effect == "cleared":
+        gone = f", and takes away {', '.join(detail.superseded)}" if detail.superseded else ""
+        return f"{_CLEARED.get(detail.outcome, detail.outcome)}{gone}"
+    about = f"{detail.characters} characters, salience {share(detail.salience_ppm)}"
+    if detail.summary is not None and effect == "drafted":
+        return f"{about}, a summary of {many(len(detail.derives_from), 'memory')} that waits for its vote"
+    return about if effect != "dropped" else f"{about}, {detail.outcome.replace('_', ' ')}"

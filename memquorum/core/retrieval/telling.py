@@ -18,6 +18,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.journal.resting import waits_for_use
+from memquorum.core.journal.slots import CLEARINGS, EMPTY
 from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
@@ -127,9 +128,14 @@ def _headline(account: Account) -> str:
         "long-term": "alive, promoted to long-term memory",
         "draft": "a summary that waits for its vote; never served, and its key exists until its grace time ends",
         "sealed": "forgotten and sealed; its key still exists",
-        "superseded": "superseded: another memory took its place; never served, and its key is kept",
+        "superseded": f"superseded: {_took(account)}; never served, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
+
+
+def _took(account: Account) -> str:
+    cleared = bool(account.superseded) and account.superseded[-1].cleared
+    return "its slot was cleared" if cleared else "another memory took its place"
 
 
 def _stands_for(account: Account) -> Anew | None:
@@ -165,6 +171,9 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         yield f"  Importance {share(born.salience_ppm)}: how late the session was, how often it was used, how it ended."
         yield f"  Encoded by {born.encoder}."
         return
+    if born.outcome in CLEARINGS:
+        yield from _cleared(born)
+        return
     limit = policy.salience.encode_threshold
     outcome = "reinforced" if born.outcome == "stored" and born.repeats is not None else born.outcome
     verdict = {
@@ -194,6 +203,17 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     yield f"  Encoded by {born.encoder}."
 
 
+def _cleared(born: Birth) -> Iterator[str]:
+    """Tells what a write of nothing did to its slot."""
+    yield "  It is a write of nothing, which clears a slot and becomes no memory."
+    if born.superseded:
+        yield f"  It took away {', '.join(born.superseded)}: not served any more, and a vote can restore it."
+    if born.stays:
+        yield f"  {', '.join(born.stays)} fills the slot still: that goes only as members vote."
+    if born.outcome == EMPTY:
+        yield "  Nothing filled the slot."
+
+
 def _filed(account: Account) -> Iterator[str]:
     """Tells where it is filed, while its content is there."""
     if account.path is not None:
@@ -215,7 +235,7 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str |
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
     elif born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
-    if born.slot is not None:
+    if born.slot is not None and born.outcome not in CLEARINGS:
         took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
         by = f", which the API key {born.granted} may take from others" if born.granted is not None else ""
         named = "a slot" if slot is None else f"the slot {slot}"
@@ -563,6 +583,9 @@ def _gave_way(gave: Superseded) -> Iterator[str]:
         if gave.back_at is None
         else f"; it came back at {moment(gave.back_at)}, by the vote of epoch {gave.back_epoch}"
     )
+    if gave.cleared:
+        yield f"  Its slot was cleared at {moment(gave.at)}, by {gave.by}{back}."
+        return
     yield f"  {gave.by} took its place at {moment(gave.at)}, {how}{back}."
 
 

@@ -65,6 +65,7 @@ TOLD: Mapping[str, type[Struct]] = {
     "stored": Stored,
     "drafted": Stored,
     "reinforced": Stored,
+    "cleared": Stored,
     "accessed": Accessed,
     "asked": Accessed,
     "decided": Decided,
@@ -110,6 +111,7 @@ class Gathered:
         self._homes: dict[str, str] = {}
         self._takes: Mapping[str, Callable[[JournalEntry, Any], None]] = {
             "stored": self._stored, "drafted": self._drafted, "reinforced": self._reinforced,
+            "cleared": self._cleared,
             "accessed": self._accessed, "asked": self._accessed, "decided": self._decided,
             "protected": self._protected, "lapsed": self._lapsed, "erased": self._erased,
         }  # fmt: skip
@@ -210,6 +212,10 @@ class Gathered:
     def _reinforced(self, entry: JournalEntry, detail: Stored) -> None:
         at = self._at(detail.occurred_at)
         self._put(entry.namespace or "", Used(at, entry.memory_id or "", detail.occurred_at, read=False))
+
+    def _cleared(self, entry: JournalEntry, detail: Stored) -> None:
+        for other in detail.superseded:
+            self._put(entry.namespace or "", Ended(self._at(detail.occurred_at), other))
 
     def _accessed(self, entry: JournalEntry, detail: Accessed) -> None:
         namespace, at = entry.namespace or "", self._at(detail.accessed_at)

@@ -12,6 +12,7 @@ from memquorum.core import ids, intake, jsontext, labelling, letters, linking, s
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.labelling import Labels
+from memquorum.core.privacy.sensitivity import SHIPPED
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded, Link, SessionEnded
 from tests import ROOT
@@ -168,6 +169,7 @@ def test_accesses_and_ticks():
 
 
 GOOD = {"agent": "a", "content": "c"}
+NOTHING = {"agent": "a", "explicit": True, "key": "k", "clears": True}
 
 
 @pytest.mark.parametrize(
@@ -223,6 +225,15 @@ GOOD = {"agent": "a", "content": "c"}
         (CODEC.encode(EpisodeRecorded("a", "c", attributes="[]")), Reason.WRONG_TYPE, "attributes"),
         (CODEC.encode(EpisodeRecorded("a", "c", attributes="{")), Reason.BAD_JSON, "attributes"),
         ({"agent": "a"}, Reason.MISSING_FIELD, "content"),
+        ({"agent": "a", "explicit": True, "key": "k"}, Reason.MISSING_FIELD, "content"),
+        (NOTHING | {"explicit": False}, Reason.MISSING_FIELD, "explicit"),
+        (NOTHING | {"key": None}, Reason.MISSING_FIELD, "key"),
+        (NOTHING | {"content": "c"}, Reason.TOO_MANY, "content"),
+        (NOTHING | {"attributes": {"a": 1}}, Reason.TOO_MANY, "attributes"),
+        (NOTHING | {"derives_from": [PARENT]}, Reason.TOO_MANY, "derives_from"),
+        (NOTHING | {"supersedes": [PARENT]}, Reason.TOO_MANY, "supersedes"),
+        (NOTHING | {"links": [{"kind": "isA", "name": "pump"}]}, Reason.TOO_MANY, "links"),
+        (NOTHING | {"clears": "yes"}, Reason.WRONG_TYPE, "clears"),
         ({"content": "c", "agent": None}, Reason.MISSING_FIELD, "agent"),
         (GOOD | {"content": 7}, Reason.WRONG_TYPE, "content"),
         (GOOD | {"content": {"text": "c"}}, Reason.WRONG_TYPE, "content"),
@@ -370,6 +381,18 @@ def test_no_name_of_a_link_stands_behind_the_wall_in_the_clear():
     written = CODEC.encode(record)
     assert not any(word in written for word in (b"marta", b"pump", b"shift"))
     assert [one.name for one in linking.published(record, b"k" * 32)] == ["marta", None, None, "pump"]
+
+
+def test_a_write_of_nothing_names_its_slot_and_says_nothing_of_how_sensitive_it_is():
+    intent = accept(NOTHING | {"path": "users/ada", "subject": "ada"})
+    assert isinstance(intent, EpisodeIntent)
+    assert (intent.clears, intent.content, intent.explicit, intent.subject) == (True, "", True, "ada")
+    assert intake.suggesting(intent, SHIPPED) == intent
+    assert accept(CODEC.encode(EpisodeRecorded("a", key="k", path="users/ada", subject="ada", event_id=intent.event_id,
+                                               explicit=True, clears=True))) == intent  # fmt: skip
+    record = intake.seal_episode(intent, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12, b"p" * 12), b"s" * 32)
+    assert (record.clears, record.characters) == (True, 0)
+    assert (record.slot, record.label) == tuple(m(b"s" * 32, intent.labels) for m in (labelling.slot, labelling.label))
 
 
 def test_what_an_episode_is_filed_under_stands_behind_the_wall_as_a_seal_and_two_marks():

@@ -10,7 +10,7 @@ import pytest
 from memquorum import topics
 from memquorum.core import intake
 from memquorum.core.avro import Codec
-from memquorum.core.intake import Intent, Origin, Refusal
+from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.quota import Limits, Plan
 from memquorum.core.reasons import Reason
 from memquorum.core.stock import Full, Stock
@@ -187,6 +187,24 @@ def test_a_full_namespace_is_refused_and_named_until_there_is_room(books: Books)
     books.stored["a"], books.applied[SHARD] = 4, 3
     door.until(lambda: not door.alarms.get("memories in all", "").startswith("a "))
     assert door.let_in("a") == 6
+    door.stocktaking.close()
+
+
+def test_what_clears_a_slot_needs_no_room_and_takes_none(books: Books) -> None:
+    books.stored["a"] = 9
+    door = Door(books)
+    nothing = b'{"agent": "a", "namespace": "a", "explicit": true, "key": "k", "clears": true}'
+
+    def clears(offset: int) -> EpisodeIntent:
+        wanted = intake.accept(Codec([]), nothing, Origin(topics.EPISODES, 1, offset), NOW, False)
+        assert isinstance(wanted, EpisodeIntent) and door.gate.passed(wanted, 9, 0) is wanted
+        return wanted
+
+    for offset in range(3):
+        clears(offset)
+    assert door.let_in("a") == 1
+    door.gate.forgotten(clears(3))
+    assert door.let_in("a") == 0, "it gives no room back that it had not taken"
     door.stocktaking.close()
 
 

@@ -168,6 +168,18 @@ def test_what_an_agent_wants_remembered_is_stored_and_keeps_to_its_slot(line: Li
     assert scored[3].reinforces == scored[2].memory_id
 
 
+def test_a_write_of_nothing_is_not_judged_and_surrounds_nobody(line: Line) -> None:
+    clearing = line.episode("", "nothing", explicit=True, slot="ada/dietary", clears=True)
+    line.vault.destroy([mid("nothing")])  # nothing is to be read
+    (scored,) = line.process(clearing)
+    assert (scored.outcome, scored.encoder, scored.sealed_embedding) == ("cleared", "none: no text", None)
+    assert (scored.worth_ppm, scored.novelty_ppm, scored.salience_ppm) == (None, None, 0)
+    outputs = line.stage.poisoned(clearing, RuntimeError())
+    assert (line.read(outputs)[0].outcome, line.letters(outputs)) == ("cleared", [])
+    line.process(line.episode("Ada eats no meat.", explicit=True))
+    assert "" not in line.encoder.tried
+
+
 def test_namespaces_do_not_see_each_other(line: Line) -> None:
     here, there = line.process(
         line.episode("The valve is stuck again.", namespace="n"),

@@ -69,6 +69,12 @@ def shard(codec: Codec) -> Shard:
     rehearse(made, memory_id("e"), "contested", witness=memory_id("e2"))
     made.protect(rollups.accepted(codec, GENESIS, rollups.wanted(GENESIS, rollups.patch(memory_id("e")))))
     made.protect(disclosures.accepted(codec, GENESIS, memory_id("e")))
+    slot = {"explicit": True, "slot": "5f" * 16}
+    made.episode("f", 8_000_000_000, **slot)
+    for number in (1, 2):
+        made.episode(f"clear {number}", 8_000_000_001, clears=True, **slot)
+    made.episode("f2", 8_000_000_002, agent="reviewer", **slot)
+    made.episode("clear 3", 8_000_000_003, clears=True, **slot)
     return made
 
 
@@ -122,6 +128,16 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-04-03 14:13:20  0/27    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
         "1970-04-03 14:13:20  0/28    patched     roll-ups in greenhouse: 1 sentence",
         "1970-04-03 14:13:20  0/29    disclosed   texts in greenhouse: 1 memory may be sent to llm.example.org",
+        f"1970-04-03 14:13:20  0/30    stored      {memory_id('f')}  by planner in greenhouse: 23 characters, "
+        "salience 0.6",
+        f"1970-04-03 14:13:20  0/31    cleared     {memory_id('clear 1')}  by planner in greenhouse: clears a slot, "
+        f"and takes away {memory_id('f')}",
+        f"1970-04-03 14:13:20  0/32    cleared     {memory_id('clear 2')}  by planner in greenhouse: clears a slot "
+        "that nothing filled",
+        f"1970-04-03 14:13:20  0/33    stored      {memory_id('f2')}  by reviewer in greenhouse: 23 characters, "
+        "salience 0.6",
+        f"1970-04-03 14:13:20  0/34    cleared     {memory_id('clear 3')}  by planner in greenhouse: clears a slot "
+        "that something fills still, until members vote on it",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -136,6 +136,17 @@ def test_who_fills_a_slot_anew_leaves_one_in_it(member: Member) -> None:
     assert "theirs" not in member.alive() and "new" not in member.alive()
 
 
+def test_who_clears_a_slot_leaves_nothing_in_it_and_weighs_nothing(member: Member) -> None:
+    member.episode("mine", worth=5, explicit=True, slot="door")
+    member.episode("theirs", worth=5, explicit=True, slot="door", agent="ann")
+    before = member.alive().keys()
+    member.episode("nothing", worth=5, explicit=True, slot="door", clears=True)
+    assert member.alive().keys() == before - {"mine"}
+    member.episode("again", worth=5, explicit=True, slot="door")
+    member.episode("nothing", worth=5, explicit=True, slot="door", clears=True)
+    assert "again" in member.alive(), "what is delivered twice changes nothing"
+
+
 def test_of_a_full_shard_what_has_fallen_lowest_goes_and_no_more_than_is_too_much() -> None:
     found = Member()
     crowd = Policy(epoch=EpochPolicy(capacity=15))

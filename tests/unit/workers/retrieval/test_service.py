@@ -53,6 +53,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
         "paths": {"path": "users"}, "slot": {"namespace": "greenhouse", "key": "k"},
+        "clear": {"namespace": "greenhouse", "agent": "ann", "key": "k"},
         "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
