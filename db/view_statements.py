@@ -136,6 +136,10 @@ UPDATE place SET at = (SELECT max(at) FROM memory)
 WHERE memory_id = ?1 AND EXISTS (
     SELECT 1 FROM memory m WHERE m.at = (SELECT max(at) FROM memory) AND m.memory_id = ?1)
 """
+# What came back does not have to go for want of room before an epoch.
+RESTS = "INSERT OR REPLACE INTO back VALUES (?, ?, ?)"
+RESTED = "DELETE FROM back WHERE shard = ? AND until <= ?"
+STILL_RESTS = "SELECT memory_id FROM back b JOIN shard s ON s.shard = b.shard AND b.until > s.epoch"
 RESTING = """
 SELECT w.key, m.memory_id, namespace, last_access,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), m.sealed_content,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 27
+VERSION = 28
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -59,6 +59,8 @@ CREATE TABLE IF NOT EXISTS forgotten (
 CREATE TABLE IF NOT EXISTS sealed (
     shard INTEGER, until INTEGER, epoch INTEGER, places TEXT NOT NULL,
     PRIMARY KEY (shard, until, epoch)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS back (
+    memory_id TEXT PRIMARY KEY, shard INTEGER NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS late (
     memory_id TEXT PRIMARY KEY, accepted_offset INTEGER NOT NULL, accessed_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ordered (

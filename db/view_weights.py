@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from db import view_statements as sql
 from memquorum.core.tiers import ALIVE
@@ -62,6 +62,14 @@ class ViewWeights:
         if rows:
             self._connected().executemany(sql.MOVED, rows)
 
+    def rest(self, shard: int, epoch: int, back: Iterable[str], until: int) -> None:
+        """An epoch is decided. What it brought `back` may have to go for want of room in the epoch `until`, and not
+        before."""
+        self._connected().execute(sql.RESTED, (shard, epoch + 1))
+        rows = [(memory_id, shard, until) for memory_id in back]
+        if rows:
+            self._connected().executemany(sql.RESTS, rows)
+
     def tier(self, namespace: str, memory_id: str) -> str | None:
         """Answers in which tier a memory was last known to be; None of what is not known."""
         row = self._connected().execute(sql.TIER, (namespace, memory_id)).fetchone()
@@ -72,7 +80,8 @@ class ViewWeights:
         return [name for (name,) in self._connected().execute(sql.WEIGHED_NAMESPACES)]
 
     def alive(self, namespace: str) -> list[Weighted]:
-        """What is alive in a namespace, as far as it was read, by id. A view knows of no rests and no goals."""
+        """What is alive in a namespace, as far as it was read, by id. A view knows of the rests of what came back, and
+        of no others, and of no goals."""
         gone = dict[str, int]()
         for offset, memory_ids in self._connected().execute(sql.FORGOTTEN):
             gone |= {one: max(offset, gone.get(one, offset)) for one in json.loads(memory_ids)}
@@ -82,6 +91,7 @@ class ViewWeights:
         protected = dict[str, list[str]]()
         for memory_id, kind in self._connected().execute(sql.PROTECTIONS):
             protected.setdefault(memory_id, []).append(kind)
+        resting = {memory_id for (memory_id,) in self._connected().execute(sql.STILL_RESTS)}
         others = (f"{needs},{linked}" for *_, needs, linked, _ in rows if needs or linked)
         links = Counter(other for told in others for other in set(told.split(",")) if other)
         return [
@@ -89,7 +99,7 @@ class ViewWeights:
                 Candidate(memory_id, namespace, tier, created, last_access, salience, early=False, fades=bool(fades)),
                 type_, tokens, uses, sensitivity, 0, links[memory_id],
                 needs=tuple(filter(None, needs.split(","))) if needs else (),
-                rests=False,
+                rests=memory_id in resting,
                 protections=tuple(protected.get(memory_id, ())),
                 worth_ppm=worth,
                 novelty_ppm=novelty,

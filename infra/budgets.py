@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +108,9 @@ def look(
     shard: int,
     as_of: int,
     wanted: tuple[str, int | None, str | None],
-    *,
-    going: Collection[str] = (),
 ) -> list[Outlook]:
     """The outlook of the namespaces of a shard that a pattern fits. `wanted`: it, and tokens and a policy where other
-    ones count than theirs; `going`: what goes anyway."""
+    ones count than theirs."""
     pattern, tokens, name = wanted
     policy, found = asked.policy, list[Outlook]()
     for namespace, held in store.held(shard, [pattern]).items():
@@ -124,8 +122,7 @@ def look(
         if budget is not None:
             quotas = store.quotas([namespace], caps.since(as_of, policy.caps))
             room = caps.room(quotas.get(namespace, caps.NOTHING), as_of, policy.caps)
-            left = [one for one in store.weighted(shard, namespace) if one.candidate.memory_id not in going]
-            plan = _plan(left, budget, policy, as_of)
+            plan = _plan(store.weighted(shard, namespace), budget, policy, as_of)
             draws = policy.budget.epsilon_ppm > 0 and budget.policy in SCORES
             found.append(Outlook(namespace, shard, budget, asked.policy_version, held, plan, room, draws))
     return found

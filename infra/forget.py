@@ -88,29 +88,17 @@ def look(
         told = preview.outlook(
             standing, shard, alive, store.quotas(names, caps.since(as_of, judged_by.caps)),
             as_of=as_of, policy=judged_by, judge=_Judge(store, voters, as_of),
-            members=len(voters.members),
+            members=len(voters.members), beyond=_beyond(store, voters, shard, names, as_of),
         )  # fmt: skip
-        _beyond(store, voters, told, as_of)
         found += told
     return sorted(found, key=lambda one: one.namespace)
 
 
-def _beyond(store: Moment, voters: Genesis, found: Sequence[Outlook], as_of: int) -> None:
-    """Adds what is beyond the budgets of a shard's namespaces, of which as many are nominated as there is room for:
-    members let go what is least, which by what the store holds is what is nominated."""
-    left = voters.policy.epoch.proposals_max - sum(one.nominated for one in found)
-    for one in found:
-        if budget_of(voters.policy.budget, one.namespace) is not None:
-            for told in budgets.look(
-                store, voters, one.shard, as_of, (one.namespace, None, None), going=set(one.named)
-            ):
-                goes = [going.memory_id for going in told.plan.goes]
-                one.beyond = len(goes)
-                now = goes[: max(0, min(one.room - one.nominated, left))]
-                one.named += now
-                one.nominated += len(now)
-                one.forgotten += len(now)
-                left -= len(now)
+def _beyond(store: Moment, voters: Genesis, shard: int, names: Sequence[str], as_of: int) -> dict[str, list[str]]:
+    """What is beyond the budgets of a shard's namespaces."""
+    limited = [name for name in names if budget_of(voters.policy.budget, name) is not None]
+    looks = (one for name in limited for one in budgets.look(store, voters, shard, as_of, (name, None, None)))
+    return {one.namespace: [going.memory_id for going in one.plan.goes] for one in looks}
 
 
 class _Judge:
@@ -159,7 +147,7 @@ def lines(found: Sequence[Outlook], policies: Mapping[int, Policy]) -> Iterator[
             yield f"  {one.protected:,} protected, {one.resting:,} resting; free: {why or 'none'}"
             yield f"  the votes let go {one.let_go:,} of {one.judged:,}, by what their agents still have in the store"
         if one.beyond:
-            yield f"  besides {one.beyond:,} are beyond its budget, and go in turn: --policy NAME lists them"
+            yield f"  {one.beyond:,} are beyond its budget, and go in turn before what is due: --policy NAME lists them"
         yield (
             f"  the next epoch nominates {one.nominated:,}, and {one.forgotten:,} of them would be forgotten; "
             f"the caps leave {one.room:,} in it and {max(0, one.day_left):,} of the day"

@@ -12,7 +12,7 @@ import hmac
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping
-from itertools import islice
+from itertools import islice, zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,27 +28,13 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Budget, Policy, budgets, share
 from memquorum.core.records import Standing, Weighed
 from memquorum.core.tiers import ALIVE
+from memquorum.core.vote.nomination import Elsewhere, Leaving
 from memquorum.ports import Candidate, Schedule, Weighted
 from memquorum.telemetry.bundle import Stage, Telemetry
 
 # So many namespaces are named in words.
 _NAMED = 3
 log = logging.getLogger(__name__)
-
-
-class Leaving(Struct, frozen=True):
-    """What is to go for want of tokens, in the order of its policy, and how many of each of its namespaces may go."""
-
-    chosen: tuple[tuple[Candidate, Weighed], ...] = ()
-    rooms: Mapping[str, int] = {}
-
-
-class Elsewhere(Struct, frozen=True):
-    """What the same epoch votes on for other reasons: memories that are to go, and summaries that are to stay, each
-    with what it takes the place of."""
-
-    going: Collection[str] = ()
-    drafts: Mapping[str, Collection[str]] = {}
 
 
 class _Read(Struct):
@@ -120,7 +106,7 @@ class Budgets:
         if not asked:
             return NOTHING
         rooms = caps.rooms(self._schedule.quotas(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
-        chosen = list[tuple[Candidate, Weighed]]()
+        chosen = list[list[tuple[Candidate, Weighed]]]()
         for namespace, (budget, held) in asked.items():
             if namespace not in seen.weighted:
                 seen.weighted[namespace] = self._schedule.weighted(shard, namespace)
@@ -134,14 +120,17 @@ class Budgets:
             self._account(shard, namespace, known, policy, standing.last_epoch)
             if opens and not plan.goes:
                 self._stuck[shard, namespace] = standing.last_epoch, held
+            chosen.append([])
             for one in plan.goes:
                 told = known[one.memory_id]
                 said = claim(
                     one, told.type, told.sensitivity_ppm,
                     budget=budget, held=held, version=version, withheld=lots is not None,
                 )  # fmt: skip
-                chosen.append((told.candidate, said))
-        return Leaving(tuple(chosen), rooms)
+                chosen[-1].append((told.candidate, said))
+        # One of each in turn, or an epoch's proposals would all be of the namespace that holds most.
+        in_turn = (one for turn in zip_longest(*chosen) for one in turn if one is not None)
+        return Leaving(tuple(in_turn), rooms)
 
     def _held(self, shard: int, policy: Policy) -> Mapping[str, int]:
         """What the namespaces with a budget hold."""
@@ -195,9 +184,9 @@ class Budgets:
         ledger = Ledger(budget.policy, policy.budget, self._key(namespace), lots)
         summed = {one for sources in also.drafts.values() for one in sources}
         gone = set(also.going) | (set() if budget.policy in REFLECTS else summed)
-        for told in known.values():
-            if told.candidate.tier in ALIVE and told.candidate.memory_id not in gone:
-                ledger.put(item(told))
+        for memory_id, told in known.items():
+            if told.candidate.tier in ALIVE and memory_id not in gone:
+                ledger.put(item(told, voted_on=memory_id in also.stays))
         return ledger
 
     def _tell(self, shard: int, namespace: str, budget: Budget, plan: Plan) -> None:

@@ -31,13 +31,13 @@ from memquorum.core.orders.restore import FORGET, REQUEST, RESTORE
 from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.vote import asking, kinds, nomination
-from memquorum.core.vote.nomination import Attempt
+from memquorum.core.vote.nomination import Attempt, Elsewhere, Leaving
 from memquorum.ports import Candidate, Orders, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
 from streams.alike import Alike
-from streams.budgets import NOTHING, Budgets, Elsewhere, Leaving
+from streams.budgets import Budgets
 from streams.caps import NONE, Candidates, Caps
 from streams.configurations import NextOrder
 from streams.orders import OpenOrders
@@ -178,7 +178,10 @@ class Nomination:
         policy = genesis.policy
         apart, unsaid = why in nomination.APART, why == nomination.ANEW
         drafted = self._drafted(tick.shard, policy, unsaid=unsaid) if unsaid or not apart else ()
-        over = NOTHING if apart else self._beyond(genesis, standing, tick, found, drafted)
+
+        def over(also: Elsewhere) -> Leaving:
+            return self._budgets.leaving(tick.shard, standing, tick.as_of, genesis, also)
+
         return nomination.build(
             cluster=genesis.cluster,
             config=genesis.config,
@@ -195,25 +198,10 @@ class Nomination:
             contested=self._contested(tick.shard, policy),
             drafted=drafted,
             alike=() if apart else self._alike.groups(tick.shard, tick.as_of, policy),
-            over=over.chosen,
-            rooms={**over.rooms, **found.rooms},
+            over=nomination.nobody if apart else over,
+            rooms=found.rooms,
             policy=policy,
         )
-
-    def _beyond(
-        self,
-        genesis: Genesis,
-        standing: Standing,
-        tick: DecayCrossed,
-        found: Candidates,
-        drafted: Sequence[tuple[Candidate, ...]],
-    ) -> Leaving:
-        """What is beyond a budget once what goes anyway is gone."""
-        going = {one.memory_id for some in (found.crossed, found.expired, found.evicted, found.asked, found.doubted,
-                                                         found.aged)
-                 for one in some}  # fmt: skip
-        drafts = {summary.memory_id: [one.memory_id for one in sources] for summary, *sources in drafted}
-        return self._budgets.leaving(tick.shard, standing, tick.as_of, genesis, Elsewhere(going, drafts))
 
     def _promotable(self, tick: DecayCrossed, policy: Policy) -> list[Candidate]:
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +90,18 @@ class Voter:
         with self.view.batch():
             self.view.weights.moved(SPACE, tiers)
 
-    def decided(self, *forgotten: str, epoch: int = 1, through: int | None = None) -> None:
-        """A decision that speaks of what was read so far, or through an offset."""
+    def decided(
+        self, *forgotten: str, epoch: int = 1, through: int | None = None, back: Sequence[str] = (), rests: int = 0
+    ) -> None:
+        """A decision that speaks of what was read so far, or through an offset. `back`: what it brings back, asked for
+        now; in the epoch `rests` that may have to go for want of room."""
         with self.view.batch():
             self.view.decided(
                 0, seq=epoch, epoch=epoch, commits=[], decisions=b"", forgotten=forgotten, until=self.now,
+                restored=back, restored_at=self.now,
                 accepted_offset=self.accepted - 1 if through is None else through, read=self.accepted,
             )  # fmt: skip
+            self.view.weights.rest(0, epoch, back, rests)
 
     def opinions(self, nomination: NominationProposed, policy: Policy) -> list[Opinion]:
         """What it says of each proposal."""

@@ -19,6 +19,7 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.consensus.reliability import FRESH, WINDOW
 from memquorum.core.identity.keys import Sign
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal import resting
 from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import MemoryState
@@ -386,6 +387,9 @@ class Seat:
             read=self.walk.next_accepted,
         )
         self._move(checked, decided_now)
+        back = [i for o in decided_now if KINDS[o.kind].brings_back for i in KINDS[o.kind].revived(o.memory_ids)]
+        until = resting.brought_back(decided.epoch, self._part.genesis.policy)
+        self._view.weights.rest(self.shard, decided.epoch, back, until)
         if (order := answers(self._codec, checked)) is not None:
             self._view.answer(self.shard, *order)
         self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)

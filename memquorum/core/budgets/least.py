@@ -72,15 +72,18 @@ def crowded(
         one = told.candidate
         return not one.fades, fallen(one) if one.fades else one.last_access, one.memory_id
 
-    free = [told for told in known if told.candidate.tier == SHORT_TERM and not told.protections]
+    free = [told for told in known if _free(told)]
     return _places([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
 
 
 def aged(told: Weighted, policy: BudgetPolicy, as_of: int) -> Place:
     """The place of a memory for its age alone: all that is older than its type may become has to go."""
     most = policy.ttl_ms[place(told.type)] if policy.ttl_ms else 0
-    free = told.candidate.tier == SHORT_TERM and not told.protections
-    return Place(0, PPM) if most and free and as_of - told.candidate.created > most else NOWHERE
+    return Place(0, PPM) if most and _free(told) and as_of - told.candidate.created > most else NOWHERE
+
+
+def _free(told: Weighted) -> bool:
+    return told.candidate.tier == SHORT_TERM and not told.protections and not told.rests
 
 
 def _places(

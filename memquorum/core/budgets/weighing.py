@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, RESTING, Item, accesses_ppm
+from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, RESTING, VOTED_ON, Item, accesses_ppm
 from memquorum.core.budgets.ledger import Group
 from memquorum.core.policy import PPM
 from memquorum.core.tiers import DRAFT
@@ -15,8 +15,8 @@ ORDINARY = 3 * PPM // 2
 """The worth of a token of what nobody counted the words of, such as a summary: as much as of ordinary text."""
 
 
-def item(told: Weighted) -> Item:
-    """A memory that is alive."""
+def item(told: Weighted, *, voted_on: bool = False) -> Item:
+    """A memory that is alive. `voted_on`: whether the same epoch votes on it for another reason."""
     worth = told.worth_ppm
     needed = any(one.startswith("goal:") for one in told.protections)
     return Item(
@@ -33,7 +33,7 @@ def item(told: Weighted) -> Item:
         novelty_ppm=told.novelty_ppm or 0,
         urgency_ppm=PPM if needed else 0,
         needs=told.needs,
-        protected=_protected(told),
+        protected=_protected(told) or (VOTED_ON if voted_on else None),
     )
 
 

@@ -119,7 +119,7 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     memories = [rows.memories.get(memory_id) for memory_id in proposal.memory_ids]
     if not all(memory is not None and memory.namespace == proposal.namespace for memory in memories):
         return UNKNOWN
-    found = _found(rows, kind, proposal.memory_ids, recalled)
+    found = _found(rows, kind, proposal.memory_ids, recalled, checked.body.epoch)
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
     if absent or not outcome.decided:
         return absent[0] if absent else None
@@ -130,13 +130,16 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     return next((why for one in risked if (why := kind.void(one, nominated_at)) is not None), None)
 
 
-def _found(rows: Rows, kind: Kind, memory_ids: Sequence[str], recalled: Collection[str]) -> list[MemoryState]:
+def _found(
+    rows: Rows, kind: Kind, memory_ids: Sequence[str], recalled: Collection[str], epoch: int
+) -> list[MemoryState]:
     renews = rows.memories[memory_ids[0]].renews
-    return [_find(rows, kind, rows.memories[i], renews, opened=i in recalled) for i in memory_ids]
+    return [_find(rows, kind, rows.memories[i], renews, epoch, opened=i in recalled) for i in memory_ids]
 
 
-def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, *, opened: bool) -> MemoryState:
+def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, epoch: int, *, opened: bool) -> MemoryState:
     strength = rows.strengths.get(memory.id)
+    rest = 0 if strength is None else strength.rest.get(kind.name, 0)
     return MemoryState(
         tier=memory.tier,
         alive=strength is not None,
@@ -148,7 +151,8 @@ def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, *, opened:
         namespace=memory.namespace,
         memory_id=memory.id,
         stub=memory.tier == SEALED and renews is not None and memory.told_by == renews,
-        apart=strength is not None and strength.rest.get(kind.name, 0) >= resting.FOR_GOOD,
+        rests=rest > epoch,
+        apart=rest >= resting.FOR_GOOD,
     )
 
 
@@ -220,7 +224,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             done.strengths += [resting.refused(one, kind, detail.epoch, policy, outcome.reason) for one in kept]
         if kind.effect is None or not passed(result):
             continue
-        found = _found(rows, kind, result.memory_ids, restored)
+        found = _found(rows, kind, result.memory_ids, restored, detail.epoch)
         fates = kind.effect(found, outcome.confidence_ppm, entry.as_of, policy)
         for memory_id, fate in zip(result.memory_ids, fates, strict=True):
             if fate is None:
@@ -236,7 +240,8 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
                 done.strengths.append(restores.joined(moved, others) if kind.inherits else moved)
             else:
                 told, at = restored[memory_id], nomination.accepted_offset
-                alive_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at)
+                rests = resting.brought_back(detail.epoch, policy) if kind.brings_back else 0
+                alive_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at, rests=rests)
                 others = (rows.strengths[i] for i in result.memory_ids if i in rows.strengths)
                 done.strengths.append(restores.inherited(alive_again, others) if kind.inherits else alive_again)
             # A use of what was superseded is no reason to ask for it.

@@ -1,4 +1,5 @@
-"""How long a memory that was kept is not proposed again: for each kind of proposal by itself, as the kind says.
+"""How long a memory that was kept is not proposed again: for each kind of proposal by itself, as the kind says; and how
+long one that members brought back does not have to go for want of room.
 
 `Strength.rest` has the first epoch that may propose it again. Of what also waits for a use it has that plus `FOR_GOOD`,
 so that nothing else has to be asked; a use takes it off again.
@@ -19,6 +20,8 @@ from memquorum.core.vote.tally import CONTRADICTED
 
 FOR_GOOD = 2**52
 """Later than any epoch."""
+_BROUGHT_BACK = 63
+"""What members brought back rests as what they kept so often in a row: as long as anything does."""
 
 _UNTIL_USED = frozenset(name for name, kind in KINDS.items() if kind.rests is Rests.UNTIL_USED)
 _RETRIED = frozenset(name for name, kind in KINDS.items() if kind.retries is not None)
@@ -36,6 +39,12 @@ def refused(strength: Strength, kind: Kind, epoch: int, policy: Policy, why: str
         counts[at] = counts.get(at, 0) + 1
         until += FOR_GOOD * (counts[at] > kind.retries(policy))
     return replace(strength, kept=counts, rest={**strength.rest, kind.name: until})
+
+
+def brought_back(epoch: int, policy: Policy) -> int:
+    """The first epoch that may take for want of room what `epoch` brought back: until then others go in its place. Else
+    it would be the next in order again, and go in the epoch after. A use does not end this rest."""
+    return rest_until(epoch, _BROUGHT_BACK, policy)
 
 
 def used(strength: Strength) -> tuple[Mapping[str, int], Mapping[str, int]]:

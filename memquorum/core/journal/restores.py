@@ -11,7 +11,7 @@ from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restore import RESTORE
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
 from memquorum.core.tiers import ALIVE, SEALED, SUPERSEDED
-from memquorum.core.vote.kinds import CONTESTS, MERGES
+from memquorum.core.vote.kinds import CONTESTS, MAKES_ROOM, MERGES
 from memquorum.core.vote.kinds import RESTORE as RESTORES
 from memquorum.core.vote.kinds.kind import MemoryState
 
@@ -64,10 +64,13 @@ def votable(order: RestoreOrdered, memories: Mapping[str, Memory], as_of: int) -
     return any(one is not None and one.namespace == order.namespace and one.tier in ALIVE for one in named)
 
 
-def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, nominated_at: int) -> Strength:
+def strength(
+    memory: Memory, told: Restored, proposal: Proposal, tier: str, *, nominated_at: int, rests: int = 0
+) -> Strength:
     """The strength of a memory that comes back. Decay is counted from the request; what votes kept before is over.
 
-    `told`: what the journal recalls of it; `nominated_at`: the accepted offset that the vote speaks of.
+    `told`: what the journal recalls of it; `nominated_at`: the accepted offset that the vote speaks of; `rests`: the
+    first epoch that may take it for want of room, 0: the next.
     """
     return Strength(
         memory_id=memory.id,
@@ -81,11 +84,11 @@ def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, n
         reinforced=told.reinforced,
         replays=told.replays,
         fades=memory.fades,
-        rest=_apart(memory),
+        rest=(dict.fromkeys(MAKES_ROOM.values(), rests) if rests else {}) | _apart(memory),
     )
 
 
-def _apart(memory: Memory) -> Mapping[str, int]:
+def _apart(memory: Memory) -> dict[str, int]:
     """What is not done once more to what members brought back: it is not superseded by what they had let take its
     place, and a summary not merged."""
     if memory.tier == SUPERSEDED:

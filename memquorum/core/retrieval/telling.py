@@ -30,7 +30,7 @@ from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED, SUPERSEDED
-from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, RAISES
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
 _USES_SHOWN = 5
@@ -536,6 +536,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield from _triage(account, policy)
         if not account.protected:
             yield from _due(account, account.due_at)
+            yield from _rests(account)
         yield from _importance(account)
         yield from _not_raised(account)
         if account.confidence_ppm is not None:
@@ -622,6 +623,13 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
         yield f"  It was kept lately, and is proposed again in epoch {rest} at the earliest; {_next(account)}."
     elif stopped is None:
         yield f"  It may be proposed to be {kind.outcome} in the next epoch; {_next(account)}."
+
+
+def _rests(account: Account) -> Iterator[str]:
+    """Tells of a memory that members kept, or brought back, how long it does not have to go for want of room."""
+    until = account.rest.get(MAKES_ROOM.get(account.tier, ""), 0)
+    if until > account.last_epoch + 1:
+        yield f"  For want of room it does not have to go before epoch {until}: members kept it, or brought it back."
 
 
 def _next(account: Account) -> str:

@@ -2,8 +2,9 @@
 
 A tick comes with where its shard stood then, as the journal has it (`Standing`), so whether it opens an epoch does not
 depend on how late anybody asks, or how often. The stage calls, in this order: `trigger`; then `build` with the crossed
-memories that still are candidates, with what has expired, under pressure also with those that are to go first, and
-with what may be promoted.
+memories that still are candidates, with what has expired, under pressure also with those that are to go first, with
+what may be promoted, and with who knows what is beyond a budget.
+What is beyond a budget is nominated before what merely decayed, and does not count on that: members may keep it.
 Nothing here removes a memory: decay and capacity nominate, the vote decides.
 """
 
@@ -55,6 +56,30 @@ LATEST = 2**62
 def nothing() -> bool:
     """Nothing has expired, is too much, or is found nowhere."""
     return False
+
+
+class Elsewhere(Struct, frozen=True):
+    """What the same epoch votes on for other reasons than a budget.
+
+    `going`: memories that are to go, because somebody asked for it or because of their age; `drafts`: summaries that
+    are to stay, each with what it takes the place of; `stays`: what else is voted on, and counts until that is decided.
+    """
+
+    going: Collection[str] = ()
+    drafts: Mapping[str, Collection[str]] = {}
+    stays: Collection[str] = ()
+
+
+class Leaving(Struct, frozen=True):
+    """What is to go for want of tokens, in the order of its policy, and how many of each of its namespaces may go."""
+
+    chosen: tuple[tuple[Candidate, Weighed], ...] = ()
+    rooms: Mapping[str, int] = {}
+
+
+def nobody(_: Elsewhere) -> Leaving:
+    """No namespace is over its budget."""
+    return Leaving()
 
 
 class Attempt(Struct, frozen=True):
@@ -146,7 +171,7 @@ def build(
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
     alike: Sequence[tuple[Candidate, ...]] = (),
-    over: Sequence[tuple[Candidate, Weighed]] = (),
+    over: Callable[[Elsewhere], Leaving] = nobody,
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
@@ -158,22 +183,26 @@ def build(
     first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type
     may become. `contested`: memories, each with
     those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `alike`:
-    summaries that say the same, first the one that stays. `over`: what is beyond its namespace's budget, as its policy
-    weighed it. `rooms`: how many memories each of their namespaces may lose
+    summaries that say the same, first the one that stays. `over` answers what is beyond budgets, as their policies
+    weighed it, once it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose
     now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather
     where others contradict it than with its summary, or with those that say the same, rather with these than to be let
-    go, rather to be let go than to be promoted.
+    go, rather to be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want
+    of tokens, since it does not hold, because it decayed, and for want of room in its shard, in this order.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
     disputed += _together(alike, MERGES, ALIKE, asked, disputed)
-    told = {memory_id for proposal in disputed for memory_id in proposal.memory_ids}
-    due, evicted = ([c for c in some if c.memory_id not in told] for some in ([*crossed, *expired], evicted))
-    falling = _falling(asked, due, evicted, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
-    falling = _doubting(falling, [c for c in doubted if c.memory_id not in told])
-    falling += _aging(aged, told.union(*(one.memory_ids for one in falling)))
-    first = _within([*falling, *_beyond(over, told.union(*(one.memory_ids for one in falling)))], rooms)
-    taken = told | {memory_id for proposal in first for memory_id in proposal.memory_ids}
+    told = _named(disputed)
+    foremost, rooms = _foremost(asked, aged, disputed, over, rooms)
+    named = told | _named(foremost)
+    due, evicted, doubted = (
+        [c for c in some if c.memory_id not in named] for some in ([*crossed, *expired], evicted, doubted)
+    )
+    much = excess(standing.alive, policy) - sum(KINDS[one.kind].seals for one in foremost)
+    falling = _doubting(_falling(due, evicted, over=much, as_of=tick.as_of, policy=policy), doubted)
+    first = _within([*foremost, *falling], rooms)
+    taken = told | _named(first)
     rising = [
         _proposal(candidate, kind, reason)
         for kind in KINDS.values() if kind.offered is Offered.SALIENT
@@ -253,21 +282,50 @@ def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
     return found
 
 
-def _falling(
+def _named(proposals: Iterable[Proposal]) -> set[str]:
+    """The memories that proposals are about."""
+    return {memory_id for proposal in proposals for memory_id in proposal.memory_ids}
+
+
+def _foremost(
     asked: Sequence[Candidate],
-    falling: Sequence[Candidate],
-    evicted: Sequence[Candidate],
-    *,
-    over: int,
-    as_of: int,
-    policy: Policy,
+    aged: Sequence[Candidate],
+    disputed: Sequence[Proposal],
+    over: Callable[[Elsewhere], Leaving],
+    rooms: Mapping[str, int],
+) -> tuple[list[Proposal], Mapping[str, int]]:
+    """What goes before what decayed: what somebody wants to be forgotten, what is older than it may become, and what is
+    beyond a budget then; and how many of each namespace may go."""
+    told, found = _named(disputed), _asking(asked)
+    found += _aging(aged, told | _named(found))
+    leaving = over(_elsewhere(_within(found, rooms), disputed))
+    found += _beyond(leaving.chosen, told | _named(found))
+    return found, {**leaving.rooms, **rooms}
+
+
+def _asking(asked: Sequence[Candidate]) -> list[Proposal]:
+    """What somebody wants to be forgotten."""
+    return [_proposal(candidate, kind, ASKED) for candidate in asked if (kind := _lets_go(candidate)) is not None]
+
+
+def _elsewhere(going: Sequence[Proposal], disputed: Sequence[Proposal]) -> Elsewhere:
+    """What is voted on beside budgets, as their stage is told of it. What is only demoted stays."""
+    sums_up = frozenset(SUMS_UP.values())
+    drafts = {one.memory_ids[0]: one.memory_ids[1:] for one in disputed if one.kind in sums_up}
+    return Elsewhere(
+        _named(one for one in going if KINDS[one.kind].seals),
+        drafts,
+        _named(one for one in disputed if one.kind not in sums_up),
+    )
+
+
+def _falling(
+    falling: Sequence[Candidate], evicted: Sequence[Candidate], *, over: int, as_of: int, policy: Policy
 ) -> list[Proposal]:
-    """What somebody wants to be forgotten; then what decayed or expired, and of those to go first as many as make the
-    excess.
+    """What decayed or expired, and of those to go first as many as make the excess of the shard.
 
     What is only demoted makes nothing less: it counts for nothing where more is to go.
     """
-    wanted = [_proposal(candidate, kind, ASKED) for candidate in asked if (kind := _lets_go(candidate)) is not None]
     due: dict[str, Proposal] = {}
     for candidate in falling:
         kind = _lets_go(candidate)
@@ -281,21 +339,14 @@ def _falling(
         if candidate.memory_id not in due and (kind := _makes_room(candidate)) is not None:
             due[candidate.memory_id] = _proposal(candidate, kind, PRESSURE)
             going += 1
-    named = {candidate.memory_id for candidate in asked}
-    return [*wanted, *(proposal for memory_id, proposal in due.items() if memory_id not in named)]
+    return list(due.values())
 
 
 def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list[Proposal]:
-    """What is to be let go, with what does not hold before what is only old; whatever somebody asked for first."""
-    asked = [one for one in falling if one.reason == ASKED]
-    named = {memory_id for one in asked for memory_id in one.memory_ids}
-    found = [
-        _proposal(candidate, kind, DOUBTED)
-        for candidate in doubted
-        if candidate.memory_id not in named and (kind := _lets_go(candidate)) is not None
-    ]
-    named |= {memory_id for one in found for memory_id in one.memory_ids}
-    return [*asked, *found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
+    """What is to be let go, with what does not hold before what is only old."""
+    found = [_proposal(candidate, kind, DOUBTED) for candidate in doubted if (kind := _lets_go(candidate)) is not None]
+    named = _named(found)
+    return [*found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
 
 
 def _aging(aged: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from msgspec import Struct
@@ -69,7 +70,7 @@ class Outlook:
 
     `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `named`: which are nominated;
     `day_left`: what they leave of the day; `stopped_until`: nothing may go before. `reasons`: of those that are due and
-    free, how many for which. `beyond`: beside them, how many are beyond the namespace's budget, and nominated in turn.
+    free, how many for which. `beyond`: how many are beyond the namespace's budget, and nominated before them.
     """
 
     namespace: str
@@ -105,10 +106,13 @@ def outlook(
     policy: Policy,
     judge: Judge,
     members: int,
+    beyond: Mapping[str, Sequence[str]] = MappingProxyType({}),
     judged_most: int = 2_000,
     shown: int = 3,
 ) -> list[Outlook]:
-    """A shard's namespaces by name. `alive`: those that nobody has used for longest first."""
+    """A shard's namespaces by name. `alive`: those that nobody has used for longest first; `beyond`: by namespace, what
+    is beyond its budget, in the order of its policy. That is nominated before what is due, and members let it go: by
+    what the store holds it is what is least."""
     found: dict[str, Outlook] = {}
     free: dict[str, list[tuple[Candidate, str]]] = {}
     for one in alive:
@@ -133,20 +137,28 @@ def outlook(
         told.room = caps.room(quota, as_of, policy.caps)
         told.day_left = caps.day_left(quota, as_of, policy.caps)
         told.stopped_until = caps.stopped_until(quota, as_of, policy.caps)
+        told.beyond = len(beyond.get(namespace, ()))
+        told.named = list(beyond.get(namespace, ())[: min(told.room, left)])
+        told.nominated = told.forgotten = len(told.named)
+        left -= told.nominated
+    for namespace, told in sorted(found.items()):
         asked = free.get(namespace, [])[:judged_most]
         judged = [candidate for candidate, reason in asked if reason != PRESSURE]
         said = {**judge(namespace, judged)} if judged else {}
         # Of what is too much members ask whether it is among the lowest; and those are what is nominated.
         said |= {candidate.memory_id: Vote(True, members, 0) for candidate, reason in asked if reason == PRESSURE}
         told.judged, told.let_go = len(asked), sum(vote.let_go for vote in said.values())
-        first = asked[: min(told.room, left)]
-        told.nominated, told.named = len(first), [candidate.memory_id for candidate, _ in first]
-        told.forgotten = sum(said[candidate.memory_id].let_go for candidate, _ in first)
-        left -= told.nominated
+        others = [candidate.memory_id for candidate, _ in asked if candidate.memory_id not in set(told.named)]
+        first = others[: min(told.room - told.nominated, left)]
+        told.named += first
+        told.nominated += len(first)
+        told.forgotten += sum(said[memory_id].let_go for memory_id in first)
+        left -= len(first)
         told.examples = [
             Example(
                 candidate.memory_id, reason, as_of - candidate.last_access,
-                decay.decay_ppm(candidate.last_access, as_of, policy), said[candidate.memory_id], at < told.nominated,
+                decay.decay_ppm(candidate.last_access, as_of, policy), said[candidate.memory_id],
+                candidate.memory_id in told.named,
                 _score(candidate, as_of, policy) if candidate.fades else None,
             )
             for at, (candidate, reason) in enumerate(asked[:shown])

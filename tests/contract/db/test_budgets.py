@@ -164,7 +164,7 @@ def test_the_account_of_a_subject_is_what_draws_have_cost_it_in_the_namespace(wo
     drawing.episode("e", 1_000, subject="ada", namespace="elsewhere")
     drawing.tick(10**12)
     world.flush(drawing)
-    drawing.decide([_drawn(D, A, B), _drawn(C, A, D, elsewhere)], votes.nobody)
+    drawing.decide([_drawn(B, A, B), _drawn(C, A, D, elsewhere)], votes.nobody)
     drawing.decide([_drawn(D, C)], votes.everybody)
     world.flush(drawing)
     found = {one.candidate.memory_id: (one.subject, one.spent_ppm) for one in world.schedule.weighted(0, NAMESPACE)}

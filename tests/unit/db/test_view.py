@@ -36,14 +36,17 @@ def recent(view: View, through: int = 1000, most: int = 64) -> list[str]:
 
 
 def decide(
-    view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000, back: str | None = None
-) -> None:
-    """What is forgotten rests until 1,000 times the epoch; `back`: what is restored, asked for at 500."""
+    view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000, back: str | None = None,
+    rests: int = 0,
+) -> None:  # fmt: skip
+    """What is forgotten rests until 1,000 times the epoch; `back`: what is restored, asked for at 500, and may have to
+    go for want of room in epoch `rests`."""
     commits = [b"commit", b"another"]
     view.decided(
         0, seq=epoch, epoch=epoch, commits=commits, decisions=b"decisions", forgotten=forgotten, until=1000 * epoch,
         restored=[back] if back else [], restored_at=500, accepted_offset=accepted_offset, read=read,
     )  # fmt: skip
+    view.weights.rest(0, epoch, [back] if back else [], rests)
 
 
 def held(view: View) -> set[str]:
@@ -333,6 +336,25 @@ def test_what_is_restored_is_known_as_if_used_just_now(view: View, soon: bool) -
     view.ticked(0, 50, 1_000, b"")
     assert held(view) == {"m1"}
     assert view.touch("m1", "space", at=600, offset=51) and one(view).last_access == 600
+
+
+def test_what_came_back_rests_for_so_many_epochs(view: View) -> None:
+    view.remember(KNOWN)
+    view.weights.add("m1", "space", "episodic", tokens=9, tier="short-term", worth_ppm=1, novelty_ppm=None)
+
+    def rests() -> list[bool]:
+        return [one.rests for one in view.weights.alive("space")]
+
+    assert rests() == [False]
+    decide(view, 1, "m1")
+    assert rests() == []
+    decide(view, 2, accepted_offset=40, back="m1", rests=5)
+    assert rests() == [True]
+    decide(view, 3, accepted_offset=41)
+    assert rests() == [True], "epoch 4 is the last"
+    decide(view, 4, accepted_offset=42)
+    assert rests() == [False]
+    assert view._db.execute("SELECT count(*) FROM back").fetchone() == (0,)
 
 
 def test_what_is_forgotten_again_rests_for_the_whole_of_its_second_grace_time(view: View) -> None:

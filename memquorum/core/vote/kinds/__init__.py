@@ -49,8 +49,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         kind.name: kind
         for kind in (
-            FORGET,
             EVICT,
+            FORGET,
             PROMOTE,
             DEMOTE,
             SUPERSEDE,

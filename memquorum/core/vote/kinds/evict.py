@@ -23,7 +23,14 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Columns, Offered, Terms, Together, outside, within
+from memquorum.core.vote.kinds.kind import Columns, MemoryState, Offered, Terms, Together, outside, within
+
+RESTED = "rested"
+
+
+def _void(found: MemoryState, nominated_at: int) -> str | None:
+    """What members kept lately, or brought back, does not go yet, whoever nominates it."""
+    return RESTED if found.rests else forget.FORGET.void(found, nominated_at)
 
 
 def _judge(
@@ -87,11 +94,13 @@ EVICT = dataclasses.replace(
             PRESSURE: "because its shard held more than its capacity",
             AGE: "because it was older than its type may become",
         },
+        why={**forget.FORGET.words.why, RESTED: "it rested: members had kept it lately, or brought it back"},
         opinion=_in_words,
     ),
     stands=True,
+    void=_void,
     offered=Offered.BEYOND,
     tiers=frozenset({SHORT_TERM}),
-    # Or a long line of what has decayed would starve it.
-    share=Fraction(1, 8),
+    # It comes first, so that what there is no room for waits for nothing: what has decayed members may keep.
+    share=Fraction(0),
 )

@@ -9,6 +9,7 @@ Four decide in turn, and each can say no: what is proposed (`due` below, by `dec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,8 @@ FORGET = Kind(
     reads=False,
     offered=Offered.UNUSED,
     tiers=frozenset({SHORT_TERM}),
+    # Or a long line of what there is no room for would starve it.
+    share=Fraction(1, 16),
     absent=absent,
     void=_void,
     effect=_effect,

@@ -73,6 +73,8 @@ class MemoryState:
     stub: bool = False
     """Whether it rests sealed because of a summary that was erased, in whose place the proposal's first memory was
     made."""
+    rests: bool = False
+    """Whether the kind is not to propose it yet: members kept it lately, or brought it back."""
     apart: bool = False
     """Whether members brought it back from what the kind had done to it: the kind does that once."""
 
@@ -249,6 +251,11 @@ class Kind:
         wrong = _contradiction(self)
         if wrong is not None:
             raise ValueError(f"the kind {self.name!r} cannot be: {wrong}")
+
+    @property
+    def brings_back(self) -> bool:
+        """Whether it brings back what members had let go."""
+        return self.revives and self.ordered
 
     @property
     def supersedes(self) -> bool:

@@ -110,6 +110,26 @@ def test_altered_rows_are_found(public: Published, table: str, change: dict[str,
     assert Kind.ROW_ALTERED in kinds(public.audit(store=True))
 
 
+def test_who_lets_go_what_rests_since_it_came_back_is_found(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.tick(900)
+    shard.episode("a", 500)
+    shard.tick(200_000)
+    shard.decide([proposal(A, "evict")])
+    shard.ask(ORDER, 200_100)
+    shard.tick(200_200)
+    shard.restore(ORDER, Restored(A, 600_000, 0, 0, 1, 0))
+    shard.tick(200_300)
+    shard.decide([proposal(A, "evict")])
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    at = next(at for at in range(99) if public.entry(at).as_of == 200_300 and public.entry(at).effect == "decided")
+    (result,) = public.detail(at).results
+    assert (result.outcome, result.reason) == ("voided", "rested")
+    detail(public, at, results=(replace(result, outcome="forgotten", reason="quorum"),))
+    assert Kind.RESULTS_WRONG in kinds(public.audit())
+
+
 @pytest.fixture
 def used(codec: Codec) -> Published:
     """A was used after the time that the vote to forget it spoke of, which came in late; a vote restores it."""

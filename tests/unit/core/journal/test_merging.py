@@ -11,7 +11,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal.naming import Kin
 from memquorum.core.journal.recall import recall
-from memquorum.core.journal.resting import FOR_GOOD
+from memquorum.core.journal.resting import FOR_GOOD, brought_back
 from memquorum.core.journal.rows import Memory, Provenance, Strength
 from memquorum.core.policy import ConsolidatePolicy
 from memquorum.core.records import Decided, Restored
@@ -140,7 +140,7 @@ def test_what_is_restored_is_alive_with_its_own_uses_and_is_not_merged_again(sha
     assert shard.rows.memories[TWO].tier == "short-term"
     assert strength.accesses == 1, "what it had taken over of its source is with the one that stays"
     assert shard.rows.strengths[ONE].accesses == 4 and shard.rows.state.alive == 2
-    assert strength.rest == {"merge": FOR_GOOD}
+    assert strength.rest == {"merge": FOR_GOOD, "evict": brought_back(shard.rows.state.last_epoch, POLICY)}
     for kept, gone in ((ONE, TWO), (TWO, ONE)):
         shard.merge(kept, gone)
         assert result(shard) == ("voided", "brought back")

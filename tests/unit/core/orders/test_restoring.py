@@ -78,11 +78,44 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     )
     assert (strength.tier, strength.last_access, strength.salience_ppm) == ("short-term", 1_100, 700_000)
     assert (strength.accesses, strength.reinforced, strength.created) == (1, 1, 100)
-    assert strength.rest == {}
+    # Last epoch was 2: for want of room it does not go before 3 + 1 + `epoch.rest_epochs_max`.
+    assert strength.rest == {"evict": 3 + 1 + 64}
     assert shard.rows.state.alive == alive + 1 and A in shard.work.net().revealed
     # An epoch about a request was none about memories: that one is as due as before.
     assert shard.rows.state.last_epoch_at == 1_000
     assert shard.access(A, 1_300).of(Strength)[0].accesses == 2
+
+
+def test_what_came_back_does_not_go_for_want_of_room_before_its_rest_is_over(codec: Codec) -> None:
+    by = genesis.make(policy=Policy(epoch=EpochPolicy(rest_epochs_max=2)), **erasures.entitled())
+    made, order = Shard(codec, by), votes.restore(by, A)
+    made.episode("a", 100)
+    made.episode("b", 100)
+    made.tick(1_000)
+    made.decide([proposal(A, "evict")])
+    assert made.rows.memories[A].tier == "sealed"
+    made.ask(order, 1_100)
+    made.restore(order, Restored(A, 600_000, 0, 0, 0, 0))
+    made.access(A, 1_150)  # a use speaks for it, and does not end its rest
+    for _ in range(2):
+        assert outcome(made.decide([proposal(A, "evict")], accepted_offset=made.offset)) == [("voided", "rested")]
+    assert outcome(made.decide([proposal(A, "evict")])) == [("forgotten", "quorum")]
+
+
+def test_what_a_vote_kept_does_not_go_before_its_rest_is_over_whoever_nominates_it(codec: Codec) -> None:
+    made = Shard(codec, GENESIS)
+    made.episode("a", 100)
+    made.tick(1_000)
+    made.decide([proposal(A, "evict")], nobody)
+    assert outcome(made.decide([proposal(A, "evict")])) == [("voided", "rested")]
+    assert outcome(made.decide([proposal(A, "evict")])) == [("forgotten", "quorum")]
+
+
+def test_what_came_back_may_be_let_go_for_another_reason(shard: Shard) -> None:
+    shard.ask(ORDER, 1_100)
+    shard.restore(ORDER, KEPT)
+    shard.tick(1_200)
+    assert outcome(shard.decide([proposal(A, "forget")])) == [("forgotten", "quorum")]
 
 
 def test_what_was_never_promoted_comes_back_to_short_term_memory(shard: Shard) -> None:

@@ -113,10 +113,10 @@ def test_what_has_expired_comes_after_what_decayed_and_before_what_is_too_much()
         standing=replace(STANDING, alive=13),
     )
     assert named(record) == [
+        ("lowest", "evict", "pressure"),
         ("old", "forget", "decayed"),
         ("day", "forget", "expired"),
-        ("lowest", "evict", "pressure"),
-    ]
+    ], "by kind"
 
 
 def test_when_it_may_be_nominated() -> None:
@@ -163,7 +163,7 @@ def test_pressure_proposes_the_first_to_go_up_to_the_excess() -> None:
     crowded = replace(STANDING, alive=13)
     unused = [candidate(f"u{i}") for i in range(5)]
     record = build(standing=crowded, crossed=[candidate("old", decayed=True)], evicted=unused)
-    assert named(record) == [("old", "forget", "decayed"), ("u0", "evict", "pressure"), ("u1", "evict", "pressure")]
+    assert named(record) == [("u0", "evict", "pressure"), ("u1", "evict", "pressure"), ("old", "forget", "decayed")]
     assert named(build(evicted=unused)) == []
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -35,12 +36,15 @@ def candidate(number: int, unused: int = SPAN, namespace: str = "n") -> Candidat
     return Candidate(f"m{number:02}", namespace, "short-term", at, at, 400_000, early=False)
 
 
-def look(alive: Sequence[Alive], policy: Policy = POLICY, quota: Quota | None = None, as_of: int = NOW) -> Outlook:
+def look(
+    alive: Sequence[Alive], policy: Policy = POLICY, quota: Quota | None = None, as_of: int = NOW,
+    beyond: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Outlook:  # fmt: skip
     def judge(_: str, asked: Sequence[Candidate]) -> dict[str, Vote]:
         return {c.memory_id: Vote(c.memory_id != "m00", 4, 100_000) for c in asked}
 
     quotas = {"n": quota or Quota(len(alive))}
-    (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge, members=4)
+    (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge, members=4, beyond=beyond)
     return found
 
 
@@ -61,6 +65,19 @@ def test_who_is_due_who_is_left_out_and_what_the_caps_leave() -> None:
     assert caps.room(lost, NOW, POLICY.caps) == 0
     told = "\n".join(lines([found, stopped], {1: POLICY}))
     assert "20 due" in told and "STOPPED" in told and "m04" in told and "3 would be forgotten" in told
+
+
+def test_what_is_beyond_a_budget_goes_before_what_is_due() -> None:
+    old = [Alive(candidate(n), rests=False, protected=False) for n in range(20)]
+    young = [Alive(candidate(n, 5), rests=False, protected=False) for n in range(20, 40)]
+    found = look([*old, *young], beyond={"n": ["m30", "m00", "m31"]})
+    assert (found.due, found.beyond, found.room) == (20, 3, 4)
+    assert found.named == ["m30", "m00", "m31", "m01"] and (found.nominated, found.forgotten) == (4, 4)
+    assert [(e.memory_id, e.now) for e in found.examples] == [("m00", True), ("m01", True), ("m02", False)]
+    many = look([*old, *young], beyond={"n": [f"m{n}" for n in range(20, 30)]})
+    assert (many.named, many.beyond) == (["m20", "m21", "m22", "m23"], 10)
+    told = "\n".join(lines([many], {1: POLICY}))
+    assert "10 are beyond its budget, and go in turn before what is due" in told
 
 
 def test_another_policy_and_later_days_tell_another_story() -> None:

@@ -108,6 +108,8 @@ def test_what_everybody_knows_to_rest_is_restored_by_all(fleet: Fleet) -> None:
     assert (last.outcome, last.yes, last.votes) == ("restored", (0, 1, 2, 3), 2)
     assert known(fleet) == [True] * 4
     assert {view.known([MINE])[MINE].last_access for view in fleet.views.values()} == {AS_OF}
+    rests = {tuple(view._db.execute("SELECT memory_id, until FROM back")) for view in fleet.views.values()}
+    assert rests == {((MINE, 2 + 1 + GENESIS.policy.epoch.rest_epochs_max),)}, "as the journal has it"
 
 
 @pytest.mark.parametrize("found", [replace(STANDS, offset=2), replace(STANDS, accepted_at=AS_OF - 1)])

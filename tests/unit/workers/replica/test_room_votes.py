@@ -178,6 +178,24 @@ def test_what_is_older_than_its_type_may_become_goes_and_nothing_else() -> None:
     found.view.close()
 
 
+def test_what_came_back_rests_and_what_is_next_in_order_goes(member: Member) -> None:
+    member.decided(*LEAST[:4], epoch=1)
+    assert member.yes(*LEAST[4:]) == LEAST[4:]
+    member.decided(epoch=2, back=LEAST[:4], rests=5)
+    assert member.alive()["m00"].rests
+    # 200 tokens are held again, 100 too many; what came back is worth least and stays.
+    assert member.yes(*LEAST, *BEST) == [*LEAST[4:], *BEST[:4]]
+    crowd = Policy(epoch=EpochPolicy(capacity=15))
+    assert member.yes(*LEAST[:4], policy=crowd, reason=PRESSURE) == []
+    old = Policy(budget=BudgetPolicy(ttl_ms=(60_000, 0, 0, 0)))
+    member.now += 3_600_000
+    assert member.yes("m00", "m04", policy=old, reason=AGE) == ["m04"]
+    member.decided(epoch=3)
+    member.decided(epoch=4)
+    assert not member.alive()["m00"].rests
+    assert member.yes("m00") == ["m00"]
+
+
 def test_a_file_of_a_member_is_looked_at_once_for_an_epoch(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     alive = member.view.weights.alive
