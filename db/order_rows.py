@@ -34,6 +34,11 @@ def asked(order_id: str) -> dict[str, Any]:
     return {"id": order_id, "effects": _EFFECTS, "triggers": [f"{name}/{order_id}" for name in _TRIGGERS]}
 
 
+def some(effects: Sequence[str]) -> dict[str, Any]:
+    """What `orders_listed` takes, for orders of which the journal says this."""
+    return {"effects": list(effects), "triggers": _TRIGGERS}
+
+
 def shown(codec: Codec, rows: Sequence[tuple[Any, ...]]) -> Ordered | None:
     """The rows of `order_shown`; None where the journal has not answered the order yet."""
     if not rows:

@@ -1784,6 +1784,122 @@ ORDER BY l.epoch DESC, l.position DESC
 -- Epochs with their certificates.
 SELECT epoch, journal_seq, pre_prepare, commits FROM decision WHERE shard = %(shard)s AND epoch = ANY(%(epochs)s)
 
+-- :name goals_listed
+-- The goals of a namespace that are active, by name, from behind one on: each with the memories that pass.
+SELECT p.kind, count(*), (array_agg(p.memory_id::text ORDER BY p.memory_id))[1:%(most)s], max(p.accepted_at),
+    array_agg(DISTINCT p.ordered_by COLLATE "C" ORDER BY p.ordered_by COLLATE "C")
+FROM protection p
+JOIN memory m ON m.id = p.memory_id
+WHERE p.namespace = %(namespace)s AND p.kind ^@ 'goal:' AND $gates
+  AND (%(goals)s::text[] IS NULL OR p.kind = ANY(%(goals)s))
+  AND (%(behind)s::text IS NULL OR p.kind COLLATE "C" > %(behind)s)
+GROUP BY p.kind
+HAVING (%(memory_id)s::uuid IS NULL OR bool_or(p.memory_id = %(memory_id)s::uuid))
+   AND (%(since)s::bigint IS NULL OR max(p.accepted_at) >= %(since)s)
+   AND (%(until)s::bigint IS NULL OR max(p.accepted_at) < %(until)s)
+ORDER BY p.kind COLLATE "C"
+LIMIT %(limit)s
+
+-- :name protectors_listed
+-- The pins, or the holds, of a namespace that stand and whose memories pass, the latest first, from behind one on.
+SELECT p.memory_id::text, p.kind, p.order_id::text, p.ordered_by, p.reference, p.accepted_at, p.signer, p.seq
+FROM protection p
+JOIN memory m ON m.id = p.memory_id
+WHERE p.namespace = %(namespace)s AND p.kind = %(kind)s AND p.seq < %(behind)s AND $gates
+  AND (%(memory_id)s::uuid IS NULL OR p.memory_id = %(memory_id)s::uuid)
+  AND (%(ordered_by)s::text IS NULL OR p.ordered_by = %(ordered_by)s)
+  AND (%(reference)s::text IS NULL OR p.reference = %(reference)s)
+  AND (%(since)s::bigint IS NULL OR p.accepted_at >= %(since)s)
+  AND (%(until)s::bigint IS NULL OR p.accepted_at < %(until)s)
+ORDER BY p.seq DESC
+LIMIT %(limit)s
+
+-- :name orders_listed
+-- The orders of a namespace that somebody gave and that were answered, the latest first, from behind one on: of each what
+-- `order_shown` tells. An erasure is answered by many entries, of which the first counts. Which effects are of such orders,
+-- the index says in the same words: or it would not be used.
+SELECT j.seq, j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.summaries, e.anew,
+    (SELECT coalesce(array_agg(DISTINCT s.recipient COLLATE "C" ORDER BY s.recipient COLLATE "C"), '{}')
+     FROM erased x JOIN disclosure s ON s.memory_id = x.memory_id
+     WHERE x.shard = e.shard AND x.seq BETWEEN e.first_seq AND e.last_seq),
+    d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
+FROM (
+    SELECT shard, seq, event_id, entry FROM journal j
+    WHERE namespace = %(namespace)s AND effect IN ('erased', 'withheld', 'protected', 'requested', 'declined')
+      AND effect = ANY(%(effects)s::text[]) AND seq < %(behind)s
+      AND (%(since)s::bigint IS NULL OR as_of >= %(since)s)
+      AND (%(until)s::bigint IS NULL OR as_of < %(until)s)
+      AND (effect <> 'erased' OR EXISTS (SELECT FROM erasure e WHERE e.shard = j.shard AND e.first_seq = j.seq))
+    ORDER BY seq DESC LIMIT %(limit)s
+) j
+LEFT JOIN erasure e ON e.shard = j.shard AND e.first_seq = j.seq
+LEFT JOIN LATERAL (SELECT shard, epoch, journal_seq FROM decision
+                   WHERE shard = j.shard
+                     AND trigger = ANY(ARRAY(SELECT t || '/' || j.event_id FROM unnest(%(triggers)s::text[]) AS t))
+                   ORDER BY epoch LIMIT 1) d ON true
+LEFT JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch
+ORDER BY j.seq DESC, o.position
+
+-- :name epochs_of
+-- The epochs in which something of a namespace was voted on that passes, the latest first, from behind one on: each with how
+-- its own proposals ended. One that names a memory which does not pass the gates is not counted.
+WITH listed AS MATERIALIZED (
+    SELECT DISTINCT ON (o.epoch) o.shard, o.epoch
+    FROM outcome o
+    WHERE o.namespace = %(namespace)s AND o.epoch < %(behind)s
+      AND (%(kinds)s::text[] IS NULL OR o.kind = ANY(%(kinds)s))
+      AND (%(since)s::bigint IS NULL OR o.as_of >= %(since)s)
+      AND (%(until)s::bigint IS NULL OR o.as_of < %(until)s)
+      AND 0 = (
+          SELECT count(*) FROM outcome x
+          JOIN memory m ON m.id = x.memory_id
+          WHERE x.shard = o.shard AND x.epoch = o.epoch AND x.position = o.position AND ($gates) IS NOT TRUE
+      )
+    ORDER BY o.epoch DESC
+    LIMIT %(limit)s
+)
+SELECT d.shard, d.epoch, d.as_of, split_part(d.trigger, '/', 1), d.config, d.journal_seq, n.ended
+FROM listed l
+JOIN decision d USING (shard, epoch)
+CROSS JOIN LATERAL (
+    SELECT jsonb_object_agg(outcome, count) AS ended FROM (
+        SELECT o.outcome, count(DISTINCT o.position) FROM outcome o
+        WHERE o.namespace = %(namespace)s AND o.epoch = l.epoch
+          AND (%(kinds)s::text[] IS NULL OR o.kind = ANY(%(kinds)s))
+          AND 0 = (
+              SELECT count(*) FROM outcome x
+              JOIN memory m ON m.id = x.memory_id
+              WHERE x.shard = o.shard AND x.epoch = o.epoch AND x.position = o.position AND ($gates) IS NOT TRUE
+          )
+        GROUP BY o.outcome
+    ) c
+) n
+ORDER BY d.epoch DESC
+
+-- :name epochs_in
+-- All epochs of a shard, the latest first, from behind one on: each with how its proposals ended.
+SELECT d.shard, d.epoch, d.as_of, split_part(d.trigger, '/', 1), d.config, d.journal_seq, coalesce(n.ended, '{}')
+FROM decision d
+LEFT JOIN LATERAL (
+    SELECT jsonb_object_agg(outcome, count) AS ended FROM (
+        SELECT outcome, count(DISTINCT position) FROM outcome x
+        WHERE x.shard = d.shard AND x.epoch = d.epoch AND (%(kinds)s::text[] IS NULL OR x.kind = ANY(%(kinds)s))
+        GROUP BY outcome
+    ) c
+) n ON true
+WHERE d.shard = %(shard)s AND d.epoch < %(behind)s AND (%(kinds)s::text[] IS NULL OR n.ended IS NOT NULL)
+  AND (%(since)s::bigint IS NULL OR d.as_of >= %(since)s)
+  AND (%(until)s::bigint IS NULL OR d.as_of < %(until)s)
+ORDER BY d.epoch DESC
+LIMIT %(limit)s
+
+-- :name configured_at
+-- Which configurations a shard has had beside the first: in which epoch each was decided on, and as of which time.
+SELECT d.config + 1, d.epoch, d.as_of
+FROM decision d
+JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch AND o.kind = 'configure' AND o.outcome = 'configured'
+WHERE d.shard = %(shard)s AND d.trigger = 'order'
+
 -- :name shard_time
 -- The time of a shard.
 SELECT as_of FROM shard WHERE shard = %(shard)s

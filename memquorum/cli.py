@@ -24,6 +24,7 @@ WHERE = {
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     **dict.fromkeys(("list", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
+    **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
     "rollup": _CLIENT + "rollups",
     "tail": _CLIENT + "tail",

@@ -11,12 +11,12 @@
 `AsyncMemory` is the same with `async with` and `await`.
 
 Inside: `memory` publishes and reads, `ordering` is its part that orders, `filing` asks of slots and paths, `deciding`
-what members decided, `asking` what is beside; `sync` puts it on a loop of its own, `looping`; `entries` keeps what
-frameworks keep under keys, and `items` says how; `settings` finds the line, `signer` signs, `wire` writes and reads
-what crosses it; `values`, `receipts`, `errors` and `refusals` are what comes back;
-`tail` follows the journal, `audit` verifies it, `traces` says where a program's spans go. The commands: `command` has
-what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`, `rewards`, `rollups`, `orders`,
-`verifying` and `operating` declare them.
+what members decided, `overseeing` who keeps what and who votes, `asking` what is beside; `sync` puts it on a loop of
+its own, `looping`; `entries` keeps what frameworks keep under keys, and `items` says how; `settings` finds the line,
+`signer` signs, `wire` writes and reads what crosses it; `values`, `receipts`, `errors` and `refusals` are what comes
+back; `tail` follows the journal, `audit` verifies it, `traces` says where a program's spans go. The commands: `command`
+has what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `rewards`, `rollups`,
+`orders`, `verifying` and `operating` declare them.
 """
 
 from memquorum.client.errors import (
@@ -42,20 +42,30 @@ from memquorum.core.api.answers import (
     Context,
     Decision,
     Decisions,
+    Epoch,
+    Epochs,
     Erasure,
     Explained,
     Forget,
+    Goal,
+    Goals,
     Going,
     Hit,
+    Holds,
     Leaving,
     LeftOut,
     Listed,
+    Member,
+    Members,
     Needed,
     Ordered,
+    Orders,
     Page,
     Paths,
     Pinned,
+    Pins,
     Placed,
+    Protector,
     Recalled,
     Restore,
     Restoring,
@@ -81,16 +91,23 @@ __all__ = [
     "Context",
     "Decision",
     "Decisions",
+    "Epoch",
+    "Epochs",
     "Erasure",
     "Explained",
     "Forget",
+    "Goal",
+    "Goals",
     "Going",
     "Held",
     "Hit",
+    "Holds",
     "Invalid",
     "Leaving",
     "LeftOut",
     "Listed",
+    "Member",
+    "Members",
     "Memory",
     "MemquorumError",
     "Needed",
@@ -100,10 +117,13 @@ __all__ = [
     "NotFound",
     "NotYet",
     "Ordered",
+    "Orders",
     "Page",
     "Paths",
     "Pinned",
+    "Pins",
     "Placed",
+    "Protector",
     "Recalled",
     "Receipt",
     "Restore",

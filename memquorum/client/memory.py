@@ -23,6 +23,7 @@ from memquorum.client.deciding import Deciding
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.filing import Filing
 from memquorum.client.ordering import Ordering
+from memquorum.client.overseeing import Overseeing
 from memquorum.client.refusals import explained
 from memquorum.client.settings import Place
 from memquorum.client.signer import Signer
@@ -57,7 +58,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
-class AsyncMemory(Ordering, Filing, Deciding, Asking):
+class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Asking):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(

@@ -147,6 +147,22 @@ READING = (
         gives=a.Explained, do=_reading("explain", "memory_id"), words=str,
     ),
     _tool(
+        "get_goals",
+        "Lists the goals that are active, by name, with the memories that each needs: these are not forgotten until it "
+        "ends or lapses.",
+        e.GOALS,
+        takes=("goals", "memory_id", "limit", "cursor"),
+        gives=a.Goals, do=_asking("goals"),
+    ),
+    _tool(
+        "get_pins",
+        "Lists the pins that stand, the latest first: which memories are kept until they are unpinned, by whom and "
+        "why.",
+        e.PINS,
+        takes=("memory_id", "reference", "limit", "cursor"),
+        gives=a.Pins, do=_asking("pins"),
+    ),
+    _tool(
         "get_event_status",
         "Tells what became of what add_memory published: an outcome, or null while there is none.",
         e.EVENT,

@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 from db import order_rows
 from db.erasure_rows import Named, Staying
 from db.found_rows import shown
+from db.listed_reads import Needs
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
-from memquorum.core.api.answers import Hit, Ordered, Took
+from memquorum.core.api.answers import Epoch, Hit, Ordered, Protector, Took
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.intake import EndIntent, EpisodeIntent
@@ -26,7 +27,7 @@ from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import ErasedEpisode, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
-from memquorum.core.retrieval import decisions
+from memquorum.core.retrieval import decisions, pages
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
@@ -81,6 +82,7 @@ class Store:
         self.rests = 11
         self.decided: dict[str, decisions.Found] = {}
         self.wanted: list[decisions.Wanted] = []
+        self.pages: list[pages.Standing | pages.Given | pages.Decided] = []
 
     async def indexed(self, *_: str) -> bool:
         return False
@@ -138,6 +140,43 @@ class Store:
         assert covers(sight.namespaces, wanted.namespace)
         self.wanted.append(wanted)
         return self.decided.get(wanted.namespace, decisions.Found())
+
+    async def goals(self, sight: Sight, page: pages.Standing) -> list[Needs]:
+        """What goals of the namespace need, of what is protected."""
+        assert covers(sight.namespaces, page.namespace)
+        self.pages.append(page)
+        own = [one for one in self.protected if OWNERS[one[0]] == page.namespace and one[1].startswith("goal:")]
+        kinds = sorted({one[1] for one in own if page.behind is None or one[1] > str(page.behind)})
+        needs = [(kind, [one for one in own if one[1] == kind]) for kind in kinds[: page.limit + 1]]
+        return [
+            (kind, len(some), tuple(one[0] for one in some), max(one[5] for one in some), (some[0][3],))
+            for kind, some in needs
+        ]
+
+    async def protections(self, sight: Sight, page: pages.Standing) -> list[tuple[Protector, int]]:
+        """The pins or the holds of the namespace, each at its place."""
+        assert covers(sight.namespaces, page.namespace)
+        self.pages.append(page)
+        own = [one for one in self.protected if OWNERS[one[0]] == page.namespace and one[1] == page.kind]
+        return [(Protector(*one), place) for place, one in reversed([*enumerate(own)]) if place < int(page.behind or 0)]
+
+    async def orders_given(self, sight: Sight, _: Codec, page: pages.Given) -> list[tuple[Ordered, int]]:
+        """The orders of the namespace, each at its place."""
+        assert covers(sight.namespaces, page.namespace)
+        self.pages.append(page)
+        own = [one for one in self.orders.values() if one.namespace == page.namespace]
+        return [(one, place) for place, one in reversed([*enumerate(own)]) if place < page.behind][: page.limit + 1]
+
+    async def epochs(self, sight: Sight, page: pages.Decided) -> list[Epoch]:
+        """Three epochs of a shard, in each of which something of the namespace was voted on."""
+        assert page.namespace is None or covers(sight.namespaces, page.namespace)
+        self.pages.append(page)
+        made = [Epoch(page.shard, number, 5, "interval", 0, 7, {"kept": 1}) for number in (3, 2, 1)]
+        return [one for one in made if one.epoch < page.behind][: page.limit + 1]
+
+    async def configured_at(self, _: int) -> dict[int, tuple[int, int]]:
+        """Nobody ordered another configuration."""
+        return {}
 
     async def slot(self, sight: Sight, slot: Slot) -> dict[str, Any] | None:
         """What fills a slot of a namespace; nothing does `gate`."""

@@ -18,6 +18,7 @@ from workers.retrieval import (
     decisions,
     health,
     listing,
+    lists,
     memories,
     orders,
     publishing,
@@ -50,7 +51,8 @@ _DO: dict[str, Do] = orders.GIVING | {
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, publishing.clear,
         publishing.end_session, publishing.session, listing.memories, listing.slot, listing.paths, memories.memory,
-        memories.explain, memories.event, decisions.decisions, rewards.rewards, rollups.rollups, rollups.rollup,
+        memories.explain, memories.event, decisions.decisions, lists.goals, lists.pins, lists.holds,
+        lists.orders, lists.epochs, lists.members, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,
         health.metrics, health.livez, health.readyz, access, openapi,
     )

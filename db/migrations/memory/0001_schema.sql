@@ -618,6 +618,9 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'cleared', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'rehearsed', 'lapsed');
 
+-- Orders that somebody gave, page by page, the latest first.
+CREATE INDEX journal_given ON journal (namespace, seq) WHERE effect IN ('erased', 'withheld', 'protected', 'requested', 'declined');
+
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
 CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect IN ('requested', 'asked');
 CREATE INDEX decision_trigger ON decision (shard, trigger);
@@ -752,7 +755,7 @@ CREATE TABLE protection (
     PRIMARY KEY (memory_id, kind)
 );
 CREATE INDEX protection_shard ON protection (shard, seq);
-CREATE INDEX protection_namespace ON protection (namespace, kind);
+CREATE INDEX protection_namespace ON protection (namespace, kind, seq); -- page by page, the latest first
 
 ALTER TABLE protection OWNER TO memquorum_owner;
 

@@ -279,6 +279,67 @@ class Decisions(Struct, frozen=True, omit_defaults=True):
     next: str | None = None
 
 
+class Epoch(Struct, frozen=True):
+    """A decided epoch: as of which time in milliseconds, what it was opened for (`trigger`), by which configuration it
+    was decided, and where the journal says so. `outcomes`: how many proposals ended how, of those that may be told."""
+
+    shard: int
+    epoch: int
+    as_of: int
+    trigger: str
+    config: int
+    journal_seq: int
+    outcomes: dict[str, int]
+
+
+class Epochs(Struct, frozen=True, omit_defaults=True):
+    """Epochs of a shard, the latest first. `namespace`: whose; None where they are all of the shard's. `next`: the
+    cursor of those that come behind, None at the end."""
+
+    shard: int
+    epochs: tuple[Epoch, ...]
+    namespace: str | None = None
+    next: str | None = None
+
+
+class Since(Struct, frozen=True):
+    """Something holds from this configuration of the shard on. `epoch`: in which members decided on that, as of which
+    time in milliseconds; None of configuration 0, which is the genesis file's."""
+
+    config: int
+    epoch: int | None = None
+    as_of: int | None = None
+
+
+class Member(Struct, frozen=True):
+    """Who votes, or once did, with the last weight (1.0: one vote), reliability in (0, 1] and public key, hexadecimal.
+    `since` when it is a member, and `key_since` when by this key; `left`: since when it is none, None while it is
+    `seated`."""
+
+    id: int
+    name: str
+    role: str
+    seated: bool
+    weight: float
+    reliability: float
+    public_key: str
+    since: Since
+    key_since: Since
+    left: Since | None
+
+
+class Members(Struct, frozen=True, omit_defaults=True):
+    """The members of a shard by their ids, as of its configuration `config`: `quorum` of them decide, and `faulty` may
+    lie. `next`: the cursor of those that come behind, None at the end."""
+
+    shard: int
+    config: int
+    quorum: int
+    faulty: int
+    members: tuple[Member, ...]
+    next: str | None = None
+
+
 class Going(Struct, frozen=True):
     """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
     why; `agent` and `created` of a memory alone. `summary`: of a summary, "anew" where it is made anew of what others
@@ -352,6 +413,43 @@ class Protector(Struct, frozen=True):
     reference: str | None
     accepted_at: int
     signer: str
+
+
+class Pins(Struct, frozen=True, omit_defaults=True):
+    """Pins that stand, the latest first. `next`: the cursor of those that come behind, None at the end."""
+
+    namespace: str
+    pins: tuple[Protector, ...]
+    next: str | None = None
+
+
+class Holds(Struct, frozen=True, omit_defaults=True):
+    """Holds that stand, the latest first. `next`: the cursor of those that come behind, None at the end."""
+
+    namespace: str
+    holds: tuple[Protector, ...]
+    next: str | None = None
+
+
+class Goal(Struct, frozen=True):
+    """A goal that is active: how many memories it `needs`, and the first of them by their ids, as far as the reader
+    may see them; when it was last said to need anything, by whom, and when it lapses unless it is said again, all in
+    milliseconds."""
+
+    goal: str
+    needs: int
+    memory_ids: tuple[str, ...]
+    said_at: int
+    lapses_at: int
+    ordered_by: tuple[str, ...]
+
+
+class Goals(Struct, frozen=True, omit_defaults=True):
+    """Goals that are active, by name. `next`: the cursor of those that come behind, None at the end."""
+
+    namespace: str
+    goals: tuple[Goal, ...]
+    next: str | None = None
 
 
 class Pinned(Struct, frozen=True):
@@ -473,6 +571,15 @@ class Ordered(Struct, frozen=True, kw_only=True):
     why: str | None = None
     memories: tuple[Restoring, ...] = ()
     took: Took | None = None
+
+
+class Orders(Struct, frozen=True, omit_defaults=True):
+    """Orders that the journal has answered, the latest first. `next`: the cursor of those that come behind, None at the
+    end."""
+
+    namespace: str
+    orders: tuple[Ordered, ...]
+    next: str | None = None
 
 
 class ErasureReceipt(Struct, frozen=True):

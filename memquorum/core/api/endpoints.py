@@ -12,7 +12,7 @@ from memquorum.core.orders.envelope import OrderKind
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
-from memquorum.core.orders.table import ORDERS
+from memquorum.core.orders.table import GIVEN, ORDERS
 from memquorum.core.records import EpisodeRecorded, SessionEnded
 
 A = TypeVar("A")
@@ -144,6 +144,37 @@ DECISIONS = Endpoint(
     "What members decided about the memories of a namespace, the latest first: what, why, by which policy, who voted.",
     a.Decisions, r.DecisionsRequest,
 )  # fmt: skip
+GOALS = Endpoint(
+    "goals", "POST", "/goals/list", (READ, PROTECTION.right, AUDIT),
+    "The goals of a namespace that are active, by name: what each needs, who said so when, and when it lapses.",
+    a.Goals, r.GoalsRequest,
+)  # fmt: skip
+PINS = Endpoint(
+    "pins", "POST", "/pins/list", (READ, PROTECTION.right, AUDIT),
+    "The pins of a namespace that stand, the latest first: of which memory, by whom, since when.",
+    a.Pins, r.ProtectorsRequest,
+)  # fmt: skip
+HOLDS = Endpoint(
+    "holds", "POST", "/holds/list", (READ, AUDIT),
+    "The holds of a namespace that stand, the latest first: of which memory, by whom, since when.",
+    a.Holds, r.ProtectorsRequest,
+)  # fmt: skip
+ORDERS_GIVEN = Endpoint(
+    "orders", "POST", "/orders/list", (*dict.fromkeys(kind.right for kind in GIVEN), AUDIT),
+    "The orders of a namespace that were answered, the latest first; of the kinds that the key may give, or audit.",
+    a.Orders, r.OrdersRequest,
+)  # fmt: skip
+EPOCHS = Endpoint(
+    "epochs", "POST", "/epochs/list", (READ, AUDIT),
+    "The epochs in which something of a namespace was voted on, the latest first; for who audits all namespaces, all "
+    "of a shard.",
+    a.Epochs, r.EpochsRequest,
+)  # fmt: skip
+MEMBERS = Endpoint(
+    "members", "POST", "/members/list", (READ, AUDIT),
+    "Who votes in a namespace's shard, and who did: with what weight, since when, and since when by which key.",
+    a.Members, r.MembersRequest,
+)  # fmt: skip
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
     "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
@@ -213,7 +244,7 @@ ACCESS = Endpoint(
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, END_SESSION, SESSION, MEMORY, EXPLAIN,
-    DECISIONS, EVENT,
+    DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,
     Endpoint(

@@ -71,6 +71,13 @@ SENTENCES: Mapping[str, str] = {
     "kinds": "Votes of these kinds, as in forget, promote, restore.",
     "outcomes": "That ended so, as in forgotten, kept.",
     "policies": "By these policies of a budget.",
+    # what is listed for people
+    "goals": "These goals alone, by name.",
+    "ordered_by": "Given by this one, as the order names it.",
+    "effects": "Of which the journal says this: erased, withheld, protected, requested, declined.",
+    "shard": "All of this shard, whatever namespace; in place of a namespace.",
+    "seated": "True: who votes now; false: who did once, and does no more.",
+    "roles": "In these roles, as in planning, review.",
     # orders
     "before": "What occurred before this time, in milliseconds since the epoch.",
     "everything": "True: everything in the namespace.",
@@ -80,6 +87,7 @@ SENTENCES: Mapping[str, str] = {
 }
 _OF_AN_EPISODE = "What it is linked with, each as {kind: requires, to: ID} or {kind: isA, name: pump}."
 _READING = ("ListRequest", "SearchRequest", "RetrieveRequest", "RecallRequest", "ContextRequest", "Filtered")
+_STANDING = ("GoalsRequest", "ProtectorsRequest")
 OTHERWISE: Mapping[tuple[str, str], str] = {
     ("EpisodeRecorded", "links"): _OF_AN_EPISODE,
     **{(one, "path"): "Filed there or below, by whole segments, as in users/ada." for one in _READING},
@@ -87,6 +95,17 @@ OTHERWISE: Mapping[tuple[str, str], str] = {
     ("DecisionsRequest", "since"): "Voted on at this time of the shard or later, in milliseconds since the epoch.",
     ("DecisionsRequest", "until"): "Voted on before this time of the shard, in milliseconds since the epoch.",
     ("DecisionsRequest", "limit"): "So many at most (default: 20).",
+    ("GoalsRequest", "memory_id"): "Goals that need this memory.",
+    ("ProtectorsRequest", "memory_id"): "Of this memory.",
+    **{(one, "since"): "Said at this time or later, in milliseconds since the epoch." for one in _STANDING},
+    **{(one, "until"): "Said before this time, in milliseconds since the epoch." for one in _STANDING},
+    ("OrdersRequest", "kinds"): "Orders of these kinds: erase; protect: pins, goals, holds and their ends; "
+    "restore: what is asked to be forgotten, too.",
+    ("OrdersRequest", "since"): "Answered at this time of the shard or later, in milliseconds since the epoch.",
+    ("OrdersRequest", "until"): "Answered before this time of the shard, in milliseconds since the epoch.",
+    ("EpochsRequest", "kinds"): "In which there were votes of these kinds, which alone are counted.",
+    ("EpochsRequest", "since"): "As of this time of the shard or later, in milliseconds since the epoch.",
+    ("EpochsRequest", "until"): "As of before this time of the shard, in milliseconds since the epoch.",
     ("ErasureRequest", "types"): "With `before`: of these types alone: episodic, semantic, social, task.",
     ("ErasureRequest", "subject"): "Everything about somebody.",
     ("ErasureRequest", "agent"): "Everything that this agent has written.",

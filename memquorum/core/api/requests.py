@@ -74,6 +74,71 @@ class ClearRequest(Struct, frozen=True, kw_only=True):
     occurred_at: int | None = None
 
 
+class PageRequest(Struct, frozen=True, kw_only=True):
+    """What the body of every list for people says. `since`, `until`: milliseconds of the shard's time; what is of the
+    second is out. `cursor`: what the page before gave as `next`."""
+
+    namespace: str | None = None
+    since: int | None = None
+    until: int | None = None
+    cursor: str | None = None
+    limit: int | None = None
+
+
+class PassingRequest(PageRequest, frozen=True, kw_only=True):
+    """What the body of a list says of which memories alone it may tell."""
+
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
+
+
+class StandingRequest(PassingRequest, frozen=True, kw_only=True):
+    """What the body of a list of what protects memories says."""
+
+    memory_id: str | None = None
+
+
+class GoalsRequest(StandingRequest, frozen=True, kw_only=True):
+    """The body of a list of goals. `goals`: these alone; `memory_id`: those that need it."""
+
+    goals: tuple[str, ...] | None = None
+
+
+class ProtectorsRequest(StandingRequest, frozen=True, kw_only=True):
+    """The body of a list of pins, or of holds. `ordered_by`, `reference`: word for word."""
+
+    ordered_by: str | None = None
+    reference: str | None = None
+
+
+class OrdersRequest(PageRequest, frozen=True, kw_only=True):
+    """The body of a list of orders. `effects`: what the journal says of them."""
+
+    kinds: tuple[str, ...] | None = None
+    effects: tuple[str, ...] | None = None
+
+
+class EpochsRequest(PassingRequest, frozen=True, kw_only=True):
+    """The body of a list of epochs: of those in which something of a namespace was voted on, or of all of a `shard`,
+    which no gate keeps back: they are counted, and no memory is named."""
+
+    kinds: tuple[str, ...] | None = None
+    shard: int | None = None
+
+
+class MembersRequest(Struct, frozen=True, kw_only=True):
+    """The body of a list of members: of those of a namespace's shard, or of a `shard`. `seated`: that vote now, or that
+    did once."""
+
+    namespace: str | None = None
+    shard: int | None = None
+    seated: bool | None = None
+    roles: tuple[str, ...] | None = None
+    cursor: str | None = None
+    limit: int | None = None
+
+
 class SlotRequest(Gated, frozen=True, kw_only=True):
     """The body of a question for what fills a slot. `path`: where it is filed, and not below; None: at no path."""
 

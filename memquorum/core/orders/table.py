@@ -26,6 +26,8 @@ ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType(
     {kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST, PATCH, DISCLOSURE)}
 )
 """Every kind by its name."""
+GIVEN: tuple[OrderKind[Any], ...] = (ERASURE, PROTECTION, REQUEST)
+"""Those that somebody gives; the others are the consolidator's word of what it does."""
 BY_TOPIC: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.topic: kind for kind in ORDERS.values()})
 DETAILS: tuple[Any, ...] = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))
 """The details of the journal's entries that answer an order."""

@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode, Link
 from memquorum.core.retrieval.bounds import Bounds
+from memquorum.core.retrieval.pages import LISTS, cursor
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from tests.builders import disclosures, erasures, protections, rollups, votes
@@ -126,6 +127,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         erase(shard, codec, namespace, ids.memory_id(namespace, own))
         said = {"cluster": GENESIS.cluster, "namespace": namespace, "order_id": ids.memory_id("pins", namespace)}
         shard.protect(protections.accepted(codec, "pin", memory("kept", namespace), **said))
+        needs = said | {"order_id": ids.memory_id("goals", namespace), "reference": f"goal of {namespace}"}
+        shard.protect(protections.accepted(codec, "need", memory("promoted", namespace), **needs))
         patches = rollups.wanted(GENESIS, rollups.patch(memory("kept", namespace)), namespace=namespace)
         shard.protect(rollups.accepted(codec, GENESIS, patches))
         shard.protect(disclosures.accepted(codec, GENESIS, memory("kept", namespace), namespace=namespace))
@@ -317,13 +320,15 @@ def key(number: int) -> dict[str, str]:
     return {"Authorization": f"Bearer {told}"}
 
 
-HER_KEY, THEIR_KEY, PUBLISHING = key(1), key(2), key(3)
+HER_KEY, THEIR_KEY, PUBLISHING, AUDIT_HERS, AUDIT_THEIRS = map(key, range(1, 6))
 
 
 @pytest.fixture
 def client(store: str, kafka: str, codec: Codec, tmp_path: Path) -> Iterator[TestClient]:
     file = tmp_path / "api-keys.json"
-    bound = ((1, HERS, "read"), (2, THEIRS, "read"), (3, "*", "publish"))
+    bound = (
+        (1, HERS, "read"), (2, THEIRS, "read"), (3, "*", "publish"), (4, HERS, "audit"), (5, THEIRS, "audit"),
+    )  # fmt: skip
     made = [
         access.make(bytes([n] * 6), bytes([n] * 32), name="k", namespaces=[space], rights=[right], now_ms=1)[1]
         for n, space, right in bound
@@ -398,6 +403,47 @@ def test_of_an_epoch_of_both_a_tenant_is_told_what_was_decided_about_its_own(cli
         page = decided(client, other, THEIR_KEY if other == THEIRS else HER_KEY, limit=1).json()
         refused = decided(client, namespace, headers, cursor=page["next"])
         assert (refused.status_code, refused.json()["field"]) == (400, "cursor")
+
+
+def test_what_stands_is_ordered_and_was_voted_on_is_told_each_tenant_of_its_own(client: TestClient) -> None:
+    def listed(what: str, namespace: str, headers: dict[str, str], **more: Any) -> Any:
+        return client.post(f"/{what}/list", json={"namespace": namespace, **more}, headers=headers)
+
+    for namespace, other, headers in ((HERS, THEIRS, HER_KEY), (THEIRS, HERS, THEIR_KEY)):
+        pins = listed("pins", namespace, headers)
+        assert [one["memory_id"] for one in pins.json()["pins"]] == [memory("kept", namespace)]
+        goals = listed("goals", namespace, headers)
+        assert [(one["goal"], one["memory_ids"]) for one in goals.json()["goals"]] == [
+            (f"goal of {namespace}", [memory("promoted", namespace)])
+        ]
+        epochs = listed("epochs", namespace, headers)
+        alone = [{"kept": 1}] if namespace == THEIRS else []  # an epoch of theirs alone
+        ended = [one["outcomes"] for one in epochs.json()["epochs"]]
+        assert ended == [{"kept": 1}, *alone, {"forgotten": 1, "promoted": 1}]
+        for answer in (pins, goals, epochs):
+            assert other not in answer.text and not [n for n in NAMES if memory(n, other) in answer.text]
+        for what in LISTS:
+            # To audit, for which orders are told, is to look at one's own alone, too.
+            own, away = (AUDIT_HERS, AUDIT_THEIRS) if namespace == HERS else (AUDIT_THEIRS, AUDIT_HERS)
+            assert listed(what, namespace, own).status_code == 200
+            assert (listed(what, other, own).status_code, listed(what, other, own).json()["field"]) == (
+                403, "namespace",
+            )  # fmt: skip
+            assert other not in listed(what, namespace, own).text
+            place = listed(what, other, away, limit=1).json().get("next") or cursor(what, other, 1)
+            refused = listed(what, namespace, own, cursor=place)
+            assert (refused.status_code, refused.json()["field"]) == (400, "cursor")
+        named = listed("pins", namespace, headers, memory_id=memory("kept", other)).json()["pins"]
+        assert named == listed("goals", namespace, headers, memory_id=memory("promoted", other)).json()["goals"] == []
+        audited = listed("orders", namespace, own).json()["orders"]
+        assert {one["kind"] for one in audited} == {"erase", "protect"} and {o["namespace"] for o in audited} == {
+            namespace
+        }
+        assert listed("orders", namespace, headers).json()["field"] == "right"
+        for what in ("epochs", "members"):
+            assert client.post(f"/{what}/list", json={"shard": 0}, headers=own).status_code == 403
+    for what in LISTS:
+        assert listed(what, HERS, PUBLISHING).status_code == 403
 
 
 def test_who_names_an_id_in_an_access_has_no_account_of_it_for_that(client: TestClient) -> None:

@@ -52,6 +52,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
+        **{one: {"namespace": "greenhouse"} for one in ("goals", "pins", "holds", "orders", "epochs", "members")},
         "paths": {"path": "users"}, "slot": {"namespace": "greenhouse", "key": "k"},
         "clear": {"namespace": "greenhouse", "agent": "ann", "key": "k"},
         "restore": {"memory_ids": [HERS]},

@@ -1,0 +1,130 @@
+"""The commands that list what stands and who votes: a line for each, or its JSON, and where to go on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum import cli
+from memquorum.client import AsyncMemory, lists
+from memquorum.core.api.answers import (
+    Epoch,
+    Epochs,
+    Goal,
+    Goals,
+    Holds,
+    Member,
+    Members,
+    Ordered,
+    Orders,
+    Pins,
+    Protector,
+    Since,
+    Took,
+)
+
+PIN = Protector("m1", "pin", "o1", "key 1", "ticket-7", 0, "service:erasure")
+ERASED = Ordered(
+    order_id="o2", kind="erase", namespace="n", status="erased", says={"selector": "subject", "value": "ada"},
+    ordered_by="ada", reference=None, ordered_at=0, accepted_at=0, shard=0, journal_seq=1, took=Took(3, 4, 1, 9),
+)  # fmt: skip
+PINNED = replace(ERASED, kind="protect", status="in force", says={"action": "pin", "memory_id": "m1"}, took=None)
+ASKED = replace(PINNED, kind="restore", status="asked", says={"action": "forget", "memory_ids": ["m1", "m2"]})
+MEMBER = Member(2, "two", "review", False, 1.5, 0.9, "ab" * 32, Since(0), Since(1, 7, 0), Since(3, 9, 0))
+PAGES: dict[str, tuple[Any, list[str]]] = {
+    "goals": (
+        Goals("n", (Goal("sow", 101, ("m1",), 0, 86_400_000, ("ada", "bob")),), "c.9"),
+        ["sow  needs 101 memories, said 1970-01-01 00:00:00 UTC by ada, bob, lapses 1970-01-02 00:00:00 UTC: m1, …"],
+    ),
+    "pins": (Pins("n", (PIN,), "c.9"), ["1970-01-01 00:00:00 UTC  m1  by key 1 (ticket-7); order o1"]),
+    "holds": (
+        Holds("n", (replace(PIN, reference=None),), "c.9"),
+        ["1970-01-01 00:00:00 UTC  m1  by key 1; order o1"],
+    ),
+    "orders": (
+        Orders("n", (ERASED, PINNED, ASKED), "c.9"),
+        [
+            "1970-01-01 00:00:00 UTC  erase subject 'ada': erased, 3 memories, by ada; order o2",
+            "1970-01-01 00:00:00 UTC  pin m1: in force, by ada; order o2",
+            "1970-01-01 00:00:00 UTC  forget m1, m2: asked, by ada; order o2",
+        ],
+    ),
+    "epochs": (
+        Epochs(0, (Epoch(0, 5, 0, "interval", 1, 9, {"kept": 2, "forgotten": 1}), Epoch(0, 4, 0, "order", 0, 8, {})),
+               "n", "c.9"),
+        [
+            "1970-01-01 00:00:00 UTC  epoch 5 of shard 0, configuration 1, opened by interval: 1 forgotten, 2 kept",
+            "1970-01-01 00:00:00 UTC  epoch 4 of shard 0, configuration 0, opened by order: no proposal",
+        ],
+    ),
+    "members": (
+        Members(0, 3, 3, 1, (MEMBER,), "c.9"),
+        [
+            "2  two, review: weighs 1.5, reliability 0.9, since configuration 0, key abababababababab… since "
+            "configuration 1 (epoch 7, 1970-01-01 00:00:00 UTC); left with configuration 3 (epoch 9, 1970-01-01 "
+            "00:00:00 UTC)"
+        ],
+    ),
+}  # fmt: skip
+EACH = pytest.mark.parametrize("what", PAGES)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """What the client asks of the service, which answers with the pages above."""
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    async def answer(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Any:
+        what = path.removesuffix("/list").removeprefix("/")
+        asked.append((what, more["json"]))
+        page = PAGES[what][0]
+        assert (method, kind) == ("POST", type(page))
+        return page
+
+    monkeypatch.setattr(AsyncMemory, "_ask", answer)
+    return asked
+
+
+@EACH
+def test_a_line_for_each_and_where_to_go_on(what: str, sent: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([what, "-n", "n", "--url", "http://127.0.0.1:1", "--limit", "3", "--cursor", "c.1"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == PAGES[what][1]
+    assert shown.err == "there are more: --cursor c.9\n"
+    assert sent == [(what, {"namespace": "n", "limit": 3, "cursor": "c.1"})]
+
+
+@EACH
+def test_as_data_each_is_a_line_of_json(what: str, sent: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([what, "-n", "n", "--url", "http://127.0.0.1:1", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(told) == len(PAGES[what][1]) and sent == [(what, {"namespace": "n"})]
+
+
+def test_what_is_chosen_is_asked_for(sent: list[Any]) -> None:
+    where = ["-n", "n", "--url", "http://127.0.0.1:1"]
+    assert cli.main(["pins", *where, "--by", "ada", "--reference", "r", "--since", "5", "--purpose", "p"]) == 0
+    assert cli.main(["goals", *where, "--goal", "sow", "--memory", "m"]) == 0
+    assert cli.main(["orders", *where, "--kind", "erase", "--effect", "withheld"]) == 0
+    assert cli.main(["epochs", *where, "--shard", "2", "--kind", "forget"]) == 0
+    assert cli.main(["members", *where, "--left", "--role", "review"]) == 0
+    assert [said for _, said in sent] == [
+        {"namespace": "n", "ordered_by": "ada", "reference": "r", "since": 5, "purpose": "p"},
+        {"namespace": "n", "goals": ["sow"], "memory_id": "m"},
+        {"namespace": "n", "kinds": ["erase"], "effects": ["withheld"]},
+        {"shard": 2, "kinds": ["forget"]},
+        {"namespace": "n", "seated": False, "roles": ["review"]},
+    ]
+
+
+def test_where_nothing_stands_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    async def nothing(*_: Any, **__: Any) -> Pins:
+        return Pins("n", ())
+
+    monkeypatch.setattr(AsyncMemory, "_ask", nothing)
+    assert cli.main(["pins", "-n", "n", "--url", "http://127.0.0.1:1"]) == 0
+    assert capsys.readouterr().out == "nothing is pinned in 'n'\n"
+    assert lists._since(Since(0)) == "configuration 0"
