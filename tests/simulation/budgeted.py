@@ -24,6 +24,7 @@ from msgspec import structs
 from memquorum.core import caps
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE, wrong
 from memquorum.core.caps import Quota
+from memquorum.core.journal import resting
 from memquorum.core.policy import FORGETTING, NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
 from memquorum.core.records import AccessAccepted, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
@@ -65,10 +66,11 @@ NAMED_BY_VERIFY = frozenset({"unfounded", "other budget", "within"})
 LIES = ("silent", "yes", "no", "contrary")
 """How members lie; as primaries all of them pick ballots."""
 
+BROUGHT_BACK = "what was restored stays while it rests"
 PROTECTED, ORDER, EXCESS = "what is protected stays", "who says yes finds it among the least", "no more than the excess"
 HONESTLY, TOGETHER = "nothing goes without q - f honest members", "an epoch takes no more than its honest members let"
 NAMED, HELD = "verify names what does not follow", "the budget is held"
-RULES = (PROTECTED, ORDER, EXCESS, HONESTLY, TOGETHER, NAMED, HELD)
+RULES = (PROTECTED, ORDER, EXCESS, HONESTLY, TOGETHER, NAMED, HELD, BROUGHT_BACK)
 
 
 class Broken(AssertionError):
@@ -115,6 +117,8 @@ class World:
         self.gone: dict[str, int] = {}
         self.pinned, self.promoted = set[str](), set[str]()
         self.rests: dict[str, tuple[int, int]] = {}
+        self.back: dict[str, int] = {}
+        self.epoch = 0
         self.quota = Quota()
         self.stage = Budgets(Shelf(), bytes(32))
 
@@ -178,12 +182,18 @@ class World:
                         derives_from=event.needs,
                     )  # fmt: skip
                 else:
-                    voter.reads(AccessAccepted(f"use-{at}", event[0], SPACE, "reader", event[1]))
+                    # What comes back is told by a decision: nothing is read of it here.
+                    used = "nothing" if len(event) > 2 else event[0]
+                    voter.reads(AccessAccepted(f"use-{at}", used, SPACE, "reader", event[1]))
             self.read[me] = max(self.read[me], end)
 
     def _epoch(self, epoch: int, act: str) -> None:
         """An epoch is nominated, voted on and applied. Members have read what it speaks of, and some of them more."""
-        self.now += EPOCH_MS
+        self.now, self.epoch = self.now + EPOCH_MS, epoch
+        lost = sorted(self.gone.keys() - self._alive(len(self.events)).keys()) if epoch <= LYING else []
+        if lost and self.dice.chance(200, "asked back", epoch):
+            self._restore(epoch, self.dice.pick(lost, "which", epoch))
+            return
         self._come(self.dice.roll(3, "come", epoch) if epoch <= LYING else 0)
         self._use(self.dice.roll(4, "uses", epoch))
         through = len(self.events)
@@ -200,6 +210,18 @@ class World:
             self._sound(me, made, thought[me])
         ballots = [self._ballot(me, made, said) for me, said in thought.items() if self.lies.get(me) != "silent"]
         self._apply(epoch, made, tally(self.genesis, made, self._shown(epoch, ballots)), thought, through)
+
+    def _restore(self, epoch: int, name: str) -> None:
+        """Somebody asks for what is gone, and an epoch brings it back: as if used just now, and it rests."""
+        self._read_all()
+        until = resting.brought_back(epoch, self.policy)
+        del self.gone[name]
+        self.back[name], self.rests[name] = until, (until, 0)
+        self.events.append((name, self.now, "back"))
+        for voter in self.voters:
+            voter.now = self.now
+            voter.decided(epoch=epoch, back=[name], rests=until)
+        self._read_all()
 
     def _apply(
         self,
@@ -218,6 +240,13 @@ class World:
             if outcome.decided:
                 behind = sum(thought[me][at].yes for me in honest)
                 self._rule(HONESTLY, behind >= outcome.votes - len(self.lies), f"{name}: {behind} honest members")
+                if any(until > epoch for until in self.back.values()):
+                    self._rule(
+                        BROUGHT_BACK, self.back.get(name, 0) <= epoch, f"{name} rests until {self.back.get(name)}"
+                    )
+                # What rests does not go, whatever the ballots say: whoever applies them knows.
+                if self.rests.get(name, (0, 0))[0] > epoch:
+                    continue
                 if len(went) < room:
                     went.append(name)
                     self.rests.pop(name, None)
@@ -371,7 +400,7 @@ class World:
         return [one for one in alive.values() if not self._stays(one.name) and one.name not in supports]
 
     def _stays(self, name: str) -> bool:
-        return name in self.pinned or name in self.promoted
+        return name in self.pinned or name in self.promoted or self.back.get(name, 0) > self.epoch
 
     def _facts(self, through: int) -> dict[str, Fact]:
         found: dict[str, Fact] = {}
@@ -381,7 +410,7 @@ class World:
                 least = max((found[one].sensitivity for one in event.needs), default=0)
                 found[event.name] = replace(event, sensitivity=max(least, event.sensitivity))
             elif event[0] in found:
-                found[event[0]].uses += 1
+                found[event[0]].uses += len(event) == 2
                 found[event[0]].last = max(found[event[0]].last, event[1])
         return found
 

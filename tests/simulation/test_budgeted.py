@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from db.view_weights import ViewWeights
 from memquorum.core.budgets import least
 from memquorum.core.policy import PPM
 from tests.simulation import budgeted
 from tests.simulation.budgeted import (
+    BROUGHT_BACK,
     EXCESS,
     HELD,
     HONEST,
@@ -75,6 +77,7 @@ def _nothing_is_too_much(*_: Any) -> Mapping[str, least.Place]:
         ({PROTECTED, ORDER, EXCESS, TOGETHER}, least, "_places", _in_any_order),
         ({HELD}, least, "places", _nothing_is_too_much),
         ({NAMED}, budgeted, "wrong", lambda *_: None),
+        ({PROTECTED, ORDER, BROUGHT_BACK}, ViewWeights, "rest", lambda *_: None),
     ],
 )
 def test_the_rules_see_members_and_audits_without_their_protections(

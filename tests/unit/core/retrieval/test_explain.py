@@ -216,6 +216,16 @@ def test_its_importance_is_told_with_what_its_half_life_left(alive: Shard) -> No
     assert "Its importance 0.1 counts 0.05 by now: an episode's halves in 2 h." in text
 
 
+def test_what_members_kept_for_want_of_room_says_how_long_it_rests(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a")
+    shard.tick(1_000)
+    told_of = "For want of room it does not have to go before epoch 3: members kept it, or brought it back."
+    assert told_of not in told(shard, A)[1]
+    shard.decide([votes.proposal(A, "evict")], votes.nobody)
+    assert told_of in told(shard, A)[1]
+
+
 def test_a_promoted_memory(shard: Shard) -> None:
     account, text = told(shard, B)
     assert (account.tier, account.accesses, account.confidence_ppm) == ("long-term", 1, 965_000)
