@@ -188,11 +188,16 @@ async def test_it_costs_little_beside_the_client(memory: Memory) -> None:
     session = MemquorumSession("cost", memory)
     await session.add_items([{"role": "user", "content": f"note {at}"} for at in range(20)])
     await session.get_items()
+
+    def listed() -> None:
+        found = memory.memories(path="sessions/cost").memories
+        memory.use(found[-1].memory_id)
+
     took: dict[str, list[float]] = {"get": [], "list": [], "add": [], "publish": []}
     for at in range(30):
         for name, do in (
             ("get", session.get_items),
-            ("list", lambda: asyncio.to_thread(memory.memories, path="sessions/cost")),
+            ("list", lambda: asyncio.to_thread(listed)),
             ("add", lambda: session.add_items([{"role": "user", "content": f"more {at}"}])),  # noqa: B023
             ("publish", lambda: asyncio.to_thread(memory.add, f"other {at}", explicit=True, key=f"k{at}")),  # noqa: B023
         ):
@@ -202,6 +207,6 @@ async def test_it_costs_little_beside_the_client(memory: Memory) -> None:
             await do()
             took[name].append((time.perf_counter() - began) * 1_000)
     median = {name: statistics.median(one) for name, one in took.items()}
-    print(f"openai: get: {median['get']:.1f} ms, the client's list {median['list']:.1f} ms")
+    print(f"openai: get: {median['get']:.1f} ms, the client's list and a use {median['list']:.1f} ms")
     print(f"openai: add: {median['add']:.1f} ms, the client's {median['publish']:.1f} ms")
     assert median["get"] - median["list"] < 50 and median["add"] - median["publish"] < 50

@@ -53,7 +53,8 @@ def test_what_has_no_room_in_one_lies_in_several(text: str) -> None:
     assert (len(parts) == 1) == (text == "x" * 65_536)
     assert [one.key for one in parts] == sorted(str(one.key) for one in parts)
     assert messages.read(parts) == item
-    assert len(parts) == 1 or messages.read(parts[1:]) is None
+    for at in range(len(parts) if len(parts) > 1 else 0):
+        assert messages.read(parts[:at] + parts[at + 1 :]) is None
 
 
 def test_what_a_search_reads_is_what_was_said() -> None:

@@ -1,0 +1,52 @@
+"""Entries that are kept here and at once, for tests of what is kept in them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from memquorum.client.entries import Entries
+from memquorum.core.api.answers import Listed
+
+
+class Kept:
+    """Slots and what fills them; `written` has all episodes, `used` the ids that were used."""
+
+    def __init__(self) -> None:
+        self.changing = asyncio.Lock()
+        self.slots: dict[tuple[str, str], Listed] = {}
+        self.written: list[dict[str, Any]] = []
+        self.used: list[str] = []
+
+    def entries(self) -> Entries:
+        """As what it stands for."""
+        return cast(Entries, self)
+
+    async def write(self, episodes: Sequence[Mapping[str, Any]]) -> None:
+        """Takes them in order."""
+        for said in episodes:
+            self.written.append(dict(said))
+            slot = (said["path"], said["key"])
+            if said.get("clears") or (said.get("attributes") or {}).get("$gone"):
+                self.slots.pop(slot, None)
+                continue
+            shown: dict[str, Any] = dict.fromkeys(Listed.__struct_fields__) | {
+                "memory_id": f"id{len(self.written)}", "text": said["content"], "attributes": said["attributes"],
+                "key": said["key"], "path": said["path"], "subject": said.get("subject", "host"), "type": "episodic",
+                "role": said.get("role"),
+            }  # fmt: skip
+            self.slots[slot] = Listed(**shown)
+
+    async def fills(self, key: str, path: str) -> Listed | None:
+        """What fills a slot."""
+        return self.slots.get((path, key))
+
+    async def below(self, path: str) -> list[Listed]:
+        """What fills slots at a path and below it."""
+        found = sorted(self.slots.items())
+        return [one for (at, _), one in found if at == path or at.startswith(f"{path}/")]
+
+    async def use(self, memory_ids: Iterable[str]) -> None:
+        """They were used."""
+        self.used += memory_ids
