@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 28
+VERSION = 29
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -48,6 +48,10 @@ CREATE TABLE IF NOT EXISTS weight (
     namespace TEXT, memory_id TEXT, type TEXT NOT NULL, tokens INTEGER NOT NULL, tier TEXT NOT NULL, worth_ppm INTEGER,
     novelty_ppm INTEGER, needs TEXT NOT NULL, linked TEXT NOT NULL, slot TEXT,
     fades INTEGER NOT NULL, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS gone (
+    namespace TEXT, epoch INTEGER, as_of INTEGER NOT NULL, memories INTEGER NOT NULL,
+    PRIMARY KEY (namespace, epoch)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS gone_as_of ON gone (as_of);
 CREATE INDEX IF NOT EXISTS weight_slot ON weight (namespace, slot) WHERE slot IS NOT NULL;
 CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
 CREATE TABLE IF NOT EXISTS anew (

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 
 from db import view_statements as sql
+from memquorum.core.policy import DAY_MS_MOST
 from memquorum.core.tiers import ALIVE
 from memquorum.ports import Candidate, Weighted
 
 
 class ViewWeights:
-    """The table `weight`: a short row for each memory, so that a namespace is looked through without its contents.
+    """The table `weight`: a short row for each memory, so that a namespace is looked through without its contents; and
+    `gone`, what was let go of lately.
 
     What only repeats a memory that is there has none: it is no memory of its own.
     """
@@ -78,6 +80,22 @@ class ViewWeights:
     def namespaces(self) -> list[str]:
         """Those of which anything was read."""
         return [name for (name,) in self._connected().execute(sql.WEIGHED_NAMESPACES)]
+
+    def went(self, epoch: int, as_of: int, memories: Mapping[str, int]) -> None:
+        """It was decided to let so many memories of namespaces go. What no cap counts any more is let go of."""
+        connection = self._connected()
+        rows = [(namespace, epoch, as_of, count) for namespace, count in memories.items()]
+        connection.executemany(sql.WENT, rows)
+        connection.execute(sql.WENT_LONG_AGO, (as_of - DAY_MS_MOST,))
+
+    def gone(self, namespace: str) -> tuple[tuple[int, int], ...]:
+        """When how many memories went by a decision, the oldest first (`core.caps`)."""
+        found = self._connected().execute(sql.GONE, (namespace,))
+        return tuple((as_of, count) for as_of, count in found)
+
+    def before(self, namespace: str, through: int) -> Set[str]:
+        """What of a namespace was let in up to an accepted offset."""
+        return {memory_id for (memory_id,) in self._connected().execute(sql.WEIGHED_BEFORE, (namespace, through))}
 
     def alive(self, namespace: str) -> list[Weighted]:
         """What is alive in a namespace, as far as it was read, by id. A view knows of the rests of what came back, and

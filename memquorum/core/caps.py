@@ -1,8 +1,9 @@
 """How much of a namespace may be forgotten: in one epoch, and within a day of the shard's time.
 
 A quorum may be wrong, a policy may be, and whoever nominates may lie. So whatever was voted, no decision takes more of
-a namespace than `room` says. It is asked twice: by the nomination stage, which proposes no more than that, and where a
-decision is applied (`journal.decisions`), where nobody can get round it; an audit asks it again.
+a namespace than `room` says. It is asked by the nomination stage, which proposes no more than that; by members, who let
+no more go for want of room; and where a decision is applied (`journal.decisions`), where nobody can get round it. An
+audit asks it again.
 
 What was forgotten counts for a day after its decision was applied. A share is of what lived in that day: of what is
 alive now and of what was forgotten since. An erasure is no forgetting: it counts for nothing here.

@@ -91,10 +91,16 @@ class Voter:
             self.view.weights.moved(SPACE, tiers)
 
     def decided(
-        self, *forgotten: str, epoch: int = 1, through: int | None = None, back: Sequence[str] = (), rests: int = 0
+        self,
+        *forgotten: str,
+        epoch: int = 1,
+        through: int | None = None,
+        back: Sequence[str] = (),
+        rests: int = 0,
+        as_of: int | None = None,
     ) -> None:
-        """A decision that speaks of what was read so far, or through an offset. `back`: what it brings back, asked for
-        now; in the epoch `rests` that may have to go for want of room."""
+        """A decision that speaks of what was read so far, or through an offset, at its time or another. `back`: what it
+        brings back, asked for now; in the epoch `rests` that may have to go for want of room."""
         with self.view.batch():
             self.view.decided(
                 0, seq=epoch, epoch=epoch, commits=[], decisions=b"", forgotten=forgotten, until=self.now,
@@ -102,6 +108,7 @@ class Voter:
                 accepted_offset=self.accepted - 1 if through is None else through, read=self.accepted,
             )  # fmt: skip
             self.view.weights.rest(0, epoch, back, rests)
+            self.view.weights.went(epoch, self.now if as_of is None else as_of, {SPACE: len(forgotten)})
 
     def opinions(self, nomination: NominationProposed, policy: Policy) -> list[Opinion]:
         """What it says of each proposal."""

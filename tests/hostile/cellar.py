@@ -1,8 +1,8 @@
 """A namespace of each shard that holds more than its budget; what is nominated of it, by lies and truly; what stays.
 
 Each has memories of two sorts, all of the same weight: what has hardly a word of its own (`CHAFF`), which makes the
-excess, and what is worth much (`GRAIN`). The nomination's key is in wrong hands now and then (`ACTS`). Else the stage
-that is shipped nominates, by what stands in Postgres, and after the last lie until it finds nothing to be too much.
+excess, and what is worth much (`GRAIN`). First the nomination's key is in wrong hands (`ACTS`). Then the stage that is
+shipped nominates, by what stands in Postgres, until it finds nothing to be too much.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ BUDGET_TOKENS = GRAIN * WEIGHS
 CAP = 3
 """So many may go in one epoch."""
 HONEST, WORTHIEST, UNFOUNDED, BEYOND = "honest", "worthiest", "unfounded", "beyond"
-ACTS = (WORTHIEST, UNFOUNDED, HONEST, BEYOND)
-"""How the nominations go, one after the other: what is worth most, said to be worth nothing, and behind it what is to
-go; what is worth most, with a score that does not follow; as it should be; and the excess with all that is worth more
-behind it."""
+ACTS = (WORTHIEST, UNFOUNDED, BEYOND)
+"""What is nominated first, one epoch after the other: what is worth most, said to be worth nothing, and behind it what
+is to go; what is worth most, with a score that does not follow; and all that there is, what is to go first."""
 _MOST = 6 * len(ACTS)
 """After so many epochs no further one is looked for: who leaves ballots out may put off for long."""
 _SORTS = ((CHAFF, 1), (GRAIN, 13))
@@ -95,11 +94,11 @@ class Cellar:
         status = self.schedule.status(self.shard)
         standing = Standing(status.last_epoch, status.last_epoch_at, 0, status.alive)
         act = ACTS[len(self.asked)] if len(self.asked) < len(ACTS) else HONEST
-        found = self.stage.leaving(self.shard, standing, as_of, self.genesis)
         tick = DecayCrossed(self.shard, as_of, offset, status.seq, (), standing)
         made = nomination.build(
             cluster=self.genesis.cluster, config=self.genesis.config, why=BUDGET, standing=standing, tick=tick,
-            crossed=(), evicted=(), promotable=(), over=found.chosen, rooms=found.rooms, policy=self.genesis.policy,
+            crossed=(), evicted=(), promotable=(), rooms={}, policy=self.genesis.policy,
+            over=lambda also: self.stage.leaving(self.shard, standing, as_of, self.genesis, also),
         )  # fmt: skip
         if made is None:
             return None
@@ -118,7 +117,7 @@ class Cellar:
         named, weighed = {
             WORTHIEST: ([*best, *claims], nothing),
             UNFOUNDED: (best, higher),
-            BEYOND: ([*claims, *best], nothing),
+            BEYOND: ([*claims, *(one for one in self.ids if one not in claims)], nothing),
         }[act]
         for memory_id in named:
             yield structs.replace(said, memory_ids=(memory_id,), weighed=weighed)
@@ -129,8 +128,19 @@ class Cellar:
 
     def lets_go(self, asked: Sequence[str]) -> list[bool]:
         """What an honest member says now of each memory of a nomination, in this order."""
-        left, said = self.beyond(), list[bool]()
+        beyond, said = self.beyond(), list[bool]()
+        room = CAP if len(asked) <= CAP else self.together()
         for memory_id in asked:
-            said.append(memory_id in self.chaff and left > 0)
-            left -= WEIGHS * said[-1]
+            goes = memory_id in self.chaff and beyond > 0 and room > 0
+            said.append(goes)
+            beyond, room = beyond - goes * WEIGHS, room - goes
         return said
+
+    def together(self) -> int:
+        """So many a member lets go where more is named than the cap leaves: what its honest votes make of these all
+        members together lets no more go."""
+        return CAP * (self.genesis.quorum - self.genesis.f) // (self.genesis.n - self.genesis.f)
+
+    def epochs(self) -> int:
+        """How many there are if no ballot comes too late: two of the lies name what is to go, too."""
+        return len(ACTS) - (2 * self.together() - CHAFF) // CAP

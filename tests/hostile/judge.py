@@ -9,7 +9,7 @@ from typing import Any
 
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.vote.kinds import DEMOTE, EVICT, KINDS, PROMOTE
-from tests.hostile.cellar import ACTS, BUDGET_TOKENS, WEIGHS, Cellar
+from tests.hostile.cellar import BUDGET_TOKENS, WEIGHS, Cellar
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
 from tests.hostile.watch import Decision
@@ -186,7 +186,7 @@ def budgets(met: Met, cellars: Iterable[Cellar]) -> None:
         if lost:
             met.problems.append(f"shard {one.shard}: {lost} are gone, and others are worth less")
         beyond = len(alive) * WEIGHS - BUDGET_TOKENS
-        if (beyond > 0 or len(one.asked) > len(ACTS)) and not met.delayed:
+        if (beyond > 0 or len(one.asked) > one.epochs()) and not met.delayed:
             met.problems.append(f"shard {one.shard}: {beyond} tokens beyond the budget after {len(one.asked)} epochs")
         if beyond <= -WEIGHS:
             met.problems.append(f"shard {one.shard}: {-beyond} tokens less than the budget are left")

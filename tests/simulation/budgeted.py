@@ -47,8 +47,9 @@ EPOCH_MS = 8 * HOUR
 BEGAN = 1_790_000_000_000
 LYING = 8
 """So many epochs somebody lies who nominates."""
-HONEST = 48
-"""Within so many epochs after that the budget is held."""
+HONEST = 192
+"""Within so many epochs after that the budget is held: what was nominated in vain rests for 64 of them at most, and
+again where a primary lies."""
 _MOST = 512
 _OFF = 0.04
 """Two memories whose scores are this near to each other, in shares of them, may stand in either order: recency is
@@ -234,7 +235,7 @@ class World:
         honest = [me for me in thought if me not in self.lies]
         self.quota = Quota(len(self._alive(through)), self.quota.gone)
         room = caps.room(self.quota, self.now, self.policy.caps)
-        went = list[str]()
+        went, decided = list[str](), list[str]()
         for at, outcome in enumerate(found):
             name = made.proposals[at].memory_ids[0]
             if outcome.decided:
@@ -244,9 +245,7 @@ class World:
                     self._rule(
                         BROUGHT_BACK, self.back.get(name, 0) <= epoch, f"{name} rests until {self.back.get(name)}"
                     )
-                # What rests does not go, whatever the ballots say: whoever applies them knows.
-                if self.rests.get(name, (0, 0))[0] > epoch:
-                    continue
+                decided.append(name)
                 if len(went) < room:
                     went.append(name)
                     self.rests.pop(name, None)
@@ -256,8 +255,9 @@ class World:
         self._together(made, thought, went)
         self.quota = caps.gone(self.quota, self.now, len(went)) if went else self.quota
         self.gone |= dict.fromkeys(went, through - 1)
+        # What a cap kept after the vote members count as gone, too: they cannot know.
         for voter in self.voters:
-            voter.decided(*went, epoch=epoch, through=through - 1)
+            voter.decided(*decided, epoch=epoch, through=through - 1, as_of=self.now)
 
     # Who nominates ----------------------------------------------------------------------------------------------------
 

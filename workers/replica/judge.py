@@ -85,7 +85,7 @@ class Judge:
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._contradiction = contradiction
-        self._room = Room(view, vault, genesis.shards)
+        self._room = Room(view, vault, genesis)
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
         self._heard: dict[str, Heard] = {}

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from db.view import View
+from memquorum.core import caps
 from memquorum.core.budgets import least
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.weighing import item
+from memquorum.core.caps import Quota
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed
 from memquorum.core.triage import fallen_ppm
+from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import Candidate, Vault, Weighted
 
 
@@ -20,8 +25,8 @@ class Room:
     """Looks through a namespace once for a nomination, whatever that has of it; and through a whole shard where more
     than its capacity is to go."""
 
-    def __init__(self, view: View, vault: Vault, shards: int) -> None:
-        self._view, self._vault, self._shards = view, vault, shards
+    def __init__(self, view: View, vault: Vault, genesis: Genesis) -> None:
+        self._view, self._vault, self._genesis = view, vault, genesis
 
     def places(self, nomination: NominationProposed, where: Sequence[int], policy: Policy) -> Mapping[str, least.Place]:
         """The places of the memories of proposals, by what each was nominated for. Raises VaultUnavailable."""
@@ -38,10 +43,34 @@ class Room:
             ask = _ASKS.get(reason)
             if ask is not None:
                 found |= ask(there, space, policy, nomination.as_of, memory_ids)
-        return found
+        return self._within_caps(nomination, where, policy, known, found)
+
+    def _within_caps(
+        self,
+        nomination: NominationProposed,
+        where: Sequence[int],
+        policy: Policy,
+        known: Mapping[str, Sequence[Weighted]],
+        found: Mapping[str, least.Place],
+    ) -> Mapping[str, least.Place]:
+        """The same places, but so few that are to go of a namespace of which more is proposed than its caps leave that
+        all members together let no more go: what a cap keeps after the vote they would count as gone."""
+        asked = Counter[str]()
+        for proposal in nomination.proposals:
+            asked[proposal.namespace] += len(proposal.memory_ids) if KINDS[proposal.kind].capped else 0
+        proposed = [nomination.proposals[at] for at in where]
+        rooms, genesis = dict[str, int](), self._genesis
+        for space in {proposal.namespace for proposal in proposed}:
+            through = self._view.weights.before(space, nomination.accepted_offset)
+            living = sum(one.candidate.memory_id in through for one in known.get(space, ()))
+            room = caps.room(Quota(living, self._view.weights.gone(space)), nomination.as_of, policy.caps)
+            # As many honest votes as one that goes takes, of all honest votes.
+            shared = room * (genesis.quorum - genesis.f) // (genesis.n - genesis.f)
+            rooms[space] = room if asked[space] <= room else shared
+        return least.within(found, [(p.namespace, one) for p in proposed for one in p.memory_ids], rooms)
 
     def _spaces(self, shard: int) -> list[str]:
-        return [name for name in self._view.weights.namespaces() if shard_of(name, self._shards) == shard]
+        return [name for name in self._view.weights.namespaces() if shard_of(name, self._genesis.shards) == shard]
 
     def _alive(self, namespace: str, known: Mapping[str, list[Weighted]]) -> list[Weighted]:
         """What is alive in a namespace. What was erased since has no key any more, and holds nothing."""

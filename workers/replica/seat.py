@@ -7,6 +7,7 @@ proves another member a liar in `accuser`, and the loop of `workers.replica.work
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -386,6 +387,7 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
+        self._view.weights.went(decided.epoch, checked.nomination.as_of, _went(checked))
         self._move(checked, decided_now)
         back = [i for o in decided_now if KINDS[o.kind].brings_back for i in KINDS[o.kind].revived(o.memory_ids)]
         until = resting.brought_back(decided.epoch, self._part.genesis.policy)
@@ -429,3 +431,12 @@ class Seat:
             fates = kind.effect(found, one.confidence_ppm, checked.nomination.as_of, policy)
             moved = {i: fate.tier for i, fate in zip(one.memory_ids, fates, strict=True) if fate is not None}
             weights.moved(namespace, moved)
+
+
+def _went(checked: Checked) -> Mapping[str, int]:
+    """How many memories of each namespace a decision lets go of that count against its caps."""
+    went = Counter[str]()
+    for proposal, outcome in zip(checked.nomination.proposals, checked.outcomes, strict=True):
+        if outcome.decided and KINDS[outcome.kind].capped:
+            went[proposal.namespace] += len(proposal.memory_ids)
+    return went

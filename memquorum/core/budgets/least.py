@@ -86,6 +86,23 @@ def _free(told: Weighted) -> bool:
     return told.candidate.tier == SHORT_TERM and not told.protections and not told.rests
 
 
+def within(
+    found: Mapping[str, Place], asked: Iterable[tuple[str, str]], rooms: Mapping[str, int]
+) -> Mapping[str, Place]:
+    """The same places, and of each namespace no more that is to go than there is room for (`core.caps`): the first that
+    are asked for. `asked`: namespace and memory, in this order."""
+    left, kept = dict(rooms), dict(found)
+    for namespace, memory_id in asked:
+        place = found.get(memory_id)
+        if place is None or place.before_ppm == PPM:
+            continue
+        if left.get(namespace, 0) > 0:
+            left[namespace] -= 1
+        else:
+            kept[memory_id] = Place(PPM, place.beyond_ppm)
+    return kept
+
+
 def _places(
     order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool = False
 ) -> Mapping[str, Place]:

@@ -151,7 +151,8 @@ def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, epoch: int
         namespace=memory.namespace,
         memory_id=memory.id,
         stub=memory.tier == SEALED and renews is not None and memory.told_by == renews,
-        rests=rest > epoch,
+        # What members kept they may let go by a later vote: they would count it as gone, whatever became of it.
+        rests=rest > epoch and strength is not None and not strength.kept.get(kind.name),
         apart=rest >= resting.FOR_GOOD,
     )
 

@@ -29,7 +29,7 @@ RESTED = "rested"
 
 
 def _void(found: MemoryState, nominated_at: int) -> str | None:
-    """What members kept lately, or brought back, does not go yet, whoever nominates it."""
+    """What members brought back does not go yet, whoever nominates it: each of them knows that."""
     return RESTED if found.rests else forget.FORGET.void(found, nominated_at)
 
 
@@ -94,7 +94,7 @@ EVICT = dataclasses.replace(
             PRESSURE: "because its shard held more than its capacity",
             AGE: "because it was older than its type may become",
         },
-        why={**forget.FORGET.words.why, RESTED: "it rested: members had kept it lately, or brought it back"},
+        why={**forget.FORGET.words.why, RESTED: "it rested: members had brought it back"},
         opinion=_in_words,
     ),
     stands=True,

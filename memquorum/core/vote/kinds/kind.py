@@ -74,7 +74,7 @@ class MemoryState:
     """Whether it rests sealed because of a summary that was erased, in whose place the proposal's first memory was
     made."""
     rests: bool = False
-    """Whether the kind is not to propose it yet: members kept it lately, or brought it back."""
+    """Whether members brought it back, and the kind is not to propose it yet."""
     apart: bool = False
     """Whether members brought it back from what the kind had done to it: the kind does that once."""
 

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import pytest
 
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.protect import PIN
-from memquorum.core.policy import BudgetPolicy, EpochPolicy, Policy
+from memquorum.core.policy import NO_CAPS, BudgetPolicy, CapsPolicy, EpochPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     Link,
+    NominationProposed,
+    Proposal,
     ProtectionOrdered,
 )
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from tests.builders.genesis import make
-from tests.builders.voters import Voter
+from tests.builders.voters import LIE, SPACE, Voter
 
-POLICY = Policy(budget=BudgetPolicy(tokens="space=100"))
+POLICY = Policy(budget=BudgetPolicy(tokens="space=100"), caps=NO_CAPS)
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2}, policy=POLICY)
 NOW = 1_790_000_000_000
+HOUR = 3_600_000
 
 
 class Member(Voter):
@@ -149,7 +153,7 @@ def test_who_clears_a_slot_leaves_nothing_in_it_and_weighs_nothing(member: Membe
 
 def test_of_a_full_shard_what_has_fallen_lowest_goes_and_no_more_than_is_too_much() -> None:
     found = Member()
-    crowd = Policy(epoch=EpochPolicy(capacity=15))
+    crowd = Policy(epoch=EpochPolicy(capacity=15), caps=NO_CAPS)
     for at in range(20):
         found.episode(f"m{at:02}", worth=1, at=60_000 * (20 - at), explicit=at == 0)
     lowest = [f"m{at:02}" for at in range(1, 6)]
@@ -202,3 +206,40 @@ def test_a_file_of_a_member_is_looked_at_once_for_an_epoch(member: Member, monke
     monkeypatch.setattr(member.view.weights, "alive", lambda name: looked.append(name) or alive(name))
     member.yes(*LEAST, *BEST)
     assert looked == ["space"]
+
+
+CAPPED = Policy(
+    budget=POLICY.budget, caps=CapsPolicy(epoch_share=Fraction(1, 5), day_share=Fraction(2, 5), floor=1, day_ms=HOUR)
+)
+"""Of twenty, four may go in an epoch and eight in an hour."""
+
+
+def test_where_more_is_proposed_than_the_caps_leave_all_members_together_let_no_more_go(member: Member) -> None:
+    assert member.yes(*LEAST[:4], policy=CAPPED) == LEAST[:4]
+    # Each that goes has two of three honest votes: of three members that say two each, three go at most.
+    assert member.yes(*LEAST[:5], policy=CAPPED) == LEAST[:2]
+    assert member.yes(*BEST, *LEAST, policy=CAPPED) == LEAST[:2]
+
+
+def test_what_went_within_a_day_counts_against_the_cap_of_the_day(member: Member) -> None:
+    member.decided(*LEAST[:7])
+    assert member.yes("m07", policy=CAPPED) == ["m07"]
+    assert member.yes("m07", "m08", policy=CAPPED) == []
+    member.now += HOUR
+    assert member.yes("m07", "m08", policy=CAPPED) == ["m07", "m08"]
+
+
+def test_what_was_read_after_the_moment_of_the_vote_leaves_no_more_room(member: Member) -> None:
+    through = member.accepted - 1
+    for at in range(20, 30):
+        member.episode(f"m{at}", worth=at)
+    asked = tuple(Proposal((i,), SPACE, "evict", BUDGET, 0, 0, 0, LIE) for i in LEAST[:5])
+    made = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, through, BUDGET, asked)
+    assert [one.yes for one in member.opinions(made, CAPPED)] == [True, True, False, False, False]
+
+
+def test_what_else_of_a_namespace_is_proposed_takes_of_its_room(member: Member) -> None:
+    others = tuple(Proposal((i,), SPACE, "forget", "decayed", 0, 0, 0) for i in BEST[:2])
+    asked = tuple(Proposal((i,), SPACE, "evict", BUDGET, 0, 0, 0, LIE) for i in LEAST[:3])
+    made = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, member.accepted, BUDGET, (*others, *asked))
+    assert [one.yes for one in member.opinions(made, CAPPED)][2:] == [True, True, False]

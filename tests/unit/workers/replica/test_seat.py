@@ -20,6 +20,7 @@ from memquorum.core.consensus.slots import ballot_slot
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.identity.messages import digest, open_signed
 from memquorum.core.orders.configuration import apply, configuration_digest
+from memquorum.core.policy import DAY_MS_MOST
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
@@ -325,6 +326,25 @@ def test_what_the_others_decided_meanwhile_is_waited_for_no_longer(tmp_path: Pat
     assert table.turn() is None
     assert "the time of shard 0" not in table.seat.watch.shown.health.waits
     table.view.close()
+
+
+def test_what_was_decided_to_go_counts_against_the_caps_of_its_namespace(table: Table) -> None:
+    wanted = [
+        *(votes.proposal(name, kind, namespace="space") for name, kind in (("m1", "forget"), ("m2", "evict"))),
+        votes.proposal("m3", "demote", namespace="space"),
+        votes.proposal("m4", "forget", namespace="space"),
+        votes.proposal("m5", "evict", namespace="other"),
+    ]
+    kept = wanted[3]
+    pre_prepare, commits = votes.decision(CODEC, GENESIS, wanted, lambda _, asked: asked != kept, epoch=1, as_of=NOW)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.weights.gone("space") == ((NOW, 2),), "a demotion or what was kept counts, or what went does not"
+    assert table.view.weights.gone("other") == ((NOW, 1),)
+    with table.view.batch():
+        table.view.weights.went(2, NOW + DAY_MS_MOST, {"space": 4})
+    assert table.view.weights.gone("space") == ((NOW + DAY_MS_MOST, 4),), "what no cap counts any more is kept"
 
 
 # What it votes by -----------------------------------------------------------------------------------------------------
