@@ -82,7 +82,6 @@ def load(
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     standing, told = protections(connection, [memory_id]), _content_and_beside(connection, namespace, memory_id, gates)
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
-    filled = _fillers(connection, codec, found)
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
     judged = policy(shard)
     quota = found_quotas(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
@@ -91,6 +90,7 @@ def load(
         # takes from them what concerns this memory, and that is in sight.
         connection.execute(QUERIES["as_accounts"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
+    filled = _fillers(connection, codec, found, voted=bool(decisions))
     orders = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
     wanted |= {"shard": shard, "namespace": namespace, "since": as_of - judged.forget.grace_ms}
     waiting = connection.execute(QUERIES["explain_requests"], wanted | {"limit": _REQUESTS_MAX}).fetchall()
@@ -150,9 +150,10 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
     return Noted(seq, as_of, effect, event_id, digest, detail)
 
 
-def _fillers(connection: psycopg.Connection, codec: Codec, memory: Memory | None) -> tuple[Filled, ...]:
-    """What took a memory's place in its slot."""
-    if memory is None or memory.slot is None:
+def _fillers(connection: psycopg.Connection, codec: Codec, memory: Memory | None, *, voted: bool) -> tuple[Filled, ...]:
+    """What took a memory's place in its slot, or took it away. `voted`: some vote was about it, which may have brought
+    it back."""
+    if memory is None or (memory.slot is None and memory.tier != SUPERSEDED and not voted):
         return ()
     wanted = {"id": memory.id, "limit": _USES_MAX}
     # Once it came back, its row does not say any more what it gave way to.

@@ -172,10 +172,19 @@ TIER = "SELECT tier FROM weight WHERE namespace = ? AND memory_id = ?"
 # What fills a slot anew takes the place of what filled it, as whoever applies it does without a vote.
 GIVES_WAY = """
 UPDATE weight SET tier = 'superseded'
-WHERE namespace = ?1 AND slot = ?2 AND tier = 'short-term' AND memory_id <> ?3
+WHERE namespace = ?1 AND slot = ?2 AND (tier = 'short-term' OR (?7 AND tier = 'long-term')) AND memory_id <> ?3
 AND EXISTS (
     SELECT 1 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
     WHERE p.memory_id = weight.memory_id AND (m.agent = ?4 OR ?5) AND m.created <= ?6)
+AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id AND p.kind <> 'hold')
+"""
+# What an agent alone has said it may take back, as whoever applies it does without a vote.
+WITHDRAWN = """
+UPDATE weight SET tier = 'superseded'
+WHERE namespace = ?1 AND memory_id IN (SELECT value FROM json_each(?2)) AND tier = 'short-term'
+AND EXISTS (
+    SELECT 1 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
+    WHERE p.memory_id = weight.memory_id AND m.agent = ?3 AND m.created <= ?4 AND m.reinforced = 0)
 AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id AND p.kind <> 'hold')
 """
 WEIGHTS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from db import view_statements as sql
 from memquorum.core.policy import DAY_MS_MOST
@@ -48,15 +48,28 @@ class ViewWeights:
         )  # fmt: skip
         self._connected().execute(sql.WEIGH, row)
 
-    def fills(self, memory_id: str, namespace: str, slot: str, *, agent: str, created: int, granted: bool) -> None:
-        """A memory fills a slot: what filled it before is superseded, where nobody has to vote on that. `granted`:
-        another agent's, too."""
-        self._connected().execute(sql.GIVES_WAY, (namespace, slot, memory_id, agent, granted, created))
+    def first(self, memory_id: str) -> bool:
+        """Whether a write of nothing comes for the first time: what is delivered twice changes nothing."""
+        return self._connected().execute(sql.KEEP_ID, (memory_id, None)).rowcount == 1
 
-    def empties(self, memory_id: str, namespace: str, slot: str, *, agent: str, created: int, granted: bool) -> None:
-        """A write of nothing takes from its slot what a memory would. What is delivered twice changes nothing."""
-        if self._connected().execute(sql.KEEP_ID, (memory_id, None)).rowcount == 1:
-            self.fills(memory_id, namespace, slot, agent=agent, created=created, granted=granted)
+    def fills(
+        self,
+        memory_id: str,
+        namespace: str,
+        slot: str,
+        *,
+        agent: str,
+        created: int,
+        granted: bool,
+        clears: bool = False,
+    ) -> None:
+        """A memory fills a slot: what filled it before is superseded, where nobody has to vote on that. `granted`:
+        another agent's, too; `clears`: it is a write of nothing, which takes what was promoted, too."""
+        self._connected().execute(sql.GIVES_WAY, (namespace, slot, memory_id, agent, granted, created, clears))
+
+    def withdraws(self, memory_ids: Sequence[str], namespace: str, *, agent: str, created: int) -> None:
+        """An agent takes back memories that it alone has said."""
+        self._connected().execute(sql.WITHDRAWN, (namespace, json.dumps(memory_ids), agent, created))
 
     def moved(self, namespace: str, tiers: Mapping[str, str]) -> None:
         """It was decided in which tiers memories are alive."""

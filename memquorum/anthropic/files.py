@@ -182,7 +182,7 @@ class Files:
         return said | self._said(parts) | {"explicit": True, "key": key, "path": path} | told
 
     def _gone(self, parts: Parts) -> dict[str, Any]:
-        return {**self._said(parts), **cleared(*self._slot(parts))}
+        return cleared(*self._slot(parts), self._said(parts))
 
     def _said(self, parts: Parts) -> dict[str, Any]:
         return dict(self._saying(naming.shown_path(parts))) if self._saying else {}

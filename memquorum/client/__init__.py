@@ -21,6 +21,7 @@ has what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`
 
 from memquorum.client.errors import (
     Busy,
+    Contested,
     Held,
     Invalid,
     MemquorumError,
@@ -88,6 +89,7 @@ __all__ = [
     "AsyncMemory",
     "Became",
     "Busy",
+    "Contested",
     "Context",
     "Decision",
     "Decisions",

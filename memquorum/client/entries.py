@@ -11,19 +11,15 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from memquorum.client.errors import MemquorumError, NotFound, NotYet
+from memquorum.client.errors import Contested, MemquorumError, NoOutcome, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
+from memquorum.client.values import Clearing, Receipt
 from memquorum.core.api.answers import Listed, Shown
 
 T = TypeVar("T")
-GONE = "$gone"
-NOTHING: dict[str, Any] = {"content": "Nothing is kept here any more.", "attributes": {GONE: True}}
-"""What is written to a slot whose entry is deleted: it takes the entry's place."""
-THERE = {GONE: {"$ne": True}}
-"""What is asked of whatever is there."""
-
 _LOG = logging.getLogger("memquorum.client")
 _PAGE, _SPREAD_MS = 100, 1_000
+_OUTCOME_S, _AT_ONCE = 10.0, 16
 
 
 class Entries:
@@ -55,7 +51,8 @@ class Entries:
             self.after = None
 
     async def write(self, episodes: Sequence[Mapping[str, Any]]) -> None:
-        """Publishes them in order. Raises Invalid, and then writes none."""
+        """Publishes them in order. Raises Invalid, and then writes none; and Contested once they are written, where
+        something fills a slot still that one of them clears."""
         if not episodes:
             return
         async with self._writing:
@@ -65,6 +62,23 @@ class Entries:
             receipts = await self.memory.add_all(episodes)
             self._dated_until = time.monotonic() + min(len(episodes), _SPREAD_MS) / 1_000
             self.after = receipts[-1].token
+        await self._gone([one for one, said in zip(receipts, episodes, strict=True) if said.get("clears")])
+
+    async def _gone(self, receipts: Sequence[Receipt]) -> None:
+        """Whoever deletes is told where that is not for it alone to say. Raises Contested."""
+        if not receipts:
+            return
+        try:
+            done = [await self.memory.outcome(receipts[-1], _OUTCOME_S)]
+            # With the last, all others have their outcome.
+            for at in range(0, len(receipts) - 1, _AT_ONCE):
+                some = receipts[at : min(at + _AT_ONCE, len(receipts) - 1)]
+                done += await asyncio.gather(*(self.memory.outcome(one, _OUTCOME_S) for one in some))
+        except NoOutcome as error:
+            _LOG.warning("whether this is deleted is not known yet: %s", error)
+            return
+        if stays := [memory_id for one in done for memory_id in one.stays]:
+            raise Contested(stays)
 
     async def fills(self, key: str, path: str) -> Shown | None:
         """The entry that fills a slot. Raises Invalid."""
@@ -72,7 +86,7 @@ class Entries:
             found = await self.read(lambda after: self.memory.slot(key, path, after=after))
         except NotFound:
             return None
-        return None if gone(found) else found
+        return None if found.text is None else found
 
     async def below(self, path: str) -> list[Listed]:
         """The entries at a path and below it, by path and key. Raises Invalid."""
@@ -82,7 +96,7 @@ class Entries:
             page = await self.read(self._page(path, cursor))
             found |= {(one.path or "", one.key): one for one in page.memories if one.key is not None}
             if page.next is None:
-                return [one for _, one in sorted(found.items()) if not gone(one)]
+                return [one for _, one in sorted(found.items()) if one.text is not None]
             cursor = page.next
 
     def _page(self, path: str, cursor: str | None) -> Callable[[str | None], Awaitable[Any]]:
@@ -96,11 +110,12 @@ class Entries:
             _LOG.warning("what was read may not count as used: %s", error)
 
 
-def cleared(key: str, path: str | None) -> dict[str, Any]:
-    """The episode that empties a slot."""
-    return {"explicit": True, "key": key, "path": path, **NOTHING}
+def cleared(key: str, path: str | None, said: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The write that clears a slot. `said`: what the episode of an entry there would say beside its content."""
+    about = {name: one for name, one in (said or {}).items() if name in Clearing.__optional_keys__}
+    return about | {"explicit": True, "clears": True, "key": key, "path": path}
 
 
-def gone(one: Shown) -> bool:
-    """Whether it says that nothing is kept in its slot."""
-    return one.text is None or bool((one.attributes or {}).get(GONE))
+def taken_back(memory_id: str) -> dict[str, Any]:
+    """The write that takes back a memory that is no entry."""
+    return {"explicit": True, "clears": True, "supersedes": [memory_id]}

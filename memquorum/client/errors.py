@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memquorum.client.values import Receipt
 
 
@@ -46,6 +48,16 @@ class Busy(Unreachable):
 
 class NotFound(MemquorumError, LookupError):
     """There is no such memory."""
+
+
+class Contested(MemquorumError):
+    """What was to be deleted stays, for it is not one agent's to take away: another agent wrote it, or it is pinned.
+    `memory_ids`: what stays; `forget` has the members vote on it."""
+
+    def __init__(self, memory_ids: Sequence[str]) -> None:
+        told = "another agent wrote it, or it is pinned. `forget` has the members vote on it"
+        super().__init__(f"{', '.join(memory_ids)} stays: {told}")
+        self.memory_ids = tuple(memory_ids)
 
 
 class NotYet(MemquorumError, TimeoutError):

@@ -31,15 +31,24 @@ class Filing:
         raise NotImplementedError
 
     async def clear(
-        self, key: str, path: str | None = None, *, wait: bool = False, timeout: float = 30.0, **said: Unpack[Clearing]
+        self,
+        key: str | None = None,
+        path: str | None = None,
+        *,
+        memory_id: str | None = None,
+        wait: bool = False,
+        timeout: float = 30.0,
+        **said: Unpack[Clearing],
     ) -> Receipt:
         """Clears a slot: what this agent wrote under the key at that path is served no more; a vote can restore it, and
-        only `erase` destroys it. What members have promoted, what is pinned, and what another agent wrote stays until
-        they vote on it: the outcome is then `contested`. An empty slot is no error: `empty`.
+        only `erase` destroys it. Or, by its `memory_id`, takes back what this agent alone has said.
 
-        `said`: of the write itself, as `subject` and `session`; it says nothing else. Raises what `add` raises.
+        What members have promoted, what is pinned, and what another agent wrote, or has said again, stays until they
+        vote on it: the outcome is then `contested`. That nothing is there is no error: `empty`. `said`: of the write
+        itself, as `subject` and `session`; it says nothing else. Raises what `add` raises.
         """
-        (receipt,) = await self.add_all([{**said, "explicit": True, "clears": True, "key": key, "path": path}])
+        named = {"key": key, "path": path, "supersedes": None if memory_id is None else [memory_id]}
+        (receipt,) = await self.add_all([{**said, "explicit": True, "clears": True, **named}])
         return await self.outcome(receipt, timeout) if wait else receipt
 
     async def slot(

@@ -171,7 +171,8 @@ def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
 
 @command(
     "clear",
-    option("key", metavar="KEY", help="the slot, as in dietary; with --path, the one there"),
+    option("key", nargs="?", metavar="KEY", help="the slot, as in dietary; with --path, the one there"),
+    option("--id", metavar="ID", help="in place of KEY: a memory that the agent alone has said"),
     option("--path", help="where it is filed below the namespace, as in users/ada/notes"),
     option("--subject", help="whom the slot is about, for an erasure (default: the agent)"),
     option("-w", "--wait", action="store_true", help="until it is so, and say what became of it"),
@@ -179,11 +180,12 @@ def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
     example="memquorum clear -n greenhouse -a planner dietary --path users/ada --wait",
 )
 def _clear(parsed: argparse.Namespace) -> int:
-    """Clears a slot: what the agent wrote under KEY is served no more. Members can restore it by a vote; only an
-    erasure destroys it."""
+    """Clears a slot: what the agent wrote under KEY, or the memory ID, is served no more. Members can restore it by a
+    vote; only an erasure destroys it."""
     about = {} if parsed.subject is None else {"subject": parsed.subject}
     with opened(parsed) as memory:
-        found = memory.clear(parsed.key, parsed.path, wait=parsed.wait, timeout=parsed.timeout, **about)
+        how = {"memory_id": parsed.id, "wait": parsed.wait, "timeout": parsed.timeout}
+        found = memory.clear(parsed.key, parsed.path, **how, **about)
     if parsed.json:
         print(in_json(to_builtins(found) | {"token": found.token}))
     else:

@@ -43,9 +43,9 @@ class Episode(TypedDict, total=False):
 
     `links`: what it is linked with, each as `{"kind": "requires", "to": ID}` or `{"kind": "isA", "name": "pump"}`.
     `key`, with `explicit`: with `path` the slot that it fills; `clears`: that nothing is to fill it, instead of a
-    content. `path`: where it is filed, as in users/ada/notes.
-    `attributes`: a small JSON object. `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's.
-    One `event_id` is one episode.
+    content; or that the memories it names in `supersedes` are taken back. `path`: where it is filed, as in
+    users/ada/notes. `attributes`: a small JSON object. `occurred_at`: in milliseconds. `agent`, `namespace`: in place
+    of the client's. One `event_id` is one episode.
     """
 
     session: str | None

@@ -17,7 +17,7 @@ What a record may hold:
   `memory_ids`: up to 1,000.
 - `links`: up to 16, each of a kind, to a memory or to a name (`core.linking`).
 - `key`, `supersedes`: with `explicit` alone.
-- `clears`: with `explicit` and `key`, and without `content`, which everything else needs.
+- `clears`: with `explicit` and either `key` or `supersedes`, and without `content`, which everything else needs.
 - `path`, `attributes`: see `core.labelling`; in JSON attributes are an object.
 - `vector`: numbers of a vector of unit length.
 - `summary`: of the agent `consolidator` alone, signed with its key.
@@ -348,15 +348,16 @@ def _check_purpose(record: EpisodeRecorded) -> None:
             told = "say what happened; what is to empty a slot says clears: true with key and explicit: true"
             raise _Refused(Reason.MISSING_FIELD, "content", told)
         return
-    if record.key is None:
-        raise _Refused(Reason.MISSING_FIELD, "key", "clears empties a slot: send its key, and its path if it has one")
-    for name in _SAYING:
+    if record.key is None and not record.supersedes:
+        told = "clears empties a slot, or takes memories away: send the key of the slot, or their ids as supersedes"
+        raise _Refused(Reason.MISSING_FIELD, "key", told)
+    for name in _SAYING if record.key is None else (*_SAYING, "supersedes"):
         if getattr(record, name):
             told = "what clears a slot says nothing: leave it out, or leave out clears"
             raise _Refused(Reason.TOO_MANY, name, told)
 
 
-_SAYING = ("content", "attributes", "derives_from", "supersedes", "links", "summary")
+_SAYING = ("content", "attributes", "derives_from", "links", "summary")
 """Fields by which an episode says something, or is bound to a memory."""
 
 

@@ -27,7 +27,7 @@ from langgraph.store.base import (
 )
 
 from memquorum.client import AsyncMemory, Invalid, NotFound, items
-from memquorum.client.entries import THERE, Entries, cleared, gone
+from memquorum.client.entries import Entries, cleared, taken_back
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
 from memquorum.core.names import uuid
@@ -64,6 +64,10 @@ class Operations:
         last = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         episodes = [self._episode(op) for op in last.values()]
         found = await asyncio.gather(*(self._read(op) for op in ops))
+        named = [op for op in last.values() if op.value is None and uuid(op.key) is not None]
+        for op in named:
+            if await self._unkeyed(op.key, items.path_of(op.namespace)) is not None:
+                episodes.append(taken_back(op.key))
         await self._entries.write(episodes)
         return list(found)
 
@@ -88,7 +92,7 @@ class Operations:
             found: Shown | None = await self.memory.slot(items.key_of(op.key), path, after=after)
         except NotFound:
             found = await self._unkeyed(op.key, path) if uuid(op.key) is not None else None
-        if found is None or gone(found):
+        if found is None or found.text is None:
             return None
         if op.refresh_ttl:
             await self._entries.use([found.memory_id])
@@ -109,7 +113,7 @@ class Operations:
             if end == 0:
                 return []
             raise Invalid("out_of_range", "limit", f"offset and limit of a query are {HITS_MOST} together at the most")
-        where = asked.where | THERE | {items.HIDDEN: {"$ne": True}}
+        where = asked.where | {items.HIDDEN: {"$ne": True}}
         path = items.path_of(op.namespace_prefix)
         hits = await self.memory.search(op.query or "", k, peek=not op.refresh_ttl, path=path, where=where, after=after)
         latest: dict[Any, Hit] = {}
@@ -125,7 +129,7 @@ class Operations:
         asked, (begin, end) = self._halves(op), _window(op)
         found: dict[Any, Listed] = {}
         looked_at = 0
-        async for one in self._pages(after, path=items.path_of(op.namespace_prefix), where=asked.where | THERE):
+        async for one in self._pages(after, path=items.path_of(op.namespace_prefix), where=asked.where):
             if len(found) >= end:
                 break
             looked_at += 1
@@ -159,7 +163,7 @@ class Operations:
         found: dict[tuple[str, ...], None] = {}
         below, cursor = items.path_of(_literal(conditions)), None
         while len(found) < end:
-            page = await self.memory.paths(path=below, cursor=cursor, after=after, where=THERE)
+            page = await self.memory.paths(path=below, cursor=cursor, after=after)
             for path in page.paths:
                 namespace = items.namespace_of(path)
                 if all(matches(condition, namespace) for condition in conditions):
@@ -176,7 +180,7 @@ class Operations:
         said = dict(self._saying(op.namespace, op.key)) if self._saying else {}
         path, key = items.path_of(op.namespace), items.key_of(op.key)
         if op.value is None:
-            return said | cleared(key, path)
+            return cleared(key, path, said)
         texts, field = self._texts(op)
         content, attributes = items.written(op.value, texts, field, hidden=op.index is False, asked=self._filterable)
         filed = {"explicit": True, "path": path, "key": key}

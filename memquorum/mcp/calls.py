@@ -36,6 +36,16 @@ class Updated(Added, frozen=True, kw_only=True):
     by: str
 
 
+class Deleted(Published, frozen=True, kw_only=True):
+    """What became of a deletion. `outcome`: cleared, empty (nothing was there), or contested (something stays).
+    `hidden`: the memories that are served no more; their text is kept, and restore_memory asks the members for them.
+    `stays`: what another agent wrote, or has said again, or what is pinned: propose_forget has the members vote."""
+
+    outcome: str | None
+    hidden: tuple[str, ...]
+    stays: tuple[str, ...]
+
+
 class Found(Struct, frozen=True):
     """The memories that were found, nearest first."""
 
@@ -138,6 +148,22 @@ async def update(call: Call, memory_id: str, content: str, wait: bool = False) -
     )
     said = structs.asdict(_added(call, receipt))
     return Updated(**said, replaces=memory_id, by="slot" if old.key else "vote")
+
+
+async def delete(call: Call, memory_id: str | None = None, key: str | None = None, path: str | None = None) -> Deleted:
+    """Hides what fills a slot: the one that a memory fills, where it fills one; else what the agent alone has said."""
+    if (memory_id is None) == (key is None):
+        raise Invalid("missing_field", "memory_id", "give either the id of a memory, or the key of a slot")
+    subject = None
+    if memory_id is not None:
+        old = await call.read(call.memory.get, memory_id)
+        if old.text is None:
+            raise Invalid("not_alive", "memory_id", f"it is {old.tier}: it is served no more; erase_memories destroys")
+        subject, key, path = old.subject, old.key, old.path if old.key else None
+    own = memory_id if key is None else None
+    done = await call.memory.clear(key, path, memory_id=own, wait=True, subject=subject)
+    ids = done.namespace, done.event_id, done.memory_id, done.token
+    return Deleted(*ids, outcome=done.outcome, hidden=done.hidden, stays=done.stays)
 
 
 async def search(call: Call, query: str, **said: Any) -> Found:

@@ -203,6 +203,15 @@ WRITING = (
         gives=calls.Updated, do=calls.update, writes=True, destroys=True,
     ),
     _tool(
+        "delete_memory",
+        "Takes back what you wrote: by the key of its slot, or by its id. At once it is served no more; its text is "
+        "kept, and restore_memory asks the members to bring it back, for as long as nothing erases it. What others "
+        "wrote, or have said again, stays. What has to be destroyed is erased, by erase_memories.",
+        e.MEMORY, e.CLEAR,
+        takes=("memory_id", "key", "path"),
+        gives=calls.Deleted, do=calls.delete, writes=True, destroys=True, again=True,
+    ),
+    _tool(
         "end_session",
         "Says that your part of a session is over: what is left of it is summed up, and members vote on the summary.",
         e.END_SESSION,

@@ -83,7 +83,7 @@ class History:
         return [(item, parts) for parts in found.values() if (item := messages.read(parts)) is not None]
 
     async def _hide(self, going: Iterable[Listed]) -> None:
-        await self._entries.write([{**self._said, **cleared(one.key or "", one.path)} for one in going])
+        await self._entries.write([cleared(one.key or "", one.path, self._said) for one in going])
 
     def _next(self) -> str:
         """A key behind all that were seen: the time in microseconds, and what keeps writers apart."""

@@ -17,7 +17,7 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import BaseStore, GetOp, PutOp, SearchOp
 
-from memquorum.client import Invalid, Memory
+from memquorum.client import Contested, Invalid, Memory
 from memquorum.client.values import Episode
 from memquorum.langgraph import AsyncMemquorumStore, MemquorumStore
 
@@ -123,6 +123,27 @@ def test_what_is_deleted_is_hidden_at_once_and_can_be_put_again(store: Memquorum
     store.put(("yard",), "gate", value)
     found = store.get(("yard",), "gate")
     assert found is not None and found.value == value
+
+
+def test_what_is_not_its_own_to_delete_stays_and_is_told(store: MemquorumStore, space: str) -> None:
+    with MemquorumStore(namespace=space, agent="other") as other:
+        store.put(("yard",), "gate", {"text": "The gate is open."})
+        with pytest.raises(Contested) as told:
+            other.delete(("yard",), "gate")
+        assert len(told.value.memory_ids) == 1 and other.get(("yard",), "gate") is not None
+        store.delete(("yard",), "gate")
+        assert other.get(("yard",), "gate") is None
+
+
+def test_what_was_written_elsewhere_without_a_key_goes_by_its_id(store: MemquorumStore, space: str) -> None:
+    with Memory(namespace=space, agent="host") as memory:
+        said = memory.add("The gate is painted green.", path="yard", wait=True)
+    (found,) = store.search(("yard",))
+    assert found.key == said.memory_id
+    store.delete(("shed",), said.memory_id)
+    assert store.get(("yard",), said.memory_id) is not None, "it is filed elsewhere"
+    store.delete(("yard",), said.memory_id)
+    assert store.get(("yard",), said.memory_id) is None and store.search(("yard",)) == []
 
 
 @pytest.mark.parametrize(

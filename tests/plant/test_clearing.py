@@ -50,7 +50,7 @@ def test_what_is_cleared_is_served_nowhere_and_comes_back_by_a_vote(fleet: Plant
         ((alive,),) = fleet.rows("SELECT alive FROM living WHERE namespace = 'cleared'")
         assert alive == 1, "it is no memory"
         told = str(memory.explain(meat.memory_id))
-        assert "superseded: its slot was cleared" in told and f", by {cleared.memory_id}." in told
+        assert "superseded: its slot was cleared" in told and f"A write of nothing, {cleared.memory_id}, took" in told
         assert f"It took away {meat.memory_id}" in str(memory.explain(cleared.memory_id))
 
         again = memory.clear(**SLOT, wait=True)
@@ -85,6 +85,11 @@ def test_what_is_another_agents_or_pinned_stays_and_is_named(fleet: Plant) -> No
         nurse.pin(hers.memory_id)
         assert nurse.clear(**SLOT, wait=True).stays == (hers.memory_id,)
         nurse.unpin(hers.memory_id)
+        noon = memory.add("Ada eats her lunch at noon.", wait=True)
+        assert nurse.clear(memory_id=noon.memory_id, wait=True).stays == (noon.memory_id,)
+        assert memory.clear(memory_id=noon.memory_id, wait=True).hidden == (noon.memory_id,)
+        assert memory.get(noon.memory_id).tier == "superseded"
+        assert "took it away at" in str(memory.explain(noon.memory_id))
         assert nurse.clear(**SLOT, wait=True).hidden == (hers.memory_id,)
         assert fills(memory) is None
 

@@ -145,6 +145,36 @@ async def test_what_one_way_writes_every_other_reads_and_explains_alike(fleet: P
     assert texts == [str(here).split("\nIts use")[0]] * 2
 
 
+@pytest.mark.parametrize("way", [child, over_http], ids=["stdio", "http"])
+async def test_what_is_deleted_is_hidden_and_what_is_anothers_stays(fleet: Plant, way: Any) -> None:
+    namespace = f"deleted-{way.__name__}"
+    with fleet.client(namespace, "nurse") as nurse:
+        hers = nurse.add("Ada eats no nuts.", explicit=True, wait=True, key="nuts", path="users/ada")
+    async with way(fleet, namespace) as tools:
+
+        async def call(tool: str, **arguments: Any) -> Answer:
+            done = await tools.call_tool(tool, arguments)
+            assert not done.is_error, cast(Any, done.content[0]).text
+            return cast(Answer, done.structured_content)
+
+        slot = {"key": "diet", "path": "users/ada"}
+        meat = await call("add_memory", content=NO_MEAT, subject="ada", explicit=True, wait=True, **slot)
+        noon = await call("add_memory", content="Ada eats her lunch at noon.", subject="ada", wait=True)
+        for named in ({"memory_id": meat["memory_id"]}, {"memory_id": noon["memory_id"]}):
+            told = await call("delete_memory", **named)
+            assert (told["outcome"], told["hidden"]) == ("cleared", [named["memory_id"]])
+        assert (await call("delete_memory", **slot))["outcome"] == "empty"
+        told = await call("delete_memory", key="nuts", path="users/ada")
+        assert (told["outcome"], told["stays"]) == ("contested", [hers.memory_id])
+        found = await call("search_memories", query=ASKED, peek=True)
+        assert [hit["memory_id"] for hit in found["hits"]] == [hers.memory_id]
+        shown = await call("get_memory", memory_id=meat["memory_id"])
+        assert (shown["tier"], shown["text"]) == ("superseded", None)
+        for wrong in ({}, {"key": "diet", "memory_id": noon["memory_id"]}, {"memory_id": noon["memory_id"]}):
+            done = await tools.call_tool("delete_memory", wrong)
+            assert done.is_error and "memory_id" in cast(Any, done.content[0]).text
+
+
 async def test_calls_at_once_are_answered_or_told_to_try_again(fleet: Plant) -> None:
     async with over_http(fleet, "crowd") as tools:
         await tools.call_tool("add_memory", {"content": "Tank 4 holds 900 litres.", "wait": True})

@@ -100,6 +100,11 @@ class Recorded:
         self.episodes += [dict(e) for e in episodes]
         return [Receipt("n", f"e{i}", f"m{i}") for i, _ in enumerate(episodes)]
 
+    def clear(self, key: str | None, path: str | None, *, memory_id: str | None, **how: Any) -> Receipt:
+        self.episodes.append({"key": key, "path": path, "memory_id": memory_id, **how})
+        done = ("contested", ("m1",), ("m2",)) if how["wait"] else (None, (), ())
+        return Receipt("n", "e", "m", done[0], hidden=done[1], stays=done[2])
+
     def outcome(self, receipt: Receipt, timeout: float) -> Receipt:
         became = self.became or f"stored in {timeout:g}"
         return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, became, self.nowhere)
@@ -195,6 +200,27 @@ def test_texts_are_published_with_what_the_options_say(client: Recorded, capsys:
     told = capsys.readouterr()
     assert told.out.splitlines() == ["m0  published  event e0", "m1  published  event e1"]
     assert told.err == "2 published\n"
+
+
+def test_a_slot_is_cleared_and_what_went_and_what_stays_is_told(
+    client: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["clear", "diet", "--path", "users/ada", "--subject", "ada", "--wait", "--timeout", "7"]) == OK
+    assert capsys.readouterr().out.splitlines() == [
+        "contested  event e",
+        "  m1 is served no more; `memquorum restore m1` asks for it back",
+        "  m2 stays: `memquorum forget m2` has the members vote on it",
+    ]
+    assert cli.main(["clear", "--id", "m1"]) == OK
+    assert capsys.readouterr().out == "published  event e\n"
+    assert cli.main(["clear", "diet", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["token"] == "n/e"
+    asked = {"key": None, "path": None, "memory_id": None, "wait": False, "timeout": 30.0}
+    assert client.episodes == [
+        asked | {"key": "diet", "path": "users/ada", "wait": True, "timeout": 7.0, "subject": "ada"},
+        asked | {"memory_id": "m1"},
+        asked | {"key": "diet"},
+    ]
 
 
 def test_memories_named_by_an_option_leave_the_text_its_place(client: Recorded) -> None:

@@ -370,10 +370,10 @@ def needed(batch: Batch, genesis: Genesis) -> list[str]:
         item.record
         for item in batch.items
         if isinstance(item.record, EpisodeAccepted)
-        and item.record.slot is not None
+        and (item.record.slot is not None or item.record.clears)
         and item.record.namespace in genesis.signed
     ]
-    spaces = {ids.space_key_id(record.namespace) for record in filling}
+    spaces = {ids.space_key_id(record.namespace) for record in filling if record.slot is not None}
     return [*batch.sealed(), *(record.memory_id for record in filling if record.clears), *sorted(spaces)]
 
 

@@ -11,6 +11,7 @@ import heapq
 import logging
 from collections import deque
 from collections.abc import Collection
+from typing import Any
 
 from db.view import View
 from db.view_rows import Known, Recent
@@ -277,12 +278,15 @@ class Walk:
             )  # fmt: skip
 
     def _empty(self, episode: EpisodeAccepted) -> None:
-        """A write of nothing: what gives way in its slot weighs nothing any more."""
-        if episode.slot is not None and episode.explicit:
-            self._view.weights.empties(
-                episode.memory_id, episode.namespace, episode.slot,
-                agent=episode.agent, created=episode.occurred_at, granted=episode.granted is not None,
-            )  # fmt: skip
+        """A write of nothing: what gives way to it weighs nothing any more."""
+        weights = self._view.weights
+        if not episode.explicit or not weights.first(episode.memory_id):
+            return
+        said: dict[str, Any] = {"agent": episode.agent, "created": episode.occurred_at}
+        weights.withdraws(episode.supersedes, episode.namespace, **said)
+        if episode.slot is not None:
+            granted = episode.granted is not None
+            weights.fills(episode.memory_id, episode.namespace, episode.slot, granted=granted, clears=True, **said)
 
     def _weigh(self, scored: EpisodeScored) -> None:
         if scored.worth_ppm is not None and scored.like is not None:

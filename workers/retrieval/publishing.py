@@ -35,9 +35,11 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
 
 
 async def clear(service: Service, request: Request, caller: Caller) -> Response:
-    """Clears a slot: what the agent wrote there is served no more, and can be restored."""
+    """Clears a slot, or takes a memory of the agent's back: it is served no more, and can be restored."""
     asked = query.read_body(await body(request, service.bounds), ClearRequest)
     said = {name: value for name, value in asdict(asked).items() if value is not None}
+    if (memory_id := said.pop("memory_id", None)) is not None:
+        said["supersedes"] = [memory_id]
     return await _publish(service, request, caller, json.dumps(said | {"explicit": True, "clears": True}).encode())
 
 

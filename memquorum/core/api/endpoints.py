@@ -116,7 +116,7 @@ PUBLISHED = Endpoint(
 )  # fmt: skip
 CLEAR = Endpoint(
     "clear", "POST", "/memories/clear", (PUBLISH,),
-    "Clears a slot: what the agent wrote there is served no more, and can be restored; `/events` tells what went.",
+    "Clears a slot, or takes a memory of the agent's back: served no more, and can be restored. `/events` tells.",
     a.Published, r.ClearRequest, status=202,
 )  # fmt: skip
 END_SESSION = Endpoint(

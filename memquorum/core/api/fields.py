@@ -54,7 +54,8 @@ SENTENCES: Mapping[str, str] = {
     "derives_from": "Ids of memories that it was made of; it is erased with any of them.",
     "supersedes": "With `explicit`: ids of memories whose place it is to take; members vote on that.",
     "explicit": "True: remember this, whatever it seems to be worth (default: false).",
-    "clears": "True, with `explicit` and `key`, and without content: nothing fills the slot any more (default: false).",
+    "clears": "True, with `explicit` and `key`, and without content: nothing fills the slot any more; with "
+    "`supersedes` in place of `key`: these memories of yours are taken back (default: false).",
     "key": "With `explicit`: the slot that it fills, as in ada/dietary; with `path`, the one there. "
     "What the same agent wrote there gives way.",
     "type": "episodic, semantic, social or task (default: episodic).",

@@ -62,10 +62,12 @@ class DecisionsRequest(Struct, frozen=True, kw_only=True):
 
 
 class ClearRequest(Struct, frozen=True, kw_only=True):
-    """The body that clears a slot. `path`: where it is filed, and not below; `subject`: whom it is about."""
+    """The body that clears a slot, or takes a memory back. `path`: where it is filed, and not below; `subject`: whom it
+    is about."""
 
-    key: str
     agent: str
+    key: str | None = None
+    memory_id: str | None = None
     namespace: str | None = None
     path: str | None = None
     subject: str | None = None

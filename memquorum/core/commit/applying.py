@@ -360,11 +360,13 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     if isinstance(record, EpisodeAccepted) and record.summary is not None and record.summary.renews is not None:
         related.add(record.summary.renews)
     related = set(filter(ids.is_uuid, related))
+    withdrawn = record.supersedes if isinstance(record, EpisodeAccepted) and record.clears else ()
     filled = slots.slot(record.namespace, record) if isinstance(record, EpisodeAccepted) else None
     return Keys(
         frozenset(filter(ids.is_uuid, {record.memory_id})) | related,
         frozenset({(record.namespace, record.event_id)}),
         frozenset((record.namespace, memory_id) for memory_id in related),
+        protected=frozenset(filter(ids.is_uuid, withdrawn)),
         # No slot has NUL in its name, and no database would be asked for it.
         slots=frozenset() if filled is None or "\0" in "".join(filled) else frozenset({filled}),
     )
@@ -399,8 +401,9 @@ def storable(record: Accepted) -> str | None:
             check(record)
         except BadFacet as error:
             return str(error)
-        if record.clears and (record.slot is None or not record.explicit or record.summary is not None):
-            return "it clears, and names no slot"
+        names = record.slot is not None or bool(record.supersedes)
+        if record.clears and (not names or not record.explicit or record.summary is not None):
+            return "it clears, and names nothing"
         wrong = linking.fault(record.links) or (None if record.summary is None else _unquotable(record))
         if wrong is not None:
             return wrong

@@ -54,22 +54,52 @@ def filling(rows: Rows, namespace: str, said: Said) -> list[Memory]:
 
 
 def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> bool:
-    """Whether a memory gives way to an episode without a vote."""
+    """Whether a memory gives way to an episode without a vote.
+
+    What was promoted gives way to no other word. That nothing is to be there its own agent may say of it, too: that
+    destroys nothing, and who misses it has it back by a vote.
+    """
+    named = memory is not None and said.clears and memory.id in said.supersedes
     return (
         memory is not None
-        and memory.explicit
-        and (memory.namespace, memory.slot) == slot(namespace, said)
-        and (memory.agent == said.agent or said.granted is not None)
-        and memory.tier == SHORT_TERM
+        and (_withdrawn(rows, memory, namespace, said) if named else _yields(memory, namespace, said))
         and memory.created <= said.occurred_at
         and not pins(rows.protected, memory.id)
     )
 
 
+def _yields(memory: Memory, namespace: str, said: Said) -> bool:
+    """Whether it is the same slot, and whoever speaks may take it."""
+    return (
+        memory.explicit
+        and (memory.namespace, memory.slot) == slot(namespace, said)
+        and (memory.agent == said.agent or said.granted is not None)
+        and memory.tier in (ALIVE if said.clears else (SHORT_TERM,))
+    )
+
+
+def _withdrawn(rows: Rows, memory: Memory, namespace: str, said: Said) -> bool:
+    """Whether an agent takes back what it alone has said, and nobody has voted for."""
+    strength = rows.strengths.get(memory.id)
+    return (
+        said.explicit
+        and (memory.namespace, memory.agent, memory.tier) == (namespace, said.agent, SHORT_TERM)
+        and strength is not None
+        and strength.reinforced == 0
+    )
+
+
 def giving_way(rows: Rows, namespace: str, said: Said, *, proven: bool) -> tuple[str, ...]:
-    """The memories that fill the slot of an episode and give way to it without a vote, the oldest first."""
-    there = filling(rows, namespace, said)
+    """The memories that an episode speaks of (`spoken_of`) and that give way to it without a vote."""
+    there = spoken_of(rows, namespace, said)
     return tuple(m.id for m in there if proven and gives_way(rows, m, namespace, said))
+
+
+def spoken_of(rows: Rows, namespace: str, said: Said) -> list[Memory]:
+    """The memories that fill the slot of an episode, the oldest first; of a write of nothing, also those that it
+    names."""
+    there = filling(rows, namespace, said)
+    return there + [rows.memories[i] for i in named(rows, namespace, said)] if said.clears else there
 
 
 def named(rows: Rows, namespace: str, said: Said) -> tuple[str, ...]:
@@ -90,13 +120,13 @@ def superseding(rows: Rows, namespace: str, detail: Stored, *, proven: bool) -> 
 
 
 def clearing(rows: Rows, namespace: str, detail: Stored, *, proven: bool) -> Stored:
-    """The detail of a write of nothing, with what gives way to it, what fills the slot still, and its outcome.
+    """The detail of a write of nothing, with what gives way to it, what stays, and its outcome.
 
-    It takes of its slot what a write of something would take. What stays is named in `contradicts`; no vote follows
-    from that, for there is nothing that members could hold against it.
+    It takes of its slot what a write of something would take, and of what it names what its agent alone has said. What
+    stays is named in `contradicts`; no vote follows from that, for there is nothing that members could hold against it.
     """
     gone = giving_way(rows, namespace, detail, proven=proven)
-    stays = tuple(m.id for m in filling(rows, namespace, detail) if m.id not in gone)
+    stays = tuple(m.id for m in spoken_of(rows, namespace, detail) if m.id not in gone)
     outcome = CONTESTED if stays else CLEARED if gone else EMPTY
     return replace(detail, superseded=gone, contradicts=stays, outcome=outcome)
 

@@ -46,9 +46,9 @@ from memquorum.core.vote.kinds import KINDS
 
 _KEPT = "kept"
 _CLEARED = {
-    CLEARED: "clears a slot",
-    EMPTY: "clears a slot that nothing filled",
-    CONTESTED: "clears a slot that something fills still, until members vote on it",
+    CLEARED: "a write of nothing",
+    EMPTY: "a write of nothing where nothing was",
+    CONTESTED: "a write of nothing, which leaves something until members vote on it",
 }
 
 

@@ -135,7 +135,7 @@ def _headline(account: Account) -> str:
 
 def _took(account: Account) -> str:
     cleared = bool(account.superseded) and account.superseded[-1].cleared
-    return "its slot was cleared" if cleared else "another memory took its place"
+    return "its slot was cleared, or it was taken back" if cleared else "another memory took its place"
 
 
 def _stands_for(account: Account) -> Anew | None:
@@ -205,13 +205,13 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
 
 def _cleared(born: Birth) -> Iterator[str]:
     """Tells what a write of nothing did to its slot."""
-    yield "  It is a write of nothing, which clears a slot and becomes no memory."
+    yield f"  It is a write of nothing, which {'clears a slot' if born.slot else 'takes back what it names'}."
     if born.superseded:
         yield f"  It took away {', '.join(born.superseded)}: not served any more, and a vote can restore it."
     if born.stays:
-        yield f"  {', '.join(born.stays)} fills the slot still: that goes only as members vote."
+        yield f"  It leaves {', '.join(born.stays)}, which goes only as members vote."
     if born.outcome == EMPTY:
-        yield "  Nothing filled the slot."
+        yield "  Nothing was there."
 
 
 def _filed(account: Account) -> Iterator[str]:
@@ -235,7 +235,9 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str |
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
     elif born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
-    if born.slot is not None and born.outcome not in CLEARINGS:
+    if born.outcome in CLEARINGS:
+        return
+    if born.slot is not None:
         took = f", where it took the place of {', '.join(born.superseded)}" if born.superseded else ""
         by = f", which the API key {born.granted} may take from others" if born.granted is not None else ""
         named = "a slot" if slot is None else f"the slot {slot}"
@@ -585,7 +587,7 @@ def _gave_way(gave: Superseded) -> Iterator[str]:
         else f"; it came back at {moment(gave.back_at)}, by the vote of epoch {gave.back_epoch}"
     )
     if gave.cleared:
-        yield f"  Its slot was cleared at {moment(gave.at)}, by {gave.by}{back}."
+        yield f"  A write of nothing, {gave.by}, took it away at {moment(gave.at)}{back}."
         return
     yield f"  {gave.by} took its place at {moment(gave.at)}, {how}{back}."
 

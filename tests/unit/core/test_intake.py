@@ -228,6 +228,7 @@ NOTHING = {"agent": "a", "explicit": True, "key": "k", "clears": True}
         ({"agent": "a", "explicit": True, "key": "k"}, Reason.MISSING_FIELD, "content"),
         (NOTHING | {"explicit": False}, Reason.MISSING_FIELD, "explicit"),
         (NOTHING | {"key": None}, Reason.MISSING_FIELD, "key"),
+        (NOTHING | {"key": None, "supersedes": [PARENT], "content": "c"}, Reason.TOO_MANY, "content"),
         (NOTHING | {"content": "c"}, Reason.TOO_MANY, "content"),
         (NOTHING | {"attributes": {"a": 1}}, Reason.TOO_MANY, "attributes"),
         (NOTHING | {"derives_from": [PARENT]}, Reason.TOO_MANY, "derives_from"),

@@ -64,7 +64,7 @@ def test_the_hints_say_what_writes_and_what_destroys() -> None:
         one.name for one in TOOLS if not one.writes
     }
     destroys = {name for name, one in hints.items() if one and one.destructive_hint}
-    assert destroys == {"update_memory", "propose_forget", "erase_memories"}
+    assert destroys == {"update_memory", "delete_memory", "propose_forget", "erase_memories"}
 
 
 def test_filters_are_those_of_a_search_and_a_list_has_more() -> None:

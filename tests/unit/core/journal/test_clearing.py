@@ -88,12 +88,20 @@ def test_an_empty_slot_is_told_so(shard: Shard, how: str) -> None:
     assert kinds(publish(shard).audit(store=True, accepted=True)) == []
 
 
-@pytest.mark.parametrize("how", ["another agent", "promoted", "pinned", "said later"])
+def test_what_was_promoted_its_own_agent_may_take_from_its_slot(shard: Shard) -> None:
+    shard.tick(100_000)
+    shard.decide([votes.proposal(A, "promote")])
+    told = detail(shard, clear(shard))
+    assert (told.outcome, told.superseded, tiers(shard)) == ("cleared", (A,), {"a": "superseded"})
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    made, _ = replayed(public, [2, 3])
+    assert {m.event_id: m.tier for m in made.memories.values()} == tiers(shard)
+
+
+@pytest.mark.parametrize("how", ["another agent", "pinned", "said later"])
 def test_what_may_not_be_superseded_so_stays_and_is_named(shard: Shard, how: str) -> None:
     said = {"agent": "reviewer"} if how == "another agent" else {"at": 499} if how == "said later" else {}
-    if how == "promoted":
-        shard.tick(100_000)
-        shard.decide([votes.proposal(A, "promote")])
     if how == "pinned":
         shard.protect(protections.accepted(shard.rules.codec, "pin", A, cluster=GENESIS.cluster))
     change = clear(shard, **said)
@@ -182,7 +190,46 @@ def test_what_says_something_is_not_taken_for_a_clearing(shard: Shard) -> None:
 @pytest.mark.parametrize("altered", [{"slot": None}, {"explicit": False}])
 def test_a_record_that_clears_no_slot_is_passed_over(altered: dict[str, Any]) -> None:
     assert applying.storable(accepted("b", 600, **NOTHING)) is None
-    assert applying.storable(accepted("b", 600, **(NOTHING | altered))) == "it clears, and names no slot"
+    assert applying.storable(accepted("b", 600, **(NOTHING | altered))) == "it clears, and names nothing"
+
+
+TAKEN_BACK: dict[str, Any] = {"explicit": True, "clears": True, "characters": 0, "supersedes": (B,)}
+
+
+def test_an_agent_takes_back_what_it_alone_has_said(shard: Shard) -> None:
+    shard.episode("b", 600)
+    change = shard.episode("c", 700, "cleared", **TAKEN_BACK)
+    told = detail(shard, change)
+    assert (change.entry.effect, told.outcome, told.superseded) == ("cleared", "cleared", (B,))
+    assert tiers(shard) == {"a": "short-term", "b": "superseded"}
+    again = detail(shard, shard.episode("d", 800, "cleared", **TAKEN_BACK))
+    assert (again.outcome, again.superseded) == ("empty", ())
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    made, _ = replayed(public, [2, 3])
+    assert {m.event_id: m.tier for m in made.memories.values()} == tiers(shard)
+    assert B in applying.touches(shard.rules.codec, accepted("c", 700, **TAKEN_BACK)).protected
+
+
+@pytest.mark.parametrize("how", ["another agent", "said again", "promoted", "pinned", "said later", "elsewhere"])
+def test_what_others_have_a_say_in_nobody_takes_back_alone(shard: Shard, how: str) -> None:
+    shard.episode("b", 600, namespace="acme" if how == "elsewhere" else NAMESPACE)
+    named = memory_id("b", "acme") if how == "elsewhere" else B
+    said = {"agent": "reviewer"} if how == "another agent" else {"at": 599} if how == "said later" else {}
+    if how == "said again":
+        shard.episode("echo", 650, "reinforced", reinforces=B, agent="reviewer", subject="planner")
+        assert shard.rows.strengths[B].reinforced == 1
+    if how == "promoted":
+        shard.tick(100_000)
+        shard.decide([votes.proposal(B, "promote")])
+    if how == "pinned":
+        shard.protect(protections.accepted(shard.rules.codec, "pin", B, cluster=GENESIS.cluster))
+    change = shard.episode("c", **({"at": 700, "outcome": "cleared"} | TAKEN_BACK | {"supersedes": (named,)} | said))
+    told = detail(shard, change)
+    expected = ("empty", (), ()) if how == "elsewhere" else ("contested", (), (B,))
+    assert (told.outcome, told.superseded, told.contradicts) == expected
+    assert named in shard.rows.strengths
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
 
 
 def test_who_loads_rows_is_told_which(shard: Shard) -> None:

@@ -87,17 +87,17 @@ def test_a_slot_that_was_cleared_says_so_on_both_sides(codec: Codec) -> None:
     for event in ("b", "c"):
         shard.episode(event, explicit=True, slot="ada/dietary", clears=True)
     account, text = told(shard, A)
-    assert account.superseded_by == B and "superseded: its slot was cleared; never served" in text
-    assert f"Its slot was cleared at 1970-01-01 00:00:00 UTC, by {B}." in text
+    assert account.superseded_by == B and "superseded: its slot was cleared, or it was taken back; never served" in text
+    assert f"A write of nothing, {B}, took it away at 1970-01-01 00:00:00 UTC." in text
     _, text = told(shard, B)
     assert "never stored (cleared)" in text and f"It took away {A}: not served any more" in text
     assert "It fills" not in text and "Salience" not in text
     _, text = told(shard, C)
-    assert "Nothing filled the slot." in text
+    assert "Nothing was there." in text
     shard.episode("d", explicit=True, slot="ada/dietary", agent="reviewer")
     shard.episode("e", explicit=True, slot="ada/dietary", clears=True)
     _, text = told(shard, memory_id("e"))
-    assert f"{memory_id('d')} fills the slot still: that goes only as members vote." in text
+    assert f"It leaves {memory_id('d')}, which goes only as members vote." in text
 
 
 def test_what_came_back_still_says_that_it_was_superseded_by_what_and_when_it_came_back(codec: Codec) -> None:

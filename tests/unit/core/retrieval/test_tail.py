@@ -130,14 +130,14 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "1970-04-03 14:13:20  0/29    disclosed   texts in greenhouse: 1 memory may be sent to llm.example.org",
         f"1970-04-03 14:13:20  0/30    stored      {memory_id('f')}  by planner in greenhouse: 23 characters, "
         "salience 0.6",
-        f"1970-04-03 14:13:20  0/31    cleared     {memory_id('clear 1')}  by planner in greenhouse: clears a slot, "
-        f"and takes away {memory_id('f')}",
-        f"1970-04-03 14:13:20  0/32    cleared     {memory_id('clear 2')}  by planner in greenhouse: clears a slot "
-        "that nothing filled",
+        f"1970-04-03 14:13:20  0/31    cleared     {memory_id('clear 1')}  by planner in greenhouse: a write of "
+        f"nothing, and takes away {memory_id('f')}",
+        f"1970-04-03 14:13:20  0/32    cleared     {memory_id('clear 2')}  by planner in greenhouse: a write of "
+        "nothing where nothing was",
         f"1970-04-03 14:13:20  0/33    stored      {memory_id('f2')}  by reviewer in greenhouse: 23 characters, "
         "salience 0.6",
-        f"1970-04-03 14:13:20  0/34    cleared     {memory_id('clear 3')}  by planner in greenhouse: clears a slot "
-        "that something fills still, until members vote on it",
+        f"1970-04-03 14:13:20  0/34    cleared     {memory_id('clear 3')}  by planner in greenhouse: a write of "
+        "nothing, which leaves something until members vote on it",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

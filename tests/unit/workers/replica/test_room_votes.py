@@ -149,6 +149,13 @@ def test_who_clears_a_slot_leaves_nothing_in_it_and_weighs_nothing(member: Membe
     member.episode("again", worth=5, explicit=True, slot="door")
     member.episode("nothing", worth=5, explicit=True, slot="door", clears=True)
     assert "again" in member.alive(), "what is delivered twice changes nothing"
+    member.moved({"again": LONG_TERM})
+    member.episode("other", worth=5, explicit=True, slot="door")
+    assert "again" in member.alive(), "what was promoted gives way to no other word"
+    member.episode("nothing more", worth=5, explicit=True, slot="door", clears=True)
+    assert member.alive().keys() == before - {"mine"}
+    member.episode("taken back", worth=5, explicit=True, clears=True, supersedes=("m01", "theirs"))
+    assert member.alive().keys() == before - {"mine", "m01"}, "the other is another agent's"
 
 
 def test_of_a_full_shard_what_has_fallen_lowest_goes_and_no_more_than_is_too_much() -> None:
