@@ -18,7 +18,7 @@ TREES_READY := $(TREES)/.ready
 # LangGraph and the tests of its stores, for `make langgraph` alone: some 200 MB.
 LANGGRAPH       := .tools/langgraph
 LANGGRAPH_READY := $(LANGGRAPH)/.ready
-# The SDKs of Anthropic and of OpenAI's agents, for `make adapters` alone: some 180 MB.
+# The SDKs of Anthropic and of OpenAI's agents, and LlamaIndex, for `make adapters` alone: some 300 MB.
 ADAPTERS       := .tools/adapters
 ADAPTERS_READY := $(ADAPTERS)/.ready
 INFRA  := $(BIN)/python -m infra
@@ -175,7 +175,7 @@ $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
 	@touch $@
 
-adapters: setup  ## Anthropic's memory tool and the sessions of OpenAI's agents, by their SDKs' own tests and by an agent's loop each; OF=anthropic or openai-agents, ONLY=NAME
+adapters: setup  ## Anthropic's memory tool, OpenAI's sessions and LlamaIndex's block, by their own tests and by an agent's loop each; OF=anthropic, openai-agents or llama-index-core, ONLY=NAME
 	@$(MAKE) --no-print-directory $(ADAPTERS_READY) || { echo "adapters: NOT RUN, its packages are not installed" >&2; exit 0; }; \
 	$(BIN)/python -m tests.adapters $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)")
 

@@ -70,10 +70,10 @@ def test_the_sdks_are_tested_beside_the_client_of_the_server_and_in_the_ranges_o
     locked = _pins((ROOT / "requirements-adapters.lock").read_text())
     asked = _pins((ROOT / "requirements-adapters.in").read_text())
     assert asked.items() <= locked.items()
-    theirs = {"anthropic", "openai-agents", "hatchling", "hatch-fancy-pypi-readme", "pip"}
+    theirs = {"anthropic", "openai-agents", "llama-index-core", "hatchling", "hatch-fancy-pypi-readme", "pip"}
     assert {name: version for name, version in asked.items() if name not in theirs}.items() <= ASKED.items()
     assert {canonicalize_name(one.name) for one in _wanted()} <= asked.keys()
-    for extra in ("anthropic", "openai-agents"):
+    for extra in ("anthropic", "openai-agents", "llama-index"):
         assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted(extra))
 
 
