@@ -191,7 +191,7 @@ WRITING = (
         "new, thanks and small talk are not kept. Say explicit where somebody asks you to remember it, with a key "
         "where it is a value that may change, and subject where it is about a person.",
         e.PUBLISHED,
-        takes=_EPISODE, own=(_WAIT,),
+        takes=_EPISODE, required=("content",), own=(_WAIT,),
         gives=calls.Added, do=calls.add, writes=True,
     ),
     _tool(
@@ -199,7 +199,7 @@ WRITING = (
         "Says what holds now in place of a memory: a new memory is made of it, and the old one is superseded: at once "
         "where it has a key and you wrote it, else as soon as the members have voted so. The old one can be restored.",
         e.MEMORY, e.PUBLISHED,
-        takes=("content",), own=(_ID, _WAIT),
+        takes=("content",), required=("content",), own=(_ID, _WAIT),
         gives=calls.Updated, do=calls.update, writes=True, destroys=True,
     ),
     _tool(

@@ -93,6 +93,8 @@ def test_what_is_read_is_masked_by_an_argument_of_its_own(name: str) -> None:
     [
         ("search_memories", {}, "query"),
         ("search_memories", {"query": 5}, "query"),
+        ("add_memory", {}, "content"),
+        ("update_memory", {"memory_id": "m"}, "content"),
         ("search_memories", {"query": "q", "filters": 7}, "filters"),
         ("propose_forget", {}, "memory_ids"),
         ("fetch", {"id": None}, "id"),
