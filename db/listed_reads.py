@@ -76,12 +76,17 @@ class ListedReads:
             found = list(await self._pool.ask("epochs_of", of, sight))
         else:
             found = []
-        return [Epoch(*row) for row in found]
+        return [_epoch(*row) for row in found]
 
     async def configured_at(self, shard: int) -> dict[int, tuple[int, int]]:
         """The configurations that a shard has had beside the first: the epoch that decided on each, and its time."""
         rows = await self._account(lambda one: one.execute(QUERIES["configured_at"], {"shard": shard}).fetchall())
         return {config: (epoch, as_of) for config, epoch, as_of in rows}
+
+
+def _epoch(shard: int, epoch: int, as_of: int, trigger: str, *more: Any) -> Epoch:
+    """The order for which an epoch was opened may be another tenant's, so its id is not told."""
+    return Epoch(shard, epoch, as_of, trigger.partition("/")[0], *more)
 
 
 def _seen(sight: Sight, namespace: str) -> bool:

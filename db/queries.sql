@@ -1858,7 +1858,7 @@ WITH listed AS MATERIALIZED (
     ORDER BY o.epoch DESC
     LIMIT %(limit)s
 )
-SELECT d.shard, d.epoch, d.as_of, split_part(d.trigger, '/', 1), d.config, d.journal_seq, n.ended
+SELECT d.shard, d.epoch, d.as_of, d.trigger, d.config, d.journal_seq, n.ended
 FROM listed l
 JOIN decision d USING (shard, epoch)
 CROSS JOIN LATERAL (
@@ -1878,7 +1878,7 @@ ORDER BY d.epoch DESC
 
 -- :name epochs_in
 -- All epochs of a shard, the latest first, from behind one on: each with how its proposals ended.
-SELECT d.shard, d.epoch, d.as_of, split_part(d.trigger, '/', 1), d.config, d.journal_seq, coalesce(n.ended, '{}')
+SELECT d.shard, d.epoch, d.as_of, d.trigger, d.config, d.journal_seq, coalesce(n.ended, '{}')
 FROM decision d
 LEFT JOIN LATERAL (
     SELECT jsonb_object_agg(outcome, count) AS ended FROM (
