@@ -465,6 +465,37 @@ def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_i
     assert not any("derivesFrom" in one for one in left)
 
 
+def test_what_stands_what_was_ordered_and_who_votes_is_listed(
+    line: Settings, memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pinned, needed = (memory.add(text, wait=True).memory_id for text in ("Hall 3 has two doors.", "Hall 4 has one."))
+    memory.pin(pinned, reference="ticket-7")
+    memory.pin(needed)
+    memory.begin_goal("visit", [needed])
+    assert [one.memory_id for one in memory.pins().pins] == [needed, pinned] and memory.holds().holds == ()
+    first = memory.pins(limit=1)
+    assert [one.reference for one in memory.pins(cursor=first.next).pins] == ["ticket-7"]
+    memory.unpin(needed)
+    assert [one.memory_id for one in memory.pins().pins] == [pinned]
+    (goal,) = memory.goals(memory_id=needed).goals
+    assert (goal.goal, goal.needs, goal.memory_ids) == ("visit", 1, (needed,))
+    memory.erase(memory_id=pinned, dry_run=False)
+    given = memory.orders().orders
+    assert [one.says.get("action", one.kind) for one in given] == ["erase", "unpin", "need", "pin", "pin"]
+    assert given[0] == memory.order(given[0].order_id) and memory.orders(kinds=["erase"]).orders == given[:1]
+    assert memory.pins().pins == (), "an erasure goes over it"
+    voters = memory.members(seated=True)
+    assert [one.id for one in voters.members] == [0, 1, 2, 3] and voters.config == 0
+    assert all(epoch.shard == voters.shard for epoch in memory.epochs(shard=voters.shard).epochs)
+    asked = ["-n", memory.namespace, "--url", line.retrieval_url]
+    for what, says in (
+        ("orders", f"unpin {needed}: in force"), ("goals", "visit  needs 1 memory"), ("members", "weighs 1"),
+        ("pins", "nothing is pinned"), ("epochs", "nothing was voted on"),
+    ):  # fmt: skip
+        assert cli.main([what, *asked]) == OK
+        assert says in capsys.readouterr().out
+
+
 def test_addresses_that_nobody_serves_are_said_so(
     line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
