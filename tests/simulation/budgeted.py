@@ -278,7 +278,9 @@ class World:
         others = sorted(
             (one for one in alive if one not in named), key=lambda name: -_value(alive[name], self, self.now)
         )
-        stay = sorted(self.pinned | self.promoted | {parent for one in alive.values() for parent in one.needs})
+        resting_now = {name for name, until in self.back.items() if until > epoch}
+        needed = {parent for one in alive.values() for parent in one.needs}
+        stay = sorted(self.pinned | self.promoted | resting_now | needed)
         worthless = _lie(said, self.policy)
         reason = self.dice.pick((AGE, PRESSURE, "mine"), "reason", epoch)
         told = {
