@@ -5,6 +5,5 @@ behind its API keys. Both are made of the same table.
 
 Inside: `tools` has the table, a tool a line; `taking` makes what a tool takes and gives of the description of the API;
 `calls` does what is more than one call of the client's; `server` speaks the protocol; `serving` does so over stdin and
-stdout, and `command` declares `memquorum mcp`; `within` is the client inside the service. `server` and `serving` alone
-need the extra `mcp`.
+stdout, and `command` declares `memquorum mcp`. `server` and `serving` alone need the extra `mcp`.
 """

@@ -34,6 +34,7 @@ def main() -> None:
         in_a_graph()
         as_a_tool_of_an_agent()
         beside_mem0(folder)
+        by_mem0s_client()
         names = ["langgraph", "openai-agents", "mem0ai", *names]
     print(", ".join(f"{name} {version(name)}" for name in names))
 
@@ -122,6 +123,33 @@ def beside_mem0(folder: Path) -> None:
         theirs.add(hit.text, user_id="both", infer=False)
         found = theirs.search("valve 3", filters={"user_id": "both"})["results"]
     assert [one["memory"] for one in found] == [hit.text], found
+
+
+def by_mem0s_client() -> None:
+    """mem0's own client, unchanged, with our service as its host."""
+    from mem0 import MemoryClient
+
+    host = f"{AsyncMemory(agent='planner').url}/mem0/beside-mem0"
+    client = MemoryClient(api_key="any", host=host)
+    said = [{"role": "user", "content": "Ada eats no meat."}, {"role": "assistant", "content": "You're welcome!"}]
+    (added,) = client.add(said, user_id="ada", metadata={"kind": "food"})["results"]
+    ada = {"user_id": "ada"}
+    (found,) = client.search("What does Ada eat?", filters=ada)["results"]
+    assert (found["id"], found["memory"], found["metadata"]) == (added["id"], "Ada eats no meat.", {"kind": "food"})
+    client.update(added["id"], text="Ada eats fish again.")
+    assert client.get(added["id"])["memory"] == "Ada eats fish again."
+    assert client.get_all(filters=ada, page=1, page_size=10)["count"] == 1
+    assert client.history(added["id"])[0]["new_memory"] == "Ada eats fish again."
+    client.delete(added["id"])
+    assert client.get_all(filters=ada)["results"] == []
+    client.add("Ada plays the cello.", user_id="ada")
+    client.batch_delete([{"memory_id": one["id"]} for one in client.get_all(filters=ada)["results"]])
+    client.add("Ada sings.", user_id="ada")
+    client.delete_all(user_id="ada")
+    client.add("Ada dances.", user_id="ada")
+    assert {one["name"] for one in client.users()["results"]} == {"ada"}
+    client.delete_users(user_id="ada")
+    assert client.get_all(filters=ada)["results"] == []
 
 
 class Embedder:

@@ -150,7 +150,7 @@ def test_no_secret_is_kept() -> None:
 def _named(package: Path) -> set[str]:
     """The modules that the map of a package names: what stands between backticks in its docstring, dotted or not."""
     told = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
-    return set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)*)`", told))
+    return set(re.findall(r"`([a-z_][a-z_0-9]*(?:\.[a-z_][a-z_0-9]*)*)`", told))
 
 
 def _is_there(package: Path, named: str) -> bool:

@@ -19,6 +19,7 @@
     GET  /orders/{id}                       what became of an order of any kind
     GET  /access                            what the key may do
     POST /mcp/{namespace}                   all of this as tools of MCP
+    ...  /mem0/{namespace}/v1, /v2, /v3     what mem0's client asks
     GET  /livez, /readyz, /metrics, /openapi.json
 
 With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
@@ -39,7 +40,7 @@ Read in this order:
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published; `configurations`: by which policy a shard judges now;
    `after`: a read waits for the write that it names;
-7. `mcp`: the same as tools, for agents that speak MCP;
+7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told;
 9. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that
    serves it; `connections`: whom it waits for.

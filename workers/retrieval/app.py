@@ -23,9 +23,10 @@ from memquorum.core.retrieval.redaction import Redaction
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
-from workers.retrieval import answers
+from workers.retrieval import answers, mem0
 from workers.retrieval.after import NotYet
 from workers.retrieval.door import Door, Locked
+from workers.retrieval.inside import Inside
 from workers.retrieval.limits import Busy, Late
 from workers.retrieval.mcp import Mounted
 from workers.retrieval.routes import routes
@@ -66,9 +67,10 @@ def app(
 def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
     """The application of one service."""
     endpoints = routes(service)
-    # What the tools of MCP ask, by a name that no stranger says.
-    mounted = Mounted(service, Starlette(routes=endpoints, exception_handlers=_HANDLERS))
-    served = [*endpoints, mounted.route]
+    # What other protocols ask, by a name that no stranger says.
+    inside = Inside(service, Starlette(routes=endpoints, exception_handlers=_HANDLERS))
+    mounted = Mounted(service, inside)
+    served = [*endpoints, mounted.route, *mem0.routes(service, inside)]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -13,21 +13,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from memquorum.core.access import RIGHTS, Denied, NoEntry
+from memquorum.core.access import Denied, NoEntry
 from memquorum.core.jsontext import tellable
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.mcp.calls import Call, Last
-from memquorum.mcp.within import Within
 from memquorum.telemetry import tracing
 from workers.retrieval.answers import AGAIN
 from workers.retrieval.door import Locked
+from workers.retrieval.inside import Inside
 from workers.retrieval.service import Service
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ class Mounted:
 
     __name__ = "mcp"
 
-    def __init__(self, service: Service, inner: ASGIApp) -> None:
-        """`inner`: the service's endpoints, as the tools ask them."""
-        self._service, self._inner = service, inner
+    def __init__(self, service: Service, inside: Inside) -> None:
+        """`inside`: asks the service's endpoints for the tools."""
+        self._service, self._inside = service, inside
         self._written: OrderedDict[tuple[str | None, str, str], Last] = OrderedDict()
         self._manager: StreamableHTTPSessionManager | None = None
 
@@ -62,14 +61,10 @@ class Mounted:
         self._starting, self._ended = asyncio.Lock(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._manager = None
-        transport = httpx.ASGITransport(app=self._inner)
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://127.0.0.1", trust_env=False, timeout=None
-        ) as self._http:
-            yield
-            self._ended.set()
-            if self._task is not None:
-                await self._task
+        yield
+        self._ended.set()
+        if self._task is not None:
+            await self._task
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, in JSON-RPC also where nobody comes in."""
@@ -95,22 +90,13 @@ class Mounted:
 
     def _call(self, request: Request) -> Call:
         """Who calls, and in which namespace. Raises NoEntry, Locked, Denied, BadRequest."""
-        authorization = request.headers.get("authorization")
-        caller = self._service.door.enter(authorization)
-        namespace = query.read_namespace(request.path_params["namespace"])
-        caller.at(namespace, *RIGHTS)
+        entered = self._inside.enter(request, request.headers.get("authorization"))
         strange = next((name for name in request.query_params if name != "agent"), None)
         if strange is not None:
             raise BadRequest("unknown_field", tellable(strange), "it takes agent in the query string")
         agent = query.read_agent(request.query_params.get("agent")) or _AGENT
-        memory = Within(
-            self._http,
-            url=str(request.base_url).rstrip("/"),
-            namespace=namespace,
-            agent=agent,
-            api_key=(authorization or "").strip().partition(" ")[2].strip() if caller.id is not None else "",
-        )
-        return Call(memory, caller.rights, self._last((caller.id, namespace, agent)))
+        last = self._last((entered.caller.id, entered.namespace, agent))
+        return Call(entered.speaker(agent), entered.caller.rights, last)
 
     def _last(self, writer: tuple[str | None, str, str]) -> Last:
         """What this writer wrote last; of the writers, those that called lately are remembered."""

@@ -154,7 +154,9 @@ def test_the_description_has_every_route_and_no_other(client: TestClient, servic
         (method, re.sub(r":\w+}", "}", route.path))  # type: ignore[attr-defined]
         for route in served
         for method in route.methods - {"HEAD"}  # type: ignore[attr-defined]
-    } - {("POST", "/mcp/{namespace}")}  # which describes itself, in its own protocol
+        # MCP describes itself, in its own protocol; what mem0's client asks, mem0 describes.
+        if not route.path.startswith(("/mcp/", "/mem0/"))  # type: ignore[attr-defined]
+    }
     assert len({endpoint.name for endpoint in ENDPOINTS}) == len(ENDPOINTS)
 
 

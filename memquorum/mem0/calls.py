@@ -1,0 +1,273 @@
+"""What mem0's calls do here. What is added fills a slot of its own: its id is the key there, so that it stays the same
+when its text is changed, and a delete hides at once (docs/mem0.md)."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from memquorum.client.errors import Invalid, NotFound
+from memquorum.client.memory import AsyncMemory
+from memquorum.client.values import Episode
+from memquorum.core.api.answers import Hit, Listed, Shown
+from memquorum.core.text.fillers import says_nothing
+from memquorum.core.text.plurals import many
+from memquorum.mem0 import filters
+
+PATH, AGENT = "mem0", "mem0"
+TOP_K, TOP_K_MOST, PAGE, LISTED_MOST = 10, 100, 100, 10_000
+_IDS = uuid.UUID("6f1c1a52-5a0e-5d0c-9d57-2f6d656d3000")
+# What a language model would be told, and there is none: it changes nothing of what is stored.
+_HINTS = frozenset({
+    "custom_categories", "custom_instructions", "agent_custom_instructions", "structured_data_schema", "includes",
+    "excludes", "async_mode", "output_format", "version", "org_id", "project_id", "prompt", "memory_type",
+})  # fmt: skip
+_ADDS = frozenset({"messages", "metadata", "infer", "timestamp", "expiration_date", "filters", *filters.ENTITIES})
+_Living = Hit | Listed | Shown
+
+
+class Calls:
+    """mem0's calls on one namespace."""
+
+    def __init__(self, speaker: Callable[[str], AsyncMemory]) -> None:
+        """`speaker`: the client that speaks in the name of an agent."""
+        self._speaker = speaker
+
+    async def add(self, messages: Any, **asked: Any) -> dict[str, Any]:
+        """Stores each message as it is, and waits until it is found. With `infer` (the default) what says nothing, as
+        thanks and greetings, is left out, and the same said again by the same is one memory."""
+        strange = next((name for name in asked if name not in _ADDS | _HINTS and asked[name] is not None), None)
+        if strange is not None:
+            raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(_ADDS))} are")
+        whose, infer = filters.whose(asked), asked.get("infer", True) is not False
+        memory = self._speaker(whose.get("agent_id", AGENT))
+        told: list[tuple[str, str]] = []
+        left: list[tuple[str, str]] = []
+        for role, content in _said(messages):
+            (left if infer and says_nothing(content) else told).append((role, content))
+        common = _common(whose, asked)
+        keys = [_key(whose, content) if infer else str(uuid.uuid4()) for _, content in told]
+        episodes = [
+            {**common, "content": content, "role": role, "key": key}
+            for (role, content), key in zip(told, keys, strict=True)
+        ]
+        receipts = [await memory.outcome(one) for one in await memory.add_all(episodes)] if episodes else []
+        events = {"stored": "ADD", "reinforced": "NOOP"}
+        results = [
+            {
+                "id": key,
+                "memory": content,
+                "role": role,
+                "event": events.get(one.outcome or "", one.outcome),
+            }
+            for key, (role, content), one in zip(keys, told, receipts, strict=True)
+        ]
+        return {"results": results, "left_out": [{"memory": content, "role": role} for role, content in left]}
+
+    async def search(
+        self, query: Any, *, top_k: int | None = None, threshold: float | None = None, filters: Any = None, **_: Any
+    ) -> dict[str, Any]:
+        """The memories nearest in meaning, best first, as far as they pass the filters. They count as used."""
+        if not isinstance(query, str):
+            raise Invalid("wrong_type", "query", "must be a text")
+        if isinstance(top_k, int) and not 1 <= top_k <= TOP_K_MOST:
+            raise Invalid("out_of_range", "top_k", f"must be 1 to {TOP_K_MOST}")
+        only = _read(filters)
+        agents = only.get("agents") or [AGENT]
+        hits = await self._speaker(agents[0]).search(query, TOP_K if top_k is None else top_k, **only)
+        return {"results": [told(hit, score=hit.score) for hit in hits if hit.score >= (threshold or -1.0)]}
+
+    async def get_all(self, *, filters: Any = None, page: int = 1, page_size: int = PAGE, **_: Any) -> dict[str, Any]:
+        """A page of the memories that pass, in the order of time, with their number: all are counted for it, up to
+        10,000."""
+        if page < 1 or not 1 <= page_size <= PAGE:
+            raise Invalid("out_of_range", "page", f"must be 1 or more, and page_size 1 to {PAGE}")
+        found = [one async for one in self._listed(_read(filters))]
+        begins = (page - 1) * page_size
+        return {
+            "count": len(found),
+            "next": page + 1 if begins + page_size < len(found) else None,
+            "previous": page - 1 if page > 1 else None,
+            "results": [told(one) for one in found[begins : begins + page_size]],
+        }
+
+    async def get(self, memory_id: str) -> dict[str, Any]:
+        """One memory. Raises NotFound."""
+        return told(await self._find(memory_id))
+
+    async def update(self, memory_id: str, **asked: Any) -> dict[str, Any]:
+        """Puts another text or metadata in the place of what the id had. Raises NotFound, Invalid."""
+        text, metadata = asked.get("text") or asked.get("data"), asked.get("metadata")
+        if text is None and metadata is None:
+            raise Invalid("missing_field", "text", "say text, metadata or both")
+        if asked.get("expiration_date") is not None:
+            raise _no_expiry()
+        old = await self._own(memory_id)
+        whose = {name: value for name, value in told(old).items() if name in filters.ENTITIES and value is not None}
+        said = _common(whose, {"metadata": told(old)["metadata"] if metadata is None else metadata, **_time(asked)})
+        speaker, content = self._speaker(old.agent), str(old.text) if text is None else text
+        receipt = await speaker.add(content, wait=True, key=memory_id, **said, role=old.role)  # type: ignore[misc]
+        return told(await speaker.slot(memory_id, PATH, after=receipt)) | {"event": "UPDATE"}
+
+    async def delete(self, memory_id: str) -> dict[str, Any]:
+        """Hides a memory at once: it can come back by a vote, and `erase` destroys it. Raises NotFound, Invalid."""
+        old = await self._own(memory_id)
+        outcome = (await self._clear(old)).outcome
+        if outcome == "contested":
+            raise Invalid("not_alive", "memory_id", "it is promoted, pinned or needed by a goal: members have to vote")
+        return {"message": "Memory deleted successfully!"}
+
+    async def delete_all(self, **asked: Any) -> dict[str, Any]:
+        """Hides all memories of a user, an agent, a run or an app that were added so. Raises Invalid."""
+        only = _read(filters.whose(asked))
+        found = [one async for one in self._listed(only) if own(one)]
+        outcomes = [(await self._clear(one)).outcome for one in found]
+        stay = outcomes.count("contested")
+        more = f" {stay} stay, as they are promoted, pinned or needed by a goal." if stay else ""
+        return {"message": f"{many(len(found) - stay, 'memory')} deleted.{more}"}
+
+    async def history(self, memory_id: str) -> list[dict[str, Any]]:
+        """How a memory came to be: without former texts, which nobody is given any more. Raises NotFound."""
+        one = await self._find(memory_id)
+        now = told(one)
+        event = {"memory_id": memory_id, "old_memory": None, "new_memory": now["memory"], "event": "ADD"}
+        return [event | {"id": one.memory_id, "created_at": now["created_at"], "is_deleted": False}]
+
+    async def entities(self) -> dict[str, Any]:
+        """The users, agents and runs that living memories are of, with their numbers; of 10,000 memories at most."""
+        counts: dict[tuple[str, str], int] = {}
+        async for one in self._listed({}):
+            for kind, name in (("user", _user(one)), ("agent", _agent(one)), ("run", one.session)):
+                if name is not None:
+                    counts[kind, name] = counts.get((kind, name), 0) + 1
+        results = [{"type": kind, "name": name, "total_memories": n} for (kind, name), n in sorted(counts.items())]
+        return {"count": len(results), "results": results}
+
+    async def erase(self, kind: str, name: str) -> dict[str, Any]:
+        """Destroys all that was said of a user or by an agent, at once and for good, and all that was made of it.
+        Raises Invalid."""
+        how = {"user": "subject", "agent": "agent"}.get(kind)
+        if how is None:
+            raise Invalid("unknown_field", "type", f"a {kind} cannot be erased as such: a user or an agent can")
+        done = await self._speaker(AGENT).erase(**{how: name}, dry_run=False)  # type: ignore[arg-type]
+        return {"message": "Entity deleted successfully!", "order_id": done.order_id, "memories": done.memories}
+
+    async def _clear(self, old: _Living) -> Any:
+        return await self._speaker(old.agent).clear(str(old.key), PATH, wait=True, subject=old.subject)
+
+    async def _find(self, memory_id: str) -> _Living:
+        """What an id names: what was added so by its key, what came another way by its memory's id."""
+        memory = self._speaker(AGENT)
+        try:
+            return await memory.slot(memory_id, PATH)
+        except NotFound:
+            found = await memory.get(memory_id)
+        if found.text is None:
+            raise NotFound(f"no memory {memory_id} is there any more")
+        return found
+
+    async def _own(self, memory_id: str) -> _Living:
+        found = await self._find(memory_id)
+        if not own(found):
+            told = "it was not added over mem0's wire: members vote on what holds of it (docs/forgetting.md)"
+            raise Invalid("not_alive", "memory_id", told)
+        return found
+
+    async def _listed(self, only: Mapping[str, Any]) -> AsyncIterator[Listed]:
+        memory, cursor, count = self._speaker(AGENT), None, 0
+        while count < LISTED_MOST:
+            page = await memory.memories(cursor=cursor, limit=PAGE, **only)
+            for one in page.memories:
+                yield one
+            count, cursor = count + len(page.memories), page.next
+            if cursor is None:
+                return
+
+
+def own(one: _Living) -> bool:
+    """Whether a memory was added so."""
+    return one.path == PATH and one.key is not None
+
+
+def told(one: _Living, **more: Any) -> dict[str, Any]:
+    """A memory as mem0 tells it."""
+    attributes = dict(one.attributes or {})
+    at = datetime.fromtimestamp(one.occurred_at / 1_000, UTC).isoformat(timespec="milliseconds")
+    return {
+        "id": one.key if own(one) else one.memory_id,
+        "memory": one.text,
+        "user_id": _user(one),
+        "agent_id": _agent(one),
+        "run_id": one.session,
+        "app_id": attributes.pop(filters.APP, None),
+        "role": one.role,
+        "metadata": attributes or None,
+        "categories": None,
+        "created_at": at,
+        "updated_at": at,
+        **more,
+    }
+
+
+def _user(one: _Living) -> str | None:
+    """Who it is about; what says nothing of that is about its agent."""
+    return None if one.subject == one.agent else one.subject
+
+
+def _agent(one: _Living) -> str | None:
+    return None if one.agent == AGENT else one.agent
+
+
+def _said(messages: Any) -> Iterable[tuple[str, str]]:
+    """Role and text of each message. Raises Invalid."""
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
+    elif isinstance(messages, Mapping):
+        messages = [messages]
+    if not isinstance(messages, Sequence) or not messages:
+        raise Invalid("wrong_type", "messages", "must be a text, a message or a list of messages")
+    for one in messages:
+        if not isinstance(one, Mapping) or not isinstance(one.get("content"), str):
+            raise Invalid("wrong_type", "messages", "a message is {'role': 'user', 'content': 'a text'}")
+        yield str(one.get("role") or "user"), one["content"]
+
+
+def _common(whose: Mapping[str, str], asked: Mapping[str, Any]) -> Episode:
+    """What is said of each memory of a call beside its text. Raises Invalid."""
+    if asked.get("expiration_date") is not None:
+        raise _no_expiry()
+    metadata = asked.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        raise Invalid("wrong_type", "metadata", "must be an object")
+    app = {filters.APP: whose[filters.APP]} if filters.APP in whose else {}
+    return {
+        "explicit": True, "path": PATH, "subject": whose.get("user_id"), "session": whose.get("run_id"),
+        "attributes": {**metadata, **app} or None, **_time(asked),
+    }  # fmt: skip
+
+
+def _time(asked: Mapping[str, Any]) -> Episode:
+    """When it occurred, if that is said, in seconds since the epoch. Raises Invalid."""
+    at = asked.get("timestamp")
+    if at is None:
+        return {}
+    if not isinstance(at, int | float) or isinstance(at, bool):
+        raise Invalid("wrong_type", "timestamp", "must be seconds since the epoch")
+    return {"occurred_at": int(at * 1_000)}
+
+
+def _no_expiry() -> Invalid:
+    told = "nothing expires on a date here: what is of age goes by a rule of the policy (docs/erasing.md#by-age)"
+    return Invalid("unknown_field", "expiration_date", told)
+
+
+def _key(whose: Mapping[str, str], content: str) -> str:
+    """The same said again by the same is the same memory."""
+    return str(uuid.uuid5(_IDS, json.dumps([sorted(whose.items()), content], ensure_ascii=False)))
+
+
+def _read(asked: Any) -> Any:
+    return filters.read(asked)

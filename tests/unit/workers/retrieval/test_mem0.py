@@ -1,0 +1,126 @@
+"""Who comes in over mem0's wire, and what is told to who asks wrongly, as mem0's client reads it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from memquorum.core.avro import Codec
+from memquorum.mem0.wire import WAYS
+from tests.builders.served import HERS, THEIRS, Served, bearer, make, stored
+from workers.retrieval.app import LOOPBACK, around
+from workers.retrieval.door import Door
+from workers.retrieval.limits import Busy
+
+PLACE = "/mem0/greenhouse"
+ADA = {"filters": {"user_id": "ada"}}
+
+
+def token(key: int) -> dict[str, str]:
+    return {"Authorization": bearer(key)["Authorization"].replace("Bearer", "Token")}
+
+
+@pytest.fixture
+def service(codec: Codec, tmp_path: Path) -> Served:
+    keys = tmp_path / "api-keys.json"
+    everything = ("read", "publish", "forget", "erase", "audit")
+    stored(keys, (1, ("read",), ("greenhouse",)), (2, everything, ("greenhouse",)), (3, everything, ("*",)))
+    return make(codec, Door(keys))
+
+
+@pytest.fixture
+def http(service: Served) -> TestClient:
+    return TestClient(around(service, LOOPBACK, service.meters), base_url="http://127.0.0.1")
+
+
+def test_a_key_is_mem0s_token_and_reads_its_namespaces(http: TestClient) -> None:
+    assert http.get(f"{PLACE}/v1/ping/", headers=token(1)).json()["status"] == "ok"
+    found = http.post(f"{PLACE}/v3/memories/search/", headers=token(1), json={"query": "q", **ADA}).json()
+    assert [one["id"] for one in found["results"]] == [HERS]
+    assert http.get(f"{PLACE}/v1/memories/{HERS}/", headers=token(1)).json()["memory"] == "t"
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way.method} {way.path}")
+def test_nobody_comes_in_without_a_key_or_into_anothers_namespace(http: TestClient, way: Any) -> None:
+    path = way.path.format(id=HERS, type="user", name="ada")
+    for headers, place, status in (({}, PLACE, 401), (token(9), PLACE, 401), (token(2), "/mem0/mill", 403)):
+        answer = http.request(way.method, place + path, headers=headers, json={"query": "q", "messages": "x", **ADA})
+        assert answer.status_code == status, answer.text
+        assert set(answer.json()) == {"detail"}
+
+
+def test_what_is_anothers_is_not_there(http: TestClient, service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr(service.reads, "slot", nothing)
+    for method, path in (("GET", ""), ("PUT", ""), ("DELETE", ""), ("GET", "history/")):
+        answer = http.request(method, f"{PLACE}/v1/memories/{THEIRS}/{path}", headers=token(2), json={"text": "x"})
+        assert answer.status_code == 404, (method, path, answer.text)
+
+
+def test_what_came_another_way_is_voted_on(http: TestClient) -> None:
+    for method in ("PUT", "DELETE"):
+        answer = http.request(method, f"{PLACE}/v1/memories/{HERS}/", headers=token(2), json={"text": "x"})
+        assert answer.status_code == 400 and "members vote" in answer.json()["detail"], answer.text
+
+
+def test_a_key_that_may_only_read_writes_and_erases_nothing(http: TestClient, service: Served) -> None:
+    for method, path, body in (
+        ("POST", "/v3/memories/add/", {"messages": "Ada eats no meat.", "user_id": "ada"}),
+        ("DELETE", "/v2/entities/user/ada/", None),
+    ):
+        answer = http.request(method, PLACE + path, headers=token(1), json=body)
+        assert answer.status_code == 403 and "right" in answer.json()["detail"], answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("search/", {"query": "q"}, "at least one of user_id"),
+        ("search/", {"query": 3, **ADA}, "query"),
+        ("search/", ADA, "query: is missing"),
+        ("search/", {"query": "q", "top_k": 0, **ADA}, "top_k"),
+        ("", {"page": "x", **ADA}, "page"),
+        ("", {"page": 0, **ADA}, "page"),
+        ("add/", {"user_id": "ada"}, "messages: is missing"),
+        ("add/", {"messages": [], "user_id": "ada"}, "messages"),
+        ("add/", {"messages": [{"role": "user", "content": {"image": "x"}}], "user_id": "ada"}, "messages"),
+        ("add/", {"messages": "x", "user_id": "ada", "colour": "red"}, "colour: is not known"),
+        ("add/", {"messages": "x", "user_id": "ada", "expiration_date": "2027-01-01"}, "expires"),
+        ("add/", {"messages": "x", "user_id": "ada", "timestamp": "soon"}, "timestamp"),
+        ("add/", {"messages": "x", "user_id": "ada", "metadata": "red"}, "metadata"),
+    ],
+)
+def test_bad_input_is_told_what_is_wrong(http: TestClient, path: str, body: dict[str, Any], told: str) -> None:
+    answer = http.post(f"{PLACE}/v3/memories/{path}", headers=token(2), json=body)
+    assert answer.status_code == 400 and told in answer.json()["detail"], answer.text
+
+
+def test_bytes_that_are_no_object_are_refused(http: TestClient, service: Served) -> None:
+    for content in (b"{", b"[]", b"\xff"):
+        answer = http.post(
+            f"{PLACE}/v3/memories/search/", headers=token(2) | {"Content-Type": "application/json"}, content=content
+        )
+        assert answer.status_code == 400, content
+    long = b" " * (service.bounds.body_bytes + 1)
+    headers = token(2) | {"Content-Type": "application/json"}
+    assert http.post(f"{PLACE}/v3/memories/search/", headers=headers, content=long).status_code == 413
+
+
+def test_who_comes_when_the_service_is_busy_is_told_to_try_again(
+    http: TestClient, service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def turn(*_: Any) -> AsyncIterator[None]:
+        raise Busy(True, "this key has 32 requests under way")
+        yield
+
+    monkeypatch.setattr(service.limits, "turn", turn)
+    answer = http.post(f"{PLACE}/v3/memories/search/", headers=token(2), json={"query": "q", **ADA})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1"), answer.text

@@ -1,0 +1,92 @@
+"""The memory over the wire of mem0, at `/mem0/{namespace}`: its genuine client works with that as its host, and an API
+key of ours as its token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from memquorum.client.errors import Busy, Invalid, MemquorumError, NotAllowed, NotFound
+from memquorum.core.access import Denied, NoEntry
+from memquorum.core.retrieval.query import BadRequest
+from memquorum.mem0.calls import Calls
+from memquorum.mem0.wire import WAYS, Way
+from memquorum.telemetry import tracing
+from workers.retrieval import answers
+from workers.retrieval.door import Locked
+from workers.retrieval.inside import Inside
+from workers.retrieval.service import Service
+
+_PATH = "/mem0/{namespace}"
+_UNABLE = 503
+_STATUS = {Invalid: 400, NotAllowed: 403, NotFound: 404}
+
+
+def routes(service: Service, inside: Inside) -> list[Route]:
+    """Where it is served."""
+    made = []
+    for way in WAYS:
+        made.append(Route(_PATH + way.path, _answering(service, inside, way), methods=[way.method], name=_name(way)))
+    return made
+
+
+def _name(way: Way) -> str:
+    return "mem0" + way.answer.__name__
+
+
+def _answering(service: Service, inside: Inside, way: Way) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        """Answers a call, or says as mem0 does what was wrong with it."""
+        try:
+            entered = inside.enter(request, _bearer(request.headers.get("authorization")))
+            asked = dict(request.query_params) | await _body(service, request)
+            named = {name: value for name, value in request.path_params.items() if name != "namespace"}
+            with tracing.joined(request.headers.get(tracing.HEADER)):
+                return JSONResponse(await way.answer(Calls(entered.speaker), named, asked))
+        except NoEntry as error:
+            return _told(error.detail, 401, {"WWW-Authenticate": "Token"})
+        except Denied as error:
+            return _told(error.detail, 403)
+        except BadRequest as error:
+            return _told(error.detail, 413 if (error.code, error.field) == ("too_long", None) else 400)
+        except Busy as error:
+            return _told(str(error), 429 if error.own else _UNABLE, answers.AGAIN)
+        except MemquorumError as error:
+            status = next((found for kind, found in _STATUS.items() if isinstance(error, kind)), _UNABLE)
+            return _told(str(error), status, answers.AGAIN if status == _UNABLE else None)
+        except Locked as error:
+            return _told(f"{error}; try again", _UNABLE, answers.AGAIN)
+
+    # By its endpoint's name a request is counted.
+    answer.__name__ = _name(way)
+    return answer
+
+
+def _bearer(authorization: str | None) -> str | None:
+    """The header as our door knows it: mem0's client says Token."""
+    kind, _, token = (authorization or "").strip().partition(" ")
+    return f"Bearer {token.strip()}" if kind.lower() == "token" else authorization
+
+
+async def _body(service: Service, request: Request) -> dict[str, Any]:
+    """The JSON object that a request brings, if it brings anything. Raises BadRequest."""
+    if request.method == "GET" or request.headers.get("content-length", "0") == "0":
+        return {}
+    data = await answers.body(request, service.bounds)
+    try:
+        found = json.loads(data)
+    except ValueError:
+        raise BadRequest("bad_json", None, "the body is no JSON") from None
+    if not isinstance(found, dict):
+        raise BadRequest("wrong_type", None, "the body must be an object")
+    return found
+
+
+def _told(detail: str, status: int, headers: dict[str, str] | None = None) -> Response:
+    """An error as mem0's client reads it."""
+    return JSONResponse({"detail": detail}, status, headers=headers)
