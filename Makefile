@@ -175,9 +175,9 @@ $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
 	@touch $@
 
-adapters: setup  ## Anthropic's memory tool, OpenAI's sessions and LlamaIndex's block, by their own tests and by an agent's loop each; OF=anthropic, openai-agents or llama-index-core, ONLY=NAME
+adapters: setup  ## Anthropic's memory tool, OpenAI's sessions and LlamaIndex's block, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=anthropic, openai-agents or llama-index-core, ONLY=NAME
 	@$(MAKE) --no-print-directory $(ADAPTERS_READY) || { echo "adapters: NOT RUN, its packages are not installed" >&2; exit 0; }; \
-	$(BIN)/python -m tests.adapters $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)")
+	$(BIN)/python -m tests.adapters $(if $(LOOP),--loop) $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)")
 
 $(ADAPTERS_READY): $(READY) requirements-adapters.lock
 	@echo "adapters: the packages of requirements-adapters.lock"
