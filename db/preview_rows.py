@@ -72,7 +72,7 @@ class Moment:
         with self._connection.cursor(name="preview") as cursor:
             cursor.itersize = _FETCH
             rows = cursor.execute(QUERIES["preview_alive"], wanted)
-            return [Alive(Candidate(*row), rests=rests, protected=protected) for *row, rests, protected in rows]
+            return [Alive(Candidate(*row), rests, protected, type_) for *row, rests, protected, type_ in rows]
 
     def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Quota]:
         """Where the namespaces stand."""

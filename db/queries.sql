@@ -1538,7 +1538,7 @@ SELECT shard, as_of, last_epoch, last_epoch_at, interactions, alive, unattested 
 -- What is alive in a shard, longest unused first; of a namespace, or of all; whether it rests, and is protected.
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
     coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0) > %(epoch)s,
-    EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+    EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id), m.type
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND m.namespace = coalesce(%(namespace)s::text, m.namespace)

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 from db.preview_rows import Moment, moment
 from infra import budgets, genesis, policy
 from infra.command import command
-from infra.settings import Settings
+from infra.settings import Settings, SettingsError
 from memquorum.commands import JSON, option
 from memquorum.core import caps
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.policy import FORGETTING, PPM, Policy, share
+from memquorum.core.policy import FORGETTING, MAX_SPAN_MS, PPM, Policy, share
 from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.retrieval.telling import span
 from memquorum.core.vote import preview
@@ -55,6 +55,8 @@ def run(settings: Settings, parsed: Namespace) -> int:
     Raises SettingsError and PolicyError for a policy that cannot be, and what says that Postgres does not answer.
     """
     settings.require("memory_dsn")
+    if not 0 <= parsed.days <= MAX_SPAN_MS / _DAY_MS:
+        raise SettingsError(f"days: {parsed.days:g} is no number of days to come: 0 or more, up to a thousand years")
     made = genesis.read(settings)
     if parsed.budget is not None or parsed.policy in FORGETTING:
         return budgets.show(settings, made, parsed)

@@ -76,6 +76,12 @@ def crowded(
     return _places([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
 
 
+def older(type_: str, created: int, policy: BudgetPolicy, as_of: int) -> bool:
+    """Whether what was made then is older than its type may become."""
+    most = policy.ttl_ms[place(type_)] if policy.ttl_ms else 0
+    return most > 0 and as_of - created > most
+
+
 def aged(told: Weighted, policy: BudgetPolicy, as_of: int) -> Place:
     """The place of a memory for its age alone: all that is older than its type may become has to go."""
     most = policy.ttl_ms[place(told.type)] if policy.ttl_ms else 0

@@ -16,8 +16,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core import caps, decay, triage
-from memquorum.core.budgets.claims import PRESSURE
+from memquorum.core.budgets.claims import AGE, PRESSURE
+from memquorum.core.budgets.least import older
 from memquorum.core.caps import Quota
+from memquorum.core.facets import EPISODIC
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Standing
@@ -29,6 +31,8 @@ from memquorum.core.vote.tally import tally
 from memquorum.ports import Candidate
 
 Vectors = Mapping[str, NDArray[np.float32]]
+ROOM = frozenset({AGE, PRESSURE})
+"""The reasons by which members ask something else than whether a memory has decayed."""
 
 
 class Alive(Struct, frozen=True):
@@ -37,6 +41,7 @@ class Alive(Struct, frozen=True):
     candidate: Candidate
     rests: bool
     protected: bool
+    type: str = EPISODIC
 
 
 class Vote(Struct, frozen=True):
@@ -65,8 +70,9 @@ class Example(Struct, frozen=True):
 class Outlook:
     """What the next epoch would do in a namespace.
 
-    Of `living` memories `due` have crossed δ or expired, or are too many for the shard's capacity; of these `resting`
-    and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
+    Of `living` memories `due` have crossed δ or expired, are older than their type may become, or are too many for
+    the shard's capacity; of these `resting` and `protected` are left out, and of the others the votes `let_go` some of
+    the first `judged`.
 
     `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `named`: which are nominated;
     `day_left`: what they leave of the day; `stopped_until`: nothing may go before. `reasons`: of those that are due and
@@ -143,10 +149,11 @@ def outlook(
         left -= told.nominated
     for namespace, told in sorted(found.items()):
         asked = free.get(namespace, [])[:judged_most]
-        judged = [candidate for candidate, reason in asked if reason != PRESSURE]
+        judged = [candidate for candidate, reason in asked if reason not in ROOM]
         said = {**judge(namespace, judged)} if judged else {}
-        # Of what is too much members ask whether it is among the lowest; and those are what is nominated.
-        said |= {candidate.memory_id: Vote(True, members, 0) for candidate, reason in asked if reason == PRESSURE}
+        # Of what is too much members ask whether it is among the lowest, of what is too old when it was made; and those
+        # are what is nominated.
+        said |= {candidate.memory_id: Vote(True, members, 0) for candidate, reason in asked if reason in ROOM}
         told.judged, told.let_go = len(asked), sum(vote.let_go for vote in said.values())
         others = [candidate.memory_id for candidate, _ in asked if candidate.memory_id not in set(told.named)]
         first = others[: min(told.room - told.nominated, left)]
@@ -167,10 +174,14 @@ def outlook(
 
 
 def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> list[tuple[Alive, str]]:
-    """What may be forgotten, with the reason, as it is nominated: what decayed, longest unused first; what expired, the
-    lowest decay score first; and where there is too much, the rest as it is to go."""
+    """What may be forgotten, with the reason, as it is nominated: what is older than its type may become; what decayed,
+    longest unused first; what expired, the lowest decay score first; and where there is too much, the rest as it is
+    to go."""
     short = [one for one in alive if one.candidate.tier in FORGET.tiers]
-    reasons = [(one, FORGET.eligible(one.candidate, as_of, policy)) for one in short]
+    aged = [one for one in short if older(one.type, one.candidate.created, policy.budget, as_of)]
+    named = {one.candidate.memory_id for one in aged}
+    younger = [one for one in short if one.candidate.memory_id not in named]
+    reasons = [(one, FORGET.eligible(one.candidate, as_of, policy)) for one in younger]
     decayed = [(one, reason) for one, reason in reasons if reason == forget.DECAYED]
     expired = [(one, reason) for one, reason in reasons if reason == forget.EXPIRED]
     rest = [(one, PRESSURE) for one, reason in reasons if reason is None and over > 0]
@@ -179,7 +190,8 @@ def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> l
         candidate = told[0].candidate
         return not candidate.fades, _score(candidate, as_of, policy) if candidate.fades else 0
 
-    return [*decayed, *sorted(expired, key=turn), *sorted(rest, key=turn)]
+    first = [(one, AGE) for one in sorted(aged, key=lambda one: (one.candidate.created, one.candidate.memory_id))]
+    return [*first, *decayed, *sorted(expired, key=turn), *sorted(rest, key=turn)]
 
 
 def _score(candidate: Candidate, as_of: int, policy: Policy) -> int:

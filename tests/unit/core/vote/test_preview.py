@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from infra.forget import lines
+from infra.forget import lines, run
 from infra.policy import changed
-from infra.settings import SettingsError
+from infra.settings import Settings, SettingsError
 from memquorum.core import caps
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
@@ -87,6 +88,25 @@ def test_another_policy_and_later_days_tell_another_story() -> None:
     crowded = look(young, replace(POLICY, epoch=EpochPolicy(capacity=35)))
     assert (crowded.reasons, crowded.nominated) == ({"pressure": 5}, 4)
     assert look(young, replace(POLICY, caps=CapsPolicy(Fraction(1, 2)))).room == 10  # the day's quarter
+
+
+def test_what_is_older_than_its_type_may_become_is_due_for_its_age_alone() -> None:
+    young = [Alive(candidate(n, 60_001 + n), rests=False, protected=n == 3, type="task") for n in range(4)]
+    other = Alive(candidate(4, 60_001), rests=False, protected=False)
+    policy = replace(POLICY, budget=replace(POLICY.budget, ttl_ms=(0, 0, 0, 60_000)))
+    found = look([*young, other], policy)
+    assert (found.due, found.protected, found.reasons) == (4, 1, {"age": 3})
+    assert [(e.memory_id, e.reason, e.vote.let_go) for e in found.examples] == [
+        ("m02", "age", True), ("m01", "age", True), ("m00", "age", True),
+    ]  # fmt: skip
+    assert look([*young, other], policy, as_of=NOW - 4).due == 0
+    assert look([*young, other]).due == 0
+
+
+def test_days_that_are_over_cannot_be_asked_for() -> None:
+    for days in (-3.0, float("nan"), float("inf")):
+        with pytest.raises(SettingsError, match="0 or more"):
+            run(Settings(memory_dsn="postgresql://nowhere"), Namespace(days=days))
 
 
 def test_what_expired_is_told_with_its_score_lowest_first() -> None:
