@@ -4,6 +4,7 @@ what of it was read later (docs/whatif.md). Nothing is changed by it: topics and
 from __future__ import annotations
 
 import json
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
@@ -74,6 +75,7 @@ def whatif(settings: Settings, parsed: Namespace) -> int:
         found = _tried(courses, policies, parsed, judged[0], tell)
     if parsed.chart is not None:
         wholefiles.write(parsed.chart, chart.draw(found).encode())
+        print(f"drawn: {parsed.chart.resolve()}", file=sys.stderr)
     if parsed.json:
         print(json.dumps(report.plain(found)))
     else:

@@ -105,7 +105,7 @@ def _orders(parsed: argparse.Namespace) -> int:
 
 def _ordered(one: Ordered) -> str:
     says, why = one.says, f" ({one.reference})" if one.reference else ""
-    if one.kind == "erase":
+    if "selector" in says:
         what = f"erase {says['selector']} {says['value']!r}" if says["value"] else "erase everything"
         took = f", {many(one.took.memories, 'memory')}" if one.took is not None else ""
     elif "memory_ids" in says:
@@ -179,7 +179,9 @@ def _list(parsed: argparse.Namespace, what: str, line: Callable[[T], str], none:
         else:
             console.print(terminal.text(console, said), soft_wrap=True)
     if not found and not parsed.json:
-        console.print(Text(f"{none} in {where!r}"))
+        # Of one that is asked in part, what is left out may be there.
+        part = any(value is not None for name, value in asked.items() if name != "shard")
+        console.print(Text(f"{none} in {where!r}{' that passes' if part else ''}"))
     if page.next:
         # Beside what is listed, so that it can be piped.
         print(f"there are more: --cursor {page.next}", file=sys.stderr)

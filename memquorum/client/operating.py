@@ -70,9 +70,9 @@ def passed_on(parsed: argparse.Namespace) -> int:
         environment["MEMQUORUM_BOOTSTRAP"] = parsed.kafka
     if run_dir is not None:
         environment["MEMQUORUM_RUN_DIR"] = str(run_dir.resolve())
-    return subprocess.run(
-        [sys.executable, "-m", "infra", *arguments], cwd=CHECKOUT, env=environment, check=False
-    ).returncode
+    # It runs where it was typed, so that a file that is named lies there.
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CHECKOUT), environment.get("PYTHONPATH"))))
+    return subprocess.run([sys.executable, "-m", "infra", *arguments], env=environment, check=False).returncode
 
 
 def helped(parser: argparse.ArgumentParser) -> str:

@@ -4,10 +4,11 @@ corrected, forgets small talk, deletes, and a person is erased. `make test-besid
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
+from mcp import Client
 
 from memquorum.client import Invalid
 from memquorum.mem0 import Memory
@@ -92,3 +93,30 @@ def test_a_class_in_place_of_mem0s_memory(fleet: Plant) -> None:
         memory.add(NO_MEAT, user_id="ada")
         assert memory.erase(user_id="ada")["memories"] >= 1
         assert texts(memory.get_all(filters={"user_id": "ada"})) == []
+
+
+async def test_what_each_way_writes_every_other_reads_and_explains_alike(fleet: Plant, http: httpx.Client) -> None:
+    space = "mem0-wire"
+    async with Client(f"{fleet.line.retrieval_url}/mcp/{space}?agent=mem0") as tools:
+        with fleet.client(space, agent="mem0") as sdk:
+            over_mem0 = http.post("/v3/memories/add/", json={"messages": "Cleo keeps bees.", "user_id": "cleo"}).json()
+            over_mcp = await tools.call_tool(
+                "add_memory", {"content": "Cleo plays chess.", "subject": "cleo", "wait": True}
+            )
+            by_sdk = sdk.add("Cleo reads maps.", subject="cleo", wait=True)
+            written = {
+                sdk.slot(over_mem0["results"][0]["id"], "mem0").memory_id: "Cleo keeps bees.",
+                over_mcp.structured_content["memory_id"]: "Cleo plays chess.",
+                by_sdk.memory_id: "Cleo reads maps.",
+            }
+            found = http.post("/v3/memories/search/", json={"query": "Cleo", "filters": {"user_id": "cleo"}}).json()
+            assert sorted(texts(found)) == sorted(written.values())
+            by_mcp = await tools.call_tool("search_memories", {"query": "Cleo", "filters": {"subjects": ["cleo"]}})
+            assert {hit["memory_id"]: hit["text"] for hit in by_mcp.structured_content["hits"]} == written
+            assert {hit.memory_id: hit.text for hit in sdk.search("Cleo", subjects=["cleo"])} == written
+            for memory_id, text in written.items():
+                one = http.get(f"/v1/memories/{memory_id}/").json()
+                assert (one["memory"], one["user_id"]) == (text, "cleo")
+                told = await tools.call_tool("explain_memory", {"memory_id": memory_id})
+                here = str(sdk.explain(memory_id)).split("\nIts use")[0]
+                assert cast(Any, told.content[0]).text.split("\nIts use")[0] == here

@@ -545,6 +545,22 @@ def test_an_unknown_option_is_told_with_its_commands_usage(capsys: pytest.Captur
     assert said.startswith("usage: memquorum search") and "unrecognized arguments: --bogus" in said
 
 
+def test_what_is_passed_on_runs_where_it_was_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What it imports is the checkout's all the same, and a file that it writes lies where it was named."""
+    real, ran = subprocess.run, list[str]()
+
+    def run(command: list[str], *, env: dict[str, str], check: bool, cwd: Path | None = None) -> Any:
+        told = "import os, infra; print(os.getcwd(), infra.__file__)"
+        done = real([sys.executable, "-c", told], env=env, check=check, cwd=cwd, capture_output=True, text=True)
+        ran.append(done.stdout)
+        return done
+
+    monkeypatch.setattr(operating.subprocess, "run", run)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["whatif", "--budget", "500"]) == OK
+    assert ran == [f"{tmp_path} {operating.CHECKOUT / 'infra' / '__init__.py'}\n"]
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
