@@ -78,8 +78,14 @@ def crowded(
 
 def older(type_: str, created: int, policy: BudgetPolicy, as_of: int) -> bool:
     """Whether what was made then is older than its type may become."""
+    at = old_at(type_, created, policy)
+    return at is not None and at <= as_of
+
+
+def old_at(type_: str, created: int, policy: BudgetPolicy) -> int | None:
+    """The first millisecond at which what was made then is older than its type may become; None where it never is."""
     most = policy.ttl_ms[place(type_)] if policy.ttl_ms else 0
-    return most > 0 and as_of - created > most
+    return created + most + 1 if most else None
 
 
 def aged(told: Weighted, policy: BudgetPolicy, as_of: int) -> Place:

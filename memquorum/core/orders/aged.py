@@ -90,6 +90,13 @@ def due(policy: Policy, namespace: str, as_of: int) -> list[Aged]:
     return [one for one in found if one.before > 0]
 
 
+def comes(policy: ErasePolicy, namespace: str, type: str, occurred_at: int) -> int | None:
+    """The first time at which a rule looks and finds what occurred then too old; None where no rule is for its type."""
+    rule = rule_of(policy, namespace)
+    age = None if rule is None else rule.ages.get(type)
+    return None if age is None else turn(policy, occurred_at + age) + policy.every_ms
+
+
 def turn(policy: ErasePolicy, as_of: int) -> int:
     """The last time at which it was looked for what is too old, at a time of a shard."""
     return as_of // policy.every_ms * policy.every_ms

@@ -15,6 +15,7 @@ from msgspec.structs import asdict
 
 from memquorum.core import caps, decay, facets, labelling, linking, triage, worth
 from memquorum.core.avro import Codec
+from memquorum.core.budgets import least
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, follow
 from memquorum.core.consolidation import importance
@@ -22,6 +23,7 @@ from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.labelling import Labels
+from memquorum.core.orders import aged
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     Accessed,
@@ -38,7 +40,7 @@ from memquorum.core.retrieval.holding import Holds, holds
 from memquorum.core.retrieval.votes import DecisionFacts, Vote, prove, vote_on
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote import nomination
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, MAKES_ROOM
 from memquorum.ports import Candidate
 
 BORN = ("stored", "drafted", "dropped", "cleared")
@@ -340,8 +342,13 @@ class Account(Struct, frozen=True):
     """What it is by now, of what is alive: a rehearsal and who says it again change it."""
     decay_score_ppm: int | None = None
     """Of short-term memory, where triage goes by it; `expires_at`: when it has fallen so low that the memory may be
-    nominated to be forgotten, if nobody uses it; None where it never does. `due_at` is the earlier of both times."""
+    nominated to be forgotten, if nobody uses it; None where it never does. `due_at` is the earliest of all times."""
     expires_at: int | None = None
+    aged_at: int | None = None
+    """When it is older than its type may become (`budget.ttl_ms`), used or not. Such a vote may have kept it: while it
+    rests for that, `due_at` does not count it."""
+    erases_at: int | None = None
+    """When the rule of retention (`erase.after`) has it erased, without a vote, unless it is held."""
     next_epoch_at: int = 0
     """By when its shard votes again, if there is anything to vote on: at the first tick from then on, or before."""
     epoch_interactions: int = 0
@@ -371,6 +378,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     # What failed may have been tried again: the last try counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in BORN), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
+    old_at = None if fading is None else _old_at(facts, fading, genesis.policy)
     weighs = None if alive is None or birth is None else _weighs(facts, alive, birth.detail)
     votes = tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions)
     return Account(
@@ -392,7 +400,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         policy_version=genesis.policy_version,
         confidence_ppm=memory.confidence_ppm if memory else None,
         sealed_until=memory.sealed_until if memory else None,
-        due_at=nomination.due_at(fading, genesis.policy) if fading else None,
+        due_at=_due_at(fading, old_at, alive.rest, facts.last_epoch, genesis.policy) if fading and alive else None,
         rest=alive.rest if alive else {},
         profile=decay.profile(alive.last_access, facts.as_of, policy) if alive else None,
         erased=facts.erasure,
@@ -420,6 +428,8 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         salience_ppm=alive.salience_ppm if alive else None,
         decay_score_ppm=_decay_score(fading, facts.as_of, genesis.policy) if fading else None,
         expires_at=nomination.expiry(fading, genesis.policy) if fading else None,
+        aged_at=old_at,
+        erases_at=_erases_at(facts, birth.detail, genesis.policy) if alive and birth else None,
         next_epoch_at=facts.last_epoch_at + genesis.policy.epoch.interval_ms,
         epoch_interactions=genesis.policy.epoch.interactions,
     )
@@ -443,6 +453,25 @@ def _candidate(facts: Facts, alive: Strength) -> Candidate:
         facts.memory_id, facts.namespace, alive.tier, alive.created, alive.last_access, alive.salience_ppm, early=False,
         replays=alive.replays, fades=alive.fades,
     )  # fmt: skip
+
+
+def _old_at(facts: Facts, one: Candidate, policy: Policy) -> int | None:
+    if facts.memory is None or one.tier != SHORT_TERM:
+        return None
+    return least.old_at(facts.memory.type, one.created, policy.budget)
+
+
+def _due_at(one: Candidate, old_at: int | None, rest: Mapping[str, int], last_epoch: int, policy: Policy) -> int:
+    """When it may be nominated to go, for whatever reason comes first."""
+    at, rests = nomination.due_at(one, policy), rest.get(MAKES_ROOM.get(one.tier, ""), 0) > last_epoch + 1
+    return at if old_at is None or rests else min(at, old_at)
+
+
+def _erases_at(facts: Facts, told: Stored | Accessed | Reencoded | Rehearsed, policy: Policy) -> int | None:
+    """A summary is of no age of its own: it goes with the first of its sources."""
+    if facts.memory is None or not isinstance(told, Stored) or told.summary is not None:
+        return None
+    return aged.comes(policy.erase, facts.namespace, facts.memory.type, told.occurred_at)
 
 
 def _decay_score(one: Candidate, as_of: int, policy: Policy) -> int | None:

@@ -536,6 +536,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     else:
         yield f"  {_decay(account.profile, of_tier(policy, account.tier))}."
         yield from _triage(account, policy)
+        yield from _by_rule(account)
         if not account.protected:
             yield from _due(account, account.due_at)
             yield from _rests(account)
@@ -617,7 +618,11 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
     if stopped is not None:
         yield "  Its namespace has lost as much as may be forgotten in a day: nothing more goes there before"
         yield f"  {moment(stopped)}."
-    if due_at > account.as_of:
+    if account.erases_at is not None and account.erases_at <= max(due_at, account.as_of):
+        return  # the rule comes first
+    if due_at == account.aged_at:
+        yield from _old(account, due_at, stopped is not None)
+    elif due_at > account.as_of:
         why = ", by its decay score" if due_at == account.expires_at else ""
         yield f"  If nobody uses it, it may be proposed to be {kind.outcome} in {span(due_at - account.as_of)},"
         yield f"  from {moment(due_at)} on{why}."
@@ -625,6 +630,31 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
         yield f"  It was kept lately, and is proposed again in epoch {rest} at the earliest; {_next(account)}."
     elif stopped is None:
         yield f"  It may be proposed to be {kind.outcome} in the next epoch; {_next(account)}."
+
+
+def _old(account: Account, due_at: int, stopped: bool) -> Iterator[str]:
+    """Tells of what is proposed to be forgotten for its age."""
+    if due_at > account.as_of:
+        yield f"  It may be proposed to be forgotten in {span(due_at - account.as_of)}, from {moment(due_at)} on,"
+        yield "  used or not: then it is older than its type may become (budget.ttl_ms)."
+    elif not stopped:
+        yield "  It may be proposed to be forgotten in the next epoch, as it is older than its type may become"
+        yield f"  (budget.ttl_ms); {_next(account)}."
+
+
+def _by_rule(account: Account) -> Iterator[str]:
+    """Tells when the rule of retention takes it."""
+    at = account.erases_at
+    if at is None:
+        return
+    when = (
+        f"in {span(at - account.as_of)}, at {moment(at)}"
+        if at > account.as_of
+        else f"and that is due since {moment(at)}"
+    )
+    held = any(by.kind == HOLD for by in account.protected)
+    yield f"  By the rule of retention (erase.after) it is erased, without a vote, {when}"
+    yield f"  {'once nothing holds it' if held else 'whatever it is worth'}."
 
 
 def _rests(account: Account) -> Iterator[str]:

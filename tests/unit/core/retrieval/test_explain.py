@@ -13,7 +13,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
-from memquorum.core.policy import number
+from memquorum.core.policy import Policy, number
 from memquorum.core.records import Accessed, Link, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
@@ -167,6 +167,29 @@ def test_its_decay_score_is_told_with_its_numbers(alive: Shard) -> None:
     alive.decide([proposal(A, "promote")])
     account, text = told(alive, A)
     assert (account.decay_score_ppm, account.expires_at) == (None, None) and "Its decay score" not in text
+
+
+def test_the_earliest_of_decay_age_and_rule_is_told(alive: Shard) -> None:
+    """It was said, and made, at 500 and 1 s; it is 1 s by its shard's clock."""
+    policy = GENESIS.policy
+    young = replace(policy, budget=replace(policy.budget, ttl_ms=(60_000, 0, 0, 0)))
+
+    def say(policy: Policy) -> tuple[Account, str]:
+        made = replace(GENESIS, policy=policy)
+        account = explain.explain(CODEC, made, facts(alive, A))
+        return account, "\n".join(telling.lines(account, made))
+
+    account, text = say(young)
+    strength = facts(alive, A).strength
+    assert strength is not None and account.due_at == account.aged_at == strength.created + 60_001
+    assert "used or not: then it is older than its type may become" in text and "If nobody uses it" not in text
+    ruled = replace(policy, erase=replace(policy.erase, after="*=episodic:1m", every_ms=60_000))
+    account, text = say(ruled)
+    assert (account.erases_at, account.aged_at) == (120_000, None)
+    assert "By the rule of retention (erase.after) it is erased, without a vote, in" in text
+    assert "may be proposed to be forgotten" not in text
+    account, text = say(policy)
+    assert (account.aged_at, account.erases_at) == (None, None) and "If nobody uses it" in text
 
 
 def test_of_each_sentence_of_a_models_summary_it_is_told_what_was_sent_to_whom(codec: Codec) -> None:
