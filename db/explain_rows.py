@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
+from msgspec.structs import replace
 
 from db import found_rows
 from db.queries import QUERIES
@@ -18,7 +19,7 @@ from memquorum.core.journal.tables import TABLES
 from memquorum.core.labelling import Labels
 from memquorum.core.policy import Policy
 from memquorum.core.privacy.finding import kinds
-from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
+from memquorum.core.records import ErasureOrdered, JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import (
     BORN,
@@ -108,7 +109,7 @@ def load(
         last_epoch=state[1] if state else 0,
         last_epoch_at=state[2] if state else 0,
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
-        erasure=Erasing(*erasure) if erasure else None,
+        erasure=_erasing(codec, erasure) if erasure else None,
         protected=tuple(standing.values()),
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
@@ -116,6 +117,13 @@ def load(
         filled=filled,
         **told,
     )
+
+
+def _erasing(codec: Codec, row: tuple[Any, ...]) -> Erasing:
+    """The order that took a memory; the number of its rule stands in the order as it was signed alone."""
+    *known, ordered = row
+    order = codec.decode_as(ErasureOrdered, codec.decode_as(Signed, ordered).body)
+    return replace(Erasing(*known), rule=order.rule)
 
 
 def _content_and_beside(

@@ -1721,7 +1721,8 @@ SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeat
 
 -- :name explain_erasure
 -- The order that took a memory.
-SELECT o.order_id::text, o.selector, o.value, o.ordered_by, o.accepted_at, o.residue_until, e.seq, e.summary
+SELECT o.order_id::text, o.selector, o.value, o.ordered_by, o.accepted_at, o.residue_until, e.seq, e.summary,
+    o.reference, o.ordered
 FROM erased e
 JOIN erasure o ON o.shard = e.shard AND e.seq BETWEEN o.first_seq AND o.last_seq
 WHERE e.memory_id = %(id)s::uuid

@@ -198,7 +198,7 @@ class Budgets:
         self._count(shard)
         if plan.over:
             log.warning(
-                "shard %d: namespace %r stays %d tokens beyond its budget of %d: %s",
+                "shard %d: namespace %r stays %d tokens beyond its budget of %d; all that it holds may not go now: %s",
                 shard, namespace, plan.over, budget.tokens, reasons_of(plan.excess),
             )  # fmt: skip
 
@@ -235,7 +235,7 @@ class Budgets:
             self._shown.meters.beyond.labels(str(shard), reason).set(reasons[reason])
         self._reasons[shard] = {*self._reasons.get(shard, ()), *reasons}
         told = (
-            f"{name!r}: {over:,} tokens, as what may not go now is {reasons_of(excess)}"
+            f"{name!r}: {over:,} tokens; all that it holds may not go now: {reasons_of(excess)}"
             for (_, name), (over, excess) in sorted(self._told.items())
             if over
         )

@@ -471,7 +471,16 @@ def _like(default: Any, value: Any, where: str) -> Any:
             return value
         return float(value)
     except (TypeError, ValueError, ZeroDivisionError):
-        raise PolicyError(f"policy: {where} = {value!r} is not a {type(default).__name__}") from None
+        raise PolicyError(f"policy: {where} = {value!r} is not {_called(default, where)}") from None
+
+
+def _called(default: Any, where: str) -> str:
+    """What a setting is to be, in words."""
+    if not isinstance(default, tuple):
+        return f"a {type(default).__name__}"
+    counts = {3: " of three", 4: " of four", len(FEATURES): f" of {len(FEATURES)}"}
+    # Of a decay there may be any number of scales; what is empty by default is by type.
+    return "a list" + ("" if where.startswith("decay.") else counts[len(default or TYPES)])
 
 
 def _whole(value: Any) -> int:

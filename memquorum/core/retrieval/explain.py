@@ -60,7 +60,8 @@ class Noted(Struct, frozen=True):
 
 class Erasing(Struct, frozen=True):
     """The order that took the memory. Times in milliseconds since the epoch. `summary`: of a summary, whether it is
-    made anew of what is left (`core.journal.anew`), or why not."""
+    made anew of what is left (`core.journal.anew`), or why not. `rule`: the number of the configuration whose rule of
+    retention it carries out, where one does."""
 
     order_id: str
     selector: str
@@ -70,6 +71,8 @@ class Erasing(Struct, frozen=True):
     residue_until: int
     journal_seq: int
     summary: str | None = None
+    reference: str | None = None
+    rule: int | None = None
 
 
 class Sent(Struct, frozen=True):

@@ -25,7 +25,7 @@ from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.records import Lot, Summary, Weighed
 from memquorum.core.retrieval import holding
-from memquorum.core.retrieval.explain import Account, Anew, Birth, Merged, SourceSent, Superseded
+from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing, Merged, SourceSent, Superseded
 from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
@@ -505,6 +505,18 @@ def _anew(account: Account, fate: str | None) -> Iterator[str]:
         yield f"  In its place {one.memory_id} was made of what was left, {now}."
 
 
+def _erased(account: Account, order: Erasing) -> Iterator[str]:
+    """The order that took it, why it was given, and what remains."""
+    what = f"of {order.selector} {order.value!r}" if order.value else "of everything"
+    why = f" ({order.reference})" if order.reference else ""
+    yield f"  Erased by order {order.order_id}, {what}, which {order.ordered_by}"
+    yield f"  gave{why}: at {moment(order.accepted_at)}, entry {order.journal_seq} of the journal. Its key went"
+    yield f"  at once; remains may lie in files until {moment(order.residue_until)}."
+    if order.rule is not None:
+        yield f"  It carries out the rule of configuration {order.rule}: nobody was asked."
+    yield from _anew(account, order.summary)
+
+
 def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     for by in account.protected:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
@@ -514,12 +526,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     yield from (f"  Its text was sent to {one.recipient} to be summed up, at {moment(one.at)}." for one in account.sent)
     yield from _places(account)
     if account.erased is not None:
-        order = account.erased
-        what = f"of {order.selector} {order.value!r}" if order.value else "of everything"
-        yield f"  Erased by order {order.order_id}, {what}, which {order.ordered_by}"
-        yield f"  gave: at {moment(order.accepted_at)}, entry {order.journal_seq} of the journal. Its key went at once;"
-        yield f"  remains may lie in files until {moment(order.residue_until)}."
-        yield from _anew(account, order.summary)
+        yield from _erased(account, account.erased)
     elif account.tier == "gone":
         yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":

@@ -167,7 +167,7 @@ def test_what_is_voted_on_for_another_reason_counts_until_that_is_decided(
     with caplog.at_level(logging.WARNING, "streams.budgets"):
         Stage(codec, small, _policy()).tick()
     (line,) = [one.message for one in caplog.records]
-    assert "stays 26 tokens beyond its budget of 64: 30 pinned, 60 voted on" in line
+    assert "stays 26 tokens beyond its budget of 64; all that it holds may not go now: 30 pinned, 60 voted on" in line
 
 
 def test_a_long_line_of_the_decayed_leaves_an_epochs_proposals_to_what_is_beyond_a_budget(codec: Codec) -> None:
@@ -219,13 +219,13 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
     with caplog.at_level(logging.WARNING, "streams.budgets"):
         assert stage.tick() is None
     (line,) = [one.message for one in caplog.records]
-    assert "stays 86 tokens beyond its budget of 64: 30 held, 30 long-term, 30 needed, 30 pinned, 30 resting" in line
+    reasons = "30 held, 30 long-term, 30 needed, 30 pinned, 30 resting"
+    assert f"stays 86 tokens beyond its budget of 64; all that it holds may not go now: {reasons}" in line
     shown = stage.shown
     assert {r: shown.meters.registry.get_sample_value("memquorum_beyond_budget_tokens", {"shard": "1", "reason": r})
             for r in ("pinned", "held", "capped")} == {"pinned": 30, "held": 30, "capped": None}  # fmt: skip
     notes = shown.health.able()[1]["notes"]
-    reasons = "30 held, 30 long-term, 30 needed, 30 pinned, 30 resting"
-    assert notes == {"beyond their budgets": f"'n': 86 tokens, as what may not go now is {reasons}"}
+    assert notes == {"beyond their budgets": f"'n': 86 tokens; all that it holds may not go now: {reasons}"}
     # Nothing may go: it is read again only when something else is so, and told only once.
     stage.shelf.asked.clear()
     assert stage.tick() is None

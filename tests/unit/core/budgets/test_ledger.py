@@ -114,6 +114,25 @@ def test_health_goes_before_small_talk_unless_something_keeps_it() -> None:
     assert _went("hybrid", [passport, talk], 10, shipped) == ["passport"]
 
 
+@pytest.mark.parametrize(
+    ("novelty", "from_day", "new", "month"), [(1_000_000, (3, 9), 0.43, 0.29), (800_000, (0, 5), 0.40, 0.26)]
+)
+def test_from_which_day_on_what_is_sensitive_goes_first(
+    novelty: int, from_day: tuple[int, int], new: float, month: float
+) -> None:
+    """As docs/budgets.md has it, with the constants as they come."""
+
+    def net(sensitivity: int, day: int) -> int:
+        one = _item("a", age=day, worth=50 * PPM, novelty_ppm=novelty, sensitivity_ppm=sensitivity)
+        return score(one, NOW, BudgetPolicy()).net_ppm
+
+    said = ("Ada's passport is C01X00T47.", "Ada is allergic to penicillin.")
+    found = [suggested_ppm(text) or 0 for text in said]
+    assert found == [800_000, 700_000]
+    assert tuple(next(day for day in range(100) if net(one, day) < 0) for one in found) == from_day
+    assert (round(net(0, 0) / PPM, 2), round(net(0, 30) / PPM, 2)) == (new, month)
+
+
 def test_recency_fades_while_time_goes_by_so_one_overtakes_the_other() -> None:
     # `recent` lives of its last use, `lasting` of what it says.
     recent, lasting = _item("recent", worth=8 * PPM), _item("lasting", age=30, worth=12 * PPM)

@@ -524,6 +524,17 @@ def test_what_protects_a_memory_is_named(shard: Shard, kind: str, told: str) -> 
     assert told in "\n".join(telling.lines(account, GENESIS))
 
 
+def test_an_erasure_is_told_with_its_reference_and_the_rule_that_it_carries_out(shard: Shard) -> None:
+    plain = explain.Erasing(memory_id("order"), "age", "episodic", "rule of retention", 5_000, 9_000, 7)
+    for order, words in (
+        (replace(plain, reference="ticket 7"), "gave (ticket 7): at 1970"),
+        (replace(plain, reference="configuration 3", rule=3), "It carries out the rule of configuration 3: nobody"),
+    ):
+        account = explain.explain(CODEC, GENESIS, replace(facts(shard, A), erasure=order))
+        assert words in "\n".join(telling.lines(account, GENESIS))
+        assert explain.plain(account)["erased"] == explain.plain(order)
+
+
 def test_of_what_is_protected_no_date_to_be_forgotten_is_told(alive: Shard) -> None:
     about = facts(alive, A)
     assert "may be proposed to be forgotten" in "\n".join(
