@@ -10,7 +10,6 @@ imports an SDK runs in the environment of `make adapters`. Exit 0 where all hold
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 import time
@@ -60,8 +59,7 @@ def _of(package: str, folder: Path, run_dir: Path, only: str | None, *, loop: bo
         print(f"adapters: NOT RUN, the tests of {package} cannot be had here")
     if not only:
         folder.mkdir(exist_ok=True)
-        shutil.copy(HERE / f"{begin}_loop.py", folder / "test_loop.py")
-        status |= ADAPTERS.ran(folder, run_dir, ["-s", "test_loop.py"])
+        status |= ADAPTERS.looped(HERE / f"{begin}_loop.py", folder, run_dir)
     return status
 
 

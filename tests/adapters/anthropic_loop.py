@@ -8,12 +8,9 @@ Runs in the environment of `make adapters`; `tests/adapters/__main__.py` starts 
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
 import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,26 +22,7 @@ from anthropic.lib.tools import ToolError
 from memquorum.anthropic import AsyncMemquorumMemoryTool, MemquorumMemoryTool
 from memquorum.client import Invalid, Memory
 
-BEGUN, DAY = 1_750_000_000_000, 24 * 3_600_000
-_clock = [BEGUN]
-
-
-def later(days: float) -> None:
-    """Time passes."""
-    _clock[0] += int(days * DAY)
-    command = [os.environ["SERVER_PYTHON"], "-m", "tests.support.later", str(_clock[0])]
-    subprocess.run(command, cwd=os.environ["PYTHONPATH"], check=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _begun() -> None:
-    later(0)
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with Memory(namespace=f"loop-{uuid.uuid4().hex}", agent="host") as made:
-        yield made
+BEGUN = 1_750_000_000_000
 
 
 def about(path: str) -> dict[str, Any]:
@@ -88,7 +66,7 @@ def respond(request: httpx2.Request) -> httpx2.Response:
 
 
 def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(
-    memory: Memory, tool: MemquorumMemoryTool
+    memory: Memory, tool: MemquorumMemoryTool, later: Callable[[float], None]
 ) -> None:
     transport = httpx2.MockTransport(respond)
     model = Anthropic(api_key="none", http_client=httpx2.Client(transport=transport))

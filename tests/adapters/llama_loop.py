@@ -6,38 +6,15 @@ Runs in the environment of `make adapters`; `tests/adapters/__main__.py` starts 
 
 from __future__ import annotations
 
-import os
-import subprocess
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable
 
-import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory as ChatMemory
 
 from memquorum.client import Memory
 from memquorum.llama_index import MemquorumMemoryBlock
 
-BEGUN, DAY = 1_770_000_000_000, 24 * 3_600_000
-_clock = [BEGUN]
-
-
-def later(days: float) -> None:
-    """Time passes."""
-    _clock[0] += int(days * DAY)
-    command = [os.environ["SERVER_PYTHON"], "-m", "tests.support.later", str(_clock[0])]
-    subprocess.run(command, cwd=os.environ["PYTHONPATH"], check=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _begun() -> None:
-    later(0)
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with Memory(namespace=f"loop-{uuid.uuid4().hex}", agent="host") as made:
-        yield made
+BEGUN = 1_770_000_000_000
 
 
 def chat(memory: Memory, who: str) -> ChatMemory:
@@ -48,7 +25,9 @@ def chat(memory: Memory, who: str) -> ChatMemory:
     )
 
 
-async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(memory: Memory) -> None:
+async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(
+    memory: Memory, later: Callable[[float], None]
+) -> None:
     ada, bob = chat(memory, "ada"), chat(memory, "bob")
 
     async def say(said: str, to: ChatMemory) -> str:

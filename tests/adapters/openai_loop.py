@@ -10,10 +10,8 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
-import subprocess
 import time
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,26 +23,7 @@ from memquorum.client import Invalid, Memory
 from memquorum.openai_agents import MemquorumSession
 
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
-BEGUN, DAY = 1_760_000_000_000, 24 * 3_600_000
-_clock = [BEGUN]
-
-
-def later(days: float) -> None:
-    """Time passes."""
-    _clock[0] += int(days * DAY)
-    command = [os.environ["SERVER_PYTHON"], "-m", "tests.support.later", str(_clock[0])]
-    subprocess.run(command, cwd=os.environ["PYTHONPATH"], check=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _begun() -> None:
-    later(0)
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with Memory(namespace=f"loop-{uuid.uuid4().hex}", agent="host") as made:
-        yield made
+BEGUN = 1_760_000_000_000
 
 
 def answer(text: str) -> list[Any]:
@@ -62,7 +41,9 @@ def table(guests: int) -> str:
     return f"table {guests}"
 
 
-async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(memory: Memory) -> None:
+async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(
+    memory: Memory, later: Callable[[float], None]
+) -> None:
     model = ScriptedModel()
     agent = Agent(name="host", model=model, tools=[table])
     ada = MemquorumSession("ada-1", memory, subject="ada")

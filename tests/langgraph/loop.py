@@ -7,10 +7,8 @@ Runs in the environment of `make langgraph`; `tests/langgraph/__main__.py` start
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypedDict
 
 import pytest
@@ -21,20 +19,7 @@ from memquorum.client import Contested, Invalid, Memory
 from memquorum.client.values import Episode
 from memquorum.langgraph import AsyncMemquorumStore, MemquorumStore
 
-BEGUN, DAY = 1_750_000_000_000, 24 * 3_600_000
-_clock = [BEGUN]
-
-
-def later(days: float) -> None:
-    """Time passes."""
-    _clock[0] += int(days * DAY)
-    command = [os.environ["SERVER_PYTHON"], "-m", "tests.support.later", str(_clock[0])]
-    subprocess.run(command, cwd=os.environ["PYTHONPATH"], check=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _begun() -> None:
-    later(0)
+BEGUN = 1_750_000_000_000
 
 
 @pytest.fixture
@@ -80,7 +65,9 @@ def agent(turn: Turn, *, store: BaseStore) -> Turn:
     return {"answer": does.get("answer", "Noted.")}
 
 
-def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(store: MemquorumStore) -> None:
+def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(
+    store: MemquorumStore, later: Callable[[float], None]
+) -> None:
     graph = StateGraph(Turn)
     graph.add_node("agent", agent)
     graph.add_edge(START, "agent")
@@ -195,7 +182,9 @@ def test_a_batch_answers_in_order_of_what_was_there_before_it(store: MemquorumSt
     assert store.get(("a",), "k").value == {"text": "last"}
 
 
-def test_items_under_different_keys_do_not_contradict_each_other(store: MemquorumStore) -> None:
+def test_items_under_different_keys_do_not_contradict_each_other(
+    store: MemquorumStore, later: Callable[[float], None]
+) -> None:
     codes = {"front": 4821, "back": 9930, "shed": 1111}
     for who, code in codes.items():
         store.put(("doors", who), "code", {"text": f"The door code is {code}."})
