@@ -15,7 +15,7 @@ from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.plurals import many
-from memquorum.mem0 import filters
+from memquorum.mem0.filters import APP, ENTITIES, read, whose
 
 PATH, AGENT = "mem0", "mem0"
 TOP_K, TOP_K_MOST, PAGE, LISTED_MOST = 10, 100, 100, 10_000
@@ -25,7 +25,7 @@ _HINTS = frozenset({
     "custom_categories", "custom_instructions", "agent_custom_instructions", "structured_data_schema", "includes",
     "excludes", "async_mode", "output_format", "version", "org_id", "project_id", "prompt", "memory_type",
 })  # fmt: skip
-_ADDS = frozenset({"messages", "metadata", "infer", "timestamp", "expiration_date", "filters", *filters.ENTITIES})
+_ADDS = frozenset({"messages", "metadata", "infer", "timestamp", "expiration_date", "filters", *ENTITIES})
 _Living = Hit | Listed | Shown
 
 
@@ -42,14 +42,14 @@ class Calls:
         strange = next((name for name in asked if name not in _ADDS | _HINTS and asked[name] is not None), None)
         if strange is not None:
             raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(_ADDS))} are")
-        whose, infer = filters.whose(asked), asked.get("infer", True) is not False
-        memory = self._speaker(whose.get("agent_id", AGENT))
+        named, infer = whose(asked), asked.get("infer", True) is not False
+        memory = self._speaker(named.get("agent_id", AGENT))
         told: list[tuple[str, str]] = []
         left: list[tuple[str, str]] = []
         for role, content in _said(messages):
             (left if infer and says_nothing(content) else told).append((role, content))
-        common = _common(whose, asked)
-        keys = [_key(whose, content) if infer else str(uuid.uuid4()) for _, content in told]
+        common = _common(named, asked)
+        keys = [_key(named, content) if infer else str(uuid.uuid4()) for _, content in told]
         episodes = [
             {**common, "content": content, "role": role, "key": key}
             for (role, content), key in zip(told, keys, strict=True)
@@ -75,7 +75,7 @@ class Calls:
             raise Invalid("wrong_type", "query", "must be a text")
         if isinstance(top_k, int) and not 1 <= top_k <= TOP_K_MOST:
             raise Invalid("out_of_range", "top_k", f"must be 1 to {TOP_K_MOST}")
-        only = _read(filters)
+        only = read(filters)
         agents = only.get("agents") or [AGENT]
         hits = await self._speaker(agents[0]).search(query, TOP_K if top_k is None else top_k, **only)
         return {"results": [told(hit, score=hit.score) for hit in hits if hit.score >= (threshold or -1.0)]}
@@ -85,7 +85,7 @@ class Calls:
         10,000."""
         if page < 1 or not 1 <= page_size <= PAGE:
             raise Invalid("out_of_range", "page", f"must be 1 or more, and page_size 1 to {PAGE}")
-        found = [one async for one in self._listed(_read(filters))]
+        found = [one async for one in self._listed(read(filters))]
         begins = (page - 1) * page_size
         return {
             "count": len(found),
@@ -106,8 +106,8 @@ class Calls:
         if asked.get("expiration_date") is not None:
             raise _no_expiry()
         old = await self._own(memory_id)
-        whose = {name: value for name, value in told(old).items() if name in filters.ENTITIES and value is not None}
-        said = _common(whose, {"metadata": told(old)["metadata"] if metadata is None else metadata, **_time(asked)})
+        named = {name: value for name, value in told(old).items() if name in ENTITIES and value is not None}
+        said = _common(named, {"metadata": told(old)["metadata"] if metadata is None else metadata, **_time(asked)})
         speaker, content = self._speaker(old.agent), str(old.text) if text is None else text
         receipt = await speaker.add(content, wait=True, key=memory_id, **said, role=old.role)  # type: ignore[misc]
         return told(await speaker.slot(memory_id, PATH, after=receipt)) | {"event": "UPDATE"}
@@ -122,7 +122,7 @@ class Calls:
 
     async def delete_all(self, **asked: Any) -> dict[str, Any]:
         """Hides all memories of a user, an agent, a run or an app that were added so. Raises Invalid."""
-        only = _read(filters.whose(asked))
+        only = read(whose(asked))
         found = [one async for one in self._listed(only) if own(one)]
         outcomes = [(await self._clear(one)).outcome for one in found]
         stay = outcomes.count("contested")
@@ -202,7 +202,7 @@ def told(one: _Living, **more: Any) -> dict[str, Any]:
         "user_id": _user(one),
         "agent_id": _agent(one),
         "run_id": one.session,
-        "app_id": attributes.pop(filters.APP, None),
+        "app_id": attributes.pop(APP, None),
         "role": one.role,
         "metadata": attributes or None,
         "categories": None,
@@ -235,16 +235,16 @@ def _said(messages: Any) -> Iterable[tuple[str, str]]:
         yield str(one.get("role") or "user"), one["content"]
 
 
-def _common(whose: Mapping[str, str], asked: Mapping[str, Any]) -> Episode:
+def _common(named: Mapping[str, str], asked: Mapping[str, Any]) -> Episode:
     """What is said of each memory of a call beside its text. Raises Invalid."""
     if asked.get("expiration_date") is not None:
         raise _no_expiry()
     metadata = asked.get("metadata") or {}
     if not isinstance(metadata, Mapping):
         raise Invalid("wrong_type", "metadata", "must be an object")
-    app = {filters.APP: whose[filters.APP]} if filters.APP in whose else {}
+    app = {APP: named[APP]} if APP in named else {}
     return {
-        "explicit": True, "path": PATH, "subject": whose.get("user_id"), "session": whose.get("run_id"),
+        "explicit": True, "path": PATH, "subject": named.get("user_id"), "session": named.get("run_id"),
         "attributes": {**metadata, **app} or None, **_time(asked),
     }  # fmt: skip
 
@@ -264,10 +264,6 @@ def _no_expiry() -> Invalid:
     return Invalid("unknown_field", "expiration_date", told)
 
 
-def _key(whose: Mapping[str, str], content: str) -> str:
+def _key(named: Mapping[str, str], content: str) -> str:
     """The same said again by the same is the same memory."""
-    return str(uuid.uuid5(_IDS, json.dumps([sorted(whose.items()), content], ensure_ascii=False)))
-
-
-def _read(asked: Any) -> Any:
-    return filters.read(asked)
+    return str(uuid.uuid5(_IDS, json.dumps([sorted(named.items()), content], ensure_ascii=False)))
