@@ -39,7 +39,7 @@ FLOORS: Floors = (
     | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
-    _each("budgets", "consolidation", "decay", "learning", "orders", "triage"),
+    _each("budgets", "consolidation", "decay", "experience", "learning", "orders", "triage"),
     {"intake": _INTAKE} | _each("api", "vote"),
     _each("consensus", "rehearsal"),
     _each("journal"),

@@ -1,0 +1,116 @@
+"""A finished task as one self-contained record: the execution context of SEDM 3.2.1 (SCEC; SPEC E).
+
+It holds all that a trial needs and nothing of the environment in which the task ran: what was asked and answered,
+summaries of the tools' answers, what had been retrieved, a seed, a digest of the configuration, the outcome and who
+says so, and the vector of its goal. The vector is carried because nothing is encoded anew: an encoder's arithmetic
+differs from machine to machine, and bytes that were sealed once do not.
+
+`Context.data` is its one form as bytes, `digest` their SHA-256: two machines that have the same context have the same
+digest, and a context of which any field differs has another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+SUCCEEDED: Final = "succeeded"
+FAILED: Final = "failed"
+UNKNOWN: Final = "unknown"
+OUTCOMES = (SUCCEEDED, FAILED, UNKNOWN)
+"""What may be said of how a task ended; UNKNOWN: nobody said."""
+
+_MARK = b"memquorum/context/1\0"
+_DIGEST_BYTES = 32
+_WIDTH = 2
+_SEED_MOST = 2**63
+
+
+class BadContext(ValueError):
+    """What is no context, or not in the one form that a context has."""
+
+
+class Context(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A finished task. Raises BadContext where a field cannot be one of a context.
+
+    - `goal`: what was to be done, in words; `vector`: of the goal by `encoder`, little-endian float16
+    - `inputs`, `outputs`: what the task was given, and what it gave
+    - `tools`: a summary of each call of a tool, in order, so that none has to be called again
+    - `retrieved`: the ids of the memories that it was given, best first
+    - `said_by`: who says how it ended; empty where nobody does
+    - `configuration`: SHA-256 of what it ran under; `seed`: of whatever was drawn in it
+    - `occurred_at`: when it ended, in milliseconds since the epoch
+    """
+
+    id: str
+    namespace: str
+    agent: str
+    goal: str
+    inputs: str
+    outputs: str
+    tools: tuple[str, ...]
+    retrieved: tuple[str, ...]
+    outcome: str
+    said_by: str
+    configuration: bytes
+    seed: int
+    encoder: str
+    vector: bytes
+    occurred_at: int
+
+    def __post_init__(self) -> None:
+        fault = _fault(self)
+        if fault is not None:
+            raise BadContext(fault)
+
+    @property
+    def data(self) -> bytes:
+        """The context as bytes, always the same for the same context."""
+        return _MARK + msgspec.msgpack.encode(self)
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of `data`, 32 bytes."""
+        return hashlib.sha256(self.data).digest()
+
+
+def read(data: bytes) -> Context:
+    """The context that `Context.data` gave as bytes. Raises BadContext for all other bytes, those too that would read
+    as a context and are not the ones that it has."""
+    if not data.startswith(_MARK):
+        raise BadContext("not a context of this version")
+    try:
+        found = msgspec.msgpack.decode(data[len(_MARK) :], type=Context)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadContext(f"not a context: {error}") from None
+    if found.data != data:
+        raise BadContext("a context in another form than its own")
+    return found
+
+
+def _fault(one: Context) -> str | None:
+    """What keeps it from being a context; None if nothing."""
+    if one.outcome not in OUTCOMES:
+        return f"outcome: {one.outcome!r} is none; known: {', '.join(OUTCOMES)}"
+    if (one.outcome == UNKNOWN) != (one.said_by == ""):
+        return "said_by: an outcome has somebody who says so, and what is unknown nobody"
+    if not one.id or not one.goal.strip():
+        return "goal: a task has an id and a goal"
+    if len(one.configuration) != _DIGEST_BYTES:
+        return f"configuration: {len(one.configuration)} bytes; a SHA-256 has {_DIGEST_BYTES}"
+    if not 0 <= one.seed < _SEED_MOST:
+        return "seed: must lie in [0, 2^63)"
+    return _fault_of(one.vector)
+
+
+def _fault_of(vector: bytes) -> str | None:
+    if not vector or len(vector) % _WIDTH:
+        return f"vector: {len(vector)} bytes are no numbers of {_WIDTH} bytes each"
+    numbers = np.frombuffer(vector, "<f2")
+    if not np.isfinite(numbers).all() or not numbers.any():
+        return "vector: must be finite numbers, and not all of them 0"
+    return None
