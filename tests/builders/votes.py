@@ -138,7 +138,7 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
     elif kind.terms == ("holds",):
         terms = (PPM,)
     elif kind.weighs_scores:
-        terms = (PPM, PPM, PPM, 0)
+        terms = (PPM, PPM, PPM, 0, 0)
     elif kind is CONSOLIDATE:
         terms = (PPM, 600_000, PPM)
     elif kind is MERGE:

@@ -96,7 +96,7 @@ def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
     if kind in ("forget", "demote"):
         return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0, 0) if code == YES else (PPM, PPM, PPM, 0))
     if KINDS[kind].weighs_scores:
-        terms = {NO: (0, 0, 0, 0), WEAK: (PPM, 0, 550_000, 450_000), YES: (PPM, 0, PPM, 0)}[code]
+        terms = {NO: (0, 0, 0, 0, 1), WEAK: (PPM, 0, 550_000, 450_000, 0), YES: (PPM, 0, PPM, 0, 0)}[code]
         return following(KINDS[kind], terms, genesis.policy)
     terms = {NO: (0, 0, 0, PPM), WEAK: (PPM, PPM, 100_000, 0), YES: (PPM, PPM, PPM, 0)}[code]
     score = PROMOTE.score(terms, genesis.policy)

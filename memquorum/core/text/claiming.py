@@ -213,6 +213,12 @@ OFFICES = {
 """What a duty is called, and stems of the words for having it."""
 SESSIONS = frozenset({"lesson", "class", "session", "appointment", "shift", "slot"})
 """Stems of names for an hour of what somebody has: "7b has maths", "7b's maths lesson"."""
+RECURRING = _set(
+    "shift class lesson session slot practice training rehearsal tide water bus train ferry boat tram shuttle flight "
+    "tour show film movie screening performance feeding dose pill medication tablet market service mass prayer "
+    "delivery collection pickup round patrol backup job run break meal lunch dinner breakfast walk visit"
+)
+"""What comes again and again: "the shift is on Tuesday", and on Friday."""
 REPLACES = _set("replaces replaced succeeds succeeded")
 SINCE = _set("since during after starting")
 """What begins a phrase that says from when on."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import Allowing, allowing
 from memquorum.core.text.outline import Outline, halves, joined, outline
-from memquorum.core.text.parsing import Value, empty, light, past, stemmed, tokens_of, values_of, verb_of
+from memquorum.core.text.parsing import Value, empty, light, named_month, past, stemmed, tokens_of, values_of, verb_of
 
 LONG = 4_000
 """Characters: of a longer text nothing is read."""
@@ -108,6 +108,9 @@ class Statement(Struct, frozen=True, dict=True):
     """Whether it speaks of any such thing: "a ticket costs 12 euros"."""
     duty: bool
     """Whether it gives somebody, by name, a duty: "Alice approves releases"."""
+    certain: bool
+    """Whether its subject is one certain thing that does not come again and again: "the inspection", "Ada's lease"; and
+    not "the shift", "inspections", or what it says is so every Tuesday."""
     adds: bool
     """Whether it says that it adds to what holds: "also"."""
     left: frozenset[str]
@@ -174,7 +177,7 @@ def _sentences(text: str) -> list[str]:
 
 def _outlines(text: str) -> tuple[Outline, ...]:
     sentences = [one for one in _sentences(text)[:STATEMENTS] if one and len(one) <= _HALVES]
-    found = [one for one in map(outline, sentences) if one is not None]
+    found = [one for one in (outline(each, led=_led(each)[1]) for each in sentences) if one is not None]
     tails = [tail for sentence in sentences if (tail := _tail(sentence)) is not None]
     one = found and (found[0].wrong or found[0].gone or found[-1].words[0] in claiming.PRONOUNS)
     if one and 1 < len(found) == len(sentences) <= _TOLD_OF_ONE and len(text) <= _HALVES:
@@ -235,8 +238,8 @@ def _statement(clause: str, led: bool) -> Statement | None:
     # "May" is a month.
     unsure = (
         word
-        for word, token, after in zip(words, tokens, [*words[1:], ""], strict=True)
-        if word in claiming.UNSURE and token != "May" and after not in ("like", "prefer")
+        for at, (word, token, after) in enumerate(zip(words, tokens, [*words[1:], ""], strict=True))
+        if word in claiming.UNSURE and token != "May" and after not in ("like", "prefer") and not named_month(words, at)
     )
     if len(words) < 2 or any(unsure):
         return None
@@ -270,7 +273,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
         marks=frozenset(value.text for value in values if value.place in subject),
         ways=claiming.WAYS.intersection(words[at] for at in subject),
         verb=stemmed(words[start]) if start < len(words) else "",
-        copula=words[verb] in claiming.COPULAS or words[verb] == ":",
+        copula=words[verb] in claiming.COPULAS or words[verb] == ":" or words[verb : verb + 2] == ["will", "be"],
         past=past(words[verb]) and not changes,
         changes=changes,
         definite=found is not None and bool(subject) and (bool(owner) or words[subject[0]] not in _VAGUE),
@@ -288,6 +291,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
         lasting=_lasts(words[verb]),
         generic=bool(subject) and words[subject[0]] in ("a", "an", "each", "every"),
         duty=_duty(tokens, words, subject),
+        certain=_certain(clause, words, subject, verb) and _PLANNED.issuperset(rest),
         adds=not _ADDS.isdisjoint(words) or " as well" in flat,
         left=_left(words, start) if changes else frozenset(),
         poles=poles,
@@ -332,6 +336,45 @@ def _duty(tokens: list[str], words: list[str], subject: range) -> bool:
     return verb in claiming.DUTIES or (verb in claiming.TASKS and behind[:1] in (["the"], ["our"], ["my"], ["all"]))
 
 
+def _certain(clause: str, words: list[str], subject: range, verb: int) -> bool:
+    """Whether it speaks of one certain thing, by its first words, and says nothing of how often."""
+    if not subject or subject.start != 0 or words[verb] not in _OF_ONE:
+        return False
+    owned = clause.split(maxsplit=1)[0].replace("’", "'").endswith("'s")
+    if not owned and words[0] not in _CERTAIN:
+        return False
+    # The last noun before "for Acme" or "on the roof" is what it speaks of.
+    end = next((at for at in subject if at > 0 and words[at] in claiming.BEFORE_NOUNS - _CERTAIN), len(subject))
+    many = words[end - 1].endswith("s") and not words[end - 1].endswith(("ss", "us", "is"))
+    again = (claiming.RHYTHMS.keys() | claiming.RHYTHMS.values() | _EACH).intersection(words)
+    daily = any(word.endswith("days") and claiming.CLASSES.get(word) == "weekday" for word in words)
+    return not (many or again or daily or not claiming.RECURRING.isdisjoint(words[:verb]))
+
+
+_CERTAIN = frozenset({"the", "my", "our", "your", "his", "her", "their", "its", "this", "that"})
+_OF_ONE = frozenset({"is", "will", "starts", "begins", "happens", "takes"})
+_PLANNED = frozenset(
+    stemmed(word) for word in [*_OF_ONE, "place", "scheduled", "planned", "due", "booked", "fixed", "arranged"]
+)
+"""What may stand beside the time: "is open on Tuesday" says nothing of Friday."""
+_EACH = frozenset(
+    {
+        "every",
+        "each",
+        "always",
+        "usually",
+        "again",
+        "here",
+        "there",
+        "away",
+        "home",
+        "off",
+        "another",
+        "next",
+        "first",
+        "second",
+    }
+)
 _ADDS = frozenset({"also", "too", "both", "additionally"})
 
 

@@ -16,7 +16,8 @@ What no such pattern fits, and says that it is otherwise now, `text.correcting` 
 A verb in the present ("melts at 54 °C") has another time or number only where the later text has a cue; and a duty
 passes to another ("Actually, Carol approves releases") only where words before the text say that it corrects something.
 What is allowed, and then forbidden, `text.allowing` tells. A time of the day or week that differs without a cue may
-hold beside the other one: that is found, and marked, and `Finding.both` says that members let both stay.
+hold beside the other one: that is found, and marked, and `Finding.both` says that members let both stay. It does not
+where one agent says both of one certain thing that does not come again and again: "the inspection is on Tuesday".
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 8
+VERSION = 9
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -82,6 +83,7 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
                 slot = _slot(old, new)
                 if slot is not None:
                     again = not new.cue and slot in _RECURS and not _once(new)
+                    again = again and not (same_agent and old.certain and new.certain)
                     return Finding(slot, new.cue, set(old.subject) == set(new.subject), again)
     for denies in newer.allows if same_agent or not (older.personal or newer.personal) else ():
         if any(opposed(said, denies) for said in older.allows):
@@ -123,7 +125,9 @@ def _about_one(old: Statement, new: Statement) -> bool:
     if old.ways - new.ways and new.ways - old.ways:
         return False
     if old.first or new.first:
-        return old.first and new.first and old.subject == new.subject and old.marks == new.marks
+        # One agent said both: "No, the lease ends in June" is about "our lease".
+        ours = (old.first and new.first) or (new.led and old.certain and new.certain)
+        return ours and old.subject == new.subject and old.marks == new.marks
     generic = old.generic and new.generic and new.led
     if not ((old.definite and new.definite) or generic) or (not new.subject and not new.marks):
         return False
@@ -206,7 +210,10 @@ def _valued(old: Statement, new: Statement) -> str | None:
     if any(len(mine[slot]) > 1 or len(theirs[slot]) > 1 for slot in shared):
         return None
     differs = [slot for slot in shared if not _same(mine[slot][0], theirs[slot][0])]
-    if not differs or (len(differs) > 1 and not new.cue):
+    if not differs:
+        return None
+    whole = old.certain and new.certain and all(sort in _RECURS for sort, _ in differs)  # "on Friday at 11:00"
+    if len(differs) > 1 and not new.cue and not whole:
         return None
     if new.dropped and all(mine[slot][0].text not in new.dropped for slot in differs):
         return None

@@ -54,7 +54,9 @@ def corrects(older: Outline, newer: Outline) -> str | None:
     if not newer.cue and not (older.denied and "does" in newer.words):
         if older.words[0] != newer.words[0]:
             return None  # most pairs: asked first, for it costs little
-        return None if older.several or newer.several else _elsewhere(older, newer) or _turned(older, newer)
+        if older.several or newer.several or _adds(newer):
+            return None
+        return _elsewhere(older, newer) or _turned(older, newer)
     if older.several or older.words == newer.words or len(older.words) < _LEAST:
         return None
     if len(older.words) > _MOST or len(newer.words) > _MOST or not (older.verbs or len(older.words) > _LEAST):
@@ -502,6 +504,8 @@ def _elsewhere(older: Outline, newer: Outline) -> str | None:
     if heads[0] != heads[1] or not heads[0] or _any_of(older) or not _head(older):
         return None
     tails = [_tail(of) for of in (older, newer)]
+    if any(value.sort in _SCHEDULED and value.place not in of.heads for of in (older, newer) for value in of.values):
+        return None  # another time is no other place: it may be once more
     short = all(0 < len(tail) <= _PAIR for tail in tails)
     same = _lead(older) == _lead(newer) and _lead(older) in claiming.PLACED
     return "word" if short and same and not tails[0] & tails[1] else None

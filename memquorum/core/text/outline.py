@@ -66,8 +66,9 @@ class Outline(Struct, frozen=True, dict=True):
     """Whether it is of several sentences."""
 
 
-def outline(sentence: str) -> Outline | None:
-    """The outline of a sentence that says how something is; None of a question, and of what is only supposed."""
+def outline(sentence: str, *, led: bool = False) -> Outline | None:
+    """The outline of a sentence that says how something is; None of a question, and of what is only supposed. `led`:
+    words before it say that it corrects something, such as "No,"."""
     found: Outline | None = None
     if "?" in sentence:
         return None
@@ -78,7 +79,7 @@ def outline(sentence: str) -> Outline | None:
     if found is None or any(word in claiming.UNSURE and not _sure(found, at) for at, word in enumerate(found.words)):
         return None
     amends = found.wrong or _AMENDS.search(sentence) is not None
-    return replace(found, cue=found.cue or amends or _corrects(sentence), amends=amends)
+    return replace(found, cue=found.cue or led or amends or _corrects(sentence), amends=amends)
 
 
 def halves(sentence: str) -> tuple[str, str] | None:

@@ -109,7 +109,7 @@ def verb_of(tokens: list[str], words: list[str]) -> int | None:
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
         after = words[at + 1] if at + 1 < len(words) else ""
-        if word == ":" or word in claiming.COPULAS or word in claiming.AUXILIARIES:
+        if word == ":" or word in claiming.COPULAS or (word in claiming.AUXILIARIES and not named_month(words, at)):
             return at
         if words[0] in ("i", "we") and at == next(
             (b for b in range(1, len(words)) if words[b] not in claiming.ADVERBS), 1
@@ -196,7 +196,7 @@ def _may_be_value(word: str, token: str) -> bool:
     return word in _VALUED or not word.isalpha() or not token.islower()
 
 
-_VALUED = {"every", *wording.ADVERBS, *wording.ORDINALS, *wording.CARDINALS, *claiming.CLASSES}
+_VALUED = {"every", "may", "march", *wording.ADVERBS, *wording.ORDINALS, *wording.CARDINALS, *claiming.CLASSES}
 
 
 def _ranges(found: list[Value], words: list[str]) -> list[Value]:
@@ -242,7 +242,7 @@ def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]
         return _counted(words, at, number)
     if word in wording.CARDINALS and (word not in ("one", "zero") or _counts(words, at)):
         return _counted(words, at, (str(wording.CARDINALS[word]),))
-    if _month(word) and token[0].isupper():
+    if (_month(word) and token[0].isupper()) or named_month(words, at):
         return ("date", f"{word} {after}", at + 2) if after.isdigit() else ("month", word, at + 1)
     if word in claiming.CLASSES and claiming.CLASSES[word] != "month":
         return claiming.CLASSES[word], word.removesuffix("s") if word.endswith("days") else word, at + 1
@@ -259,6 +259,17 @@ def _counts(words: list[str], at: int) -> bool:
     after = words[at + 1] if at + 1 < len(words) else ""
     counted = after.isalpha() and not empty(after) and not light(after)
     return words[at] == "one" and counted and words[at - 1] in ("only", "just", "need", "needs", "requires", "has")
+
+
+def named_month(words: list[str], at: int) -> bool:
+    """Whether a word is a month however it is written, by what stands beside it: "in may", "june 2027"."""
+    if not _month(words[at]):
+        return False
+    year = at + 1 < len(words) and words[at + 1].isdigit() and len(words[at + 1]) == _YEAR
+    return year or words[at - 1 if at else at] in ("in", "since", "until", "till", "by", "from", "mid", "early", "late")
+
+
+_YEAR = 4
 
 
 def _month(word: str) -> bool:

@@ -60,7 +60,7 @@ def _claim_once(
     for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, -one[1].accepted)):
         claims = context.claims(claim)
         if any(_contradict(claim, claims, *other) for other in said):
-            terms[at] = kind.abstain(as_of)
+            terms[at] = (kind.yields or kind.abstain)(as_of)
         else:
             said.append((claim, claims))
             claimed.append(claim)

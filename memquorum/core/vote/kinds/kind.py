@@ -193,6 +193,9 @@ class Kind:
     """Whether `judge`, which reads, also asks how each memory's worth ranks: else it is told of what is not read."""
     stands: bool = False
     """Whether `judge` asks where its one memory stands in the member's own order of what goes, and for nothing else."""
+    yields: Callable[[int], Terms] | None = None
+    """(as_of) → the terms of a member that is for another claim of the nomination, which its first memory contradicts;
+    None: those of one that cannot judge."""
     offered: Offered = Offered.NONE
     takes: int = 1
     """How many memories of one namespace a proposal may name; one at least."""

@@ -7,6 +7,7 @@ later one fills the other's slot or names it on purpose, whether the later one s
 said it again, and what its own agents' late episodes say. Its score is the challenger's share of that evidence; at
 least 0.9 where the agent or the source of the older text itself corrects it. Of two memories at most one can be the
 later, so no member is for both sides. A summary is not superseded: with the sentence that is wrong all others would go.
+Where it finds no contradiction, it says why: `ground`.
 
 A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
 overrule κ/(1+κ) of them (`supersede.kappa`, 1.2). Who is silent counts for the incumbent. So leaving ballots out can
@@ -54,6 +55,17 @@ _SAID, _LATER, _CUE, _OWN, _REPEATED, _LIKEWISE, _USED, _KEPT = (
     200_000, 200_000, 200_000, 200_000, 100_000, 100_000, 50_000, 300_000,
 )  # fmt: skip
 _COUNTED = 2
+# Why a member finds no contradiction, the fifth term; 0 where it finds one.
+_FOUND, _UNKNOWN, _EARLIER, _SUMMARY, _APART, _BOTH, _NONE, _FOR_ANOTHER = range(8)
+_REASONS = {
+    _UNKNOWN: "does not know both",
+    _EARLIER: "the one that is to go is the later one",
+    _SUMMARY: "the older one is a summary, of which one sentence may be wrong",
+    _APART: "the two are kept under different keys",
+    _BOTH: "another time of the day or week, of what may come more than once",
+    _NONE: "finds no contradiction",
+    _FOR_ANOTHER: "is for another claim that says otherwise than the newer",
+}
 
 
 def _judge(
@@ -78,17 +90,19 @@ def _terms(together: Together, context: MemberContext, kept: int) -> Terms | Non
 
 
 def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kept: int) -> Terms | None:
-    if newer.text is None or older.text is None or not later(newer, older):
+    if newer.text is None or older.text is None:
         return None
+    if not later(newer, older):
+        return _no(_EARLIER)
     if older.summary is not None:
-        return None  # one sentence of it is contradicted, and all the others would go with it
+        return _no(_SUMMARY)  # one sentence of it is contradicted, and all the others would go with it
     same_agent = newer.agent == older.agent
-    finding = between(context.claims(older), context.claims(newer), same_agent=same_agent)
-    if finding is not None and (finding.both or apart(newer, older)):
-        finding = None  # "Low water is at 03:12", "Low water is at 15:12"
+    found = between(context.claims(older), context.claims(newer), same_agent=same_agent)
+    # "Low water is at 03:12", "Low water is at 15:12"
+    finding = None if found is not None and (found.both or apart(newer, older)) else found
     refilled, named = refills(newer, older), names(newer, older)
     if finding is None and not refilled and not named and not _doubted(newer, older, context):
-        return None
+        return _no(_NONE if found is None else _APART if apart(newer, older) else _BOTH)
     # Who names its own memory knows what it meant. Of another's, which no rule finds to be contradicted and which fills
     # another slot, naming it is a claim alone, and so is what a model says: somebody else has to have said the same.
     vouched = finding is not None or refilled or same_agent
@@ -96,7 +110,11 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
     own = vouched and (same_agent or (newer.source is not None and newer.source == older.source))
     challenger = _SAID + _LATER * vouched + _CUE * cue + _OWN * own + _support(newer, older, context)
     incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
-    return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent)
+    return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent), _FOUND
+
+
+def _no(ground: int) -> Terms:
+    return 0, 0, 0, 0, ground
 
 
 def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> bool:
@@ -119,8 +137,8 @@ def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> i
     return _REPEATED * min(_COUNTED, mine.reinforced) + _LIKEWISE * min(_COUNTED, likewise)
 
 
-def _score(terms: Any, _: Policy | None) -> Any:
-    contradicts, corrects, challenger, incumbent = terms
+def _score(terms: Any, policy: Policy | None) -> Any:
+    contradicts, corrects, challenger, incumbent, _ = terms
     both = challenger + incumbent
     part = challenger * PPM // (both + (both == 0))
     raised = (corrects == PPM) & (part < _CORRECTED)
@@ -128,11 +146,17 @@ def _score(terms: Any, _: Policy | None) -> Any:
 
 
 def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    return outside(SUPERSEDE.terms, terms, flags=2)
+    *shares, ground = terms
+    wrong = outside(SUPERSEDE.terms[:-1], shares, flags=2)
+    if wrong is None and (not 0 <= ground <= _FOR_ANOTHER or (ground == _FOUND) is not (terms[0] == PPM)):
+        return f"ground {ground} does not go with contradicts {terms[0]}"
+    return wrong
 
 
 def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return within(terms, flags=2)
+    ground = terms[-1]
+    fits = (ground >= 0) & (ground <= _FOR_ANOTHER) & ((ground == _FOUND) == (terms[0] == PPM))
+    return bool(fits.all()) and within(terms[:-1], flags=2)
 
 
 def _void(found: MemoryState, _: int) -> str | None:
@@ -147,7 +171,7 @@ def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["contradicts"]:
-        return "does not know both, or finds no contradiction, or the other is the later one: both stay"
+        return f"{_REASONS[terms['ground']]}: both stay"
     told = f"evidence for the newer {share(terms['challenger'])}, for the older {share(terms['incumbent'])}"
     told += f"; who said the older corrects it, which counts {share(_CORRECTED)} at least" if terms["corrects"] else ""
     return f"{told}: score {share(score_ppm)} {'> 0.5: the newer takes its place' if yes else '≤ 0.5: both stay'}"
@@ -155,12 +179,13 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 SUPERSEDE = Kind(
     name="supersede",
-    terms=("contradicts", "corrects", "challenger", "incumbent"),
-    widths=(4, 4, 4, 4),
+    terms=("contradicts", "corrects", "challenger", "incumbent", "ground"),
+    widths=(4, 4, 4, 4, 4),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,
     fade=None,
-    abstain=lambda as_of: (0, 0, 0, 0),
+    abstain=lambda as_of: _no(_UNKNOWN),
+    yields=lambda as_of: _no(_FOR_ANOTHER),
     check=_check,
     sound=_sound,
     score=_score,

@@ -302,6 +302,76 @@ def test_no_text_contradicts_itself(text: str, _: str) -> None:
     assert between(read(text), read(text), same_agent=True) is None
 
 
+MOVED = [
+    ("The inspection is on Tuesday", "The inspection is on Friday"),
+    ("The inspection is on Tuesday at 10:00.", "The inspection is on Friday at 11:00."),
+    ("The dentist appointment is on Tuesday.", "The dentist appointment is on Thursday."),
+    ("The board meeting is at 10:00.", "The board meeting is at 14:30."),
+    ("The audit starts on Monday.", "The audit starts on Wednesday."),
+    ("The launch takes place on Monday.", "The launch takes place on Thursday."),
+    ("The viewing will be on Tuesday.", "The viewing will be on Friday."),
+    ("The surgery is scheduled for Tuesday.", "The surgery is scheduled for Friday."),
+    ("Ada's party is on Saturday.", "Ada's party is on Sunday."),
+    ("My interview is in the morning.", "My interview is in the afternoon."),
+    ("The lease ends in May 2027", "No, the lease ends in June 2027"),
+    ("The lease ends in May 2027.", "The lease ends in June 2027."),
+    ("the lease ends in may 2027", "no, the lease ends in june 2027"),
+    ("Our lease ends in May 2027.", "No, the lease ends in June 2027."),
+    ("The lease of the flat ends in May 2027.", "No, the lease ends in June 2027."),
+    ("The passport expires in 2027.", "The passport expires in 2029."),
+    ("The party is in June.", "The party is in July."),
+    ("The hearing is on 3 May.", "The hearing is on 5 May."),
+    ("The tank holds 300 litres.", "The tank holds 350 litres."),
+    (
+        "The van, a Ford Transit, is due for its service in May 2027.",
+        "No, the service of the Ford Transit is due in June 2027.",
+    ),
+]
+AGAIN = [
+    ("The night shift is on Tuesday.", "The night shift is on Friday."),
+    ("Shifts are on Tuesday.", "Shifts are on Friday."),
+    ("Inspections are on Tuesday.", "Inspections are on Friday."),
+    ("The inspections will be on Tuesday.", "The inspections will be on Friday."),
+    ("The class meets every Tuesday.", "The class meets every Friday."),
+    ("The board meeting is on Tuesdays.", "The board meeting is on Fridays."),
+    ("The board meeting is every Tuesday.", "The board meeting is every Friday."),
+    ("The ferry is at 9:10.", "The ferry is at 10:10."),
+    ("Low water is at 03:12.", "Low water is at 15:12."),
+    ("Yoga is on Tuesday.", "Yoga is on Friday."),
+    ("The garage is open on Tuesday.", "The garage is open on Friday."),
+    ("The cleaner is here on Tuesday.", "The cleaner is here on Friday."),
+    ("The inspection is on Tuesday.", "The inspection is also on Friday."),
+    ("The night shift is on Tuesday.", "The night shift is also on Friday."),
+    ("The inspection is on Tuesday.", "The inspection is on Tuesday and Friday."),
+    ("The inspection is on Tuesday.", "The next inspection is on Friday."),
+    ("The inspection of hall 3 is on Tuesday.", "The inspection of hall 4 is on Friday."),
+    ("There is an inspection on Tuesday.", "There is an inspection on Friday."),
+    ("Your order may arrive on Tuesday.", "Your order may arrive on Friday."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), MOVED)
+def test_another_time_of_one_certain_thing_takes_the_place_of_the_one_its_agent_said_before(
+    older: str, newer: str
+) -> None:
+    found = between(read(older), read(newer), same_agent=True)
+    assert found is not None and not found.both
+
+
+@pytest.mark.parametrize(("older", "newer"), AGAIN)
+def test_another_time_of_what_comes_again_stands_beside_it(older: str, newer: str) -> None:
+    found = between(read(older), read(newer), same_agent=True)
+    assert found is None or found.both
+
+
+def test_another_agents_other_time_stands_beside_it_without_a_word_that_corrects() -> None:
+    older = read("The inspection is on Tuesday.")
+    plain = between(older, read("The inspection is on Friday."), same_agent=False)
+    said = between(older, read("No, the inspection is on Friday."), same_agent=False)
+    assert plain is not None and plain.both
+    assert said is not None and not said.both
+
+
 def test_i_of_two_agents_are_two() -> None:
     older, newer = read("I prefer tea."), read("I now prefer coffee.")
     assert between(older, newer, same_agent=True) is not None

@@ -16,6 +16,7 @@ from memquorum.core.records import Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
+from memquorum.core.vote.kinds.kind import opinion_in_words
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.supersede import SUPERSEDE
 from memquorum.ports import Source
@@ -95,7 +96,10 @@ def test_a_summary_is_not_superseded_for_one_of_its_sentences() -> None:
     alone = MemberContext("plant")
     judged = [SUPERSEDE.judge([(corrects, one)], alone, NOW, Policy(), RULES)[0] for one in (SOURCES[2], summary())]
     assert judged[0] is not None, "of the note alone there is something to judge"
-    assert judged[1] is None
+    told = dict(zip(SUPERSEDE.terms, judged[1] or (), strict=True))
+    assert opinion_in_words(SUPERSEDE, told, (False, 0), Policy()) == (
+        "the older one is a summary, of which one sentence may be wrong: both stay"
+    )
 
 
 def test_a_summary_is_not_promoted() -> None:

@@ -60,7 +60,9 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
     if kind is EVICT:
         return draw(st.tuples(ppm, ppm))
     if kind.weighs_scores:
-        return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM]), ppm, ppm))
+        found = draw(st.booleans())
+        ground = st.just(0) if found else st.integers(1, 7)
+        return draw(st.tuples(st.just(PPM * found), st.sampled_from([0, PPM]), ppm, ppm, ground))
     if kind is CONSOLIDATE:
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm, ppm))
     if kind is MERGE:
@@ -218,10 +220,14 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (RESTORE, (PPM, PPM - 1, 0, 0, NOW), "decay 999999 does not follow"),
         (RESTORE, (PPM, PPM, PPM + 1, 0, NOW), "rank 1000001 lies outside"),
         (RESTORE, (PPM, PPM, 0, 0, NOW + 1), "the time that the vote speaks of"),
-        (SUPERSEDE, (1, PPM, 0, 0), "contradicts 1 is neither 0 nor 1000000"),
-        (OVERRULE, (PPM, 5, 0, 0), "corrects 5 is neither 0 nor 1000000"),
-        (SUPERSEDE, (PPM, PPM, PPM + 1, 0), "challenger 1000001 lies outside"),
-        (SUPERSEDE, (PPM, PPM, 0, -1), "incumbent -1 lies outside"),
+        (SUPERSEDE, (1, PPM, 0, 0, 0), "contradicts 1 is neither 0 nor 1000000"),
+        (OVERRULE, (PPM, 5, 0, 0, 0), "corrects 5 is neither 0 nor 1000000"),
+        (SUPERSEDE, (PPM, PPM, PPM + 1, 0, 0), "challenger 1000001 lies outside"),
+        (SUPERSEDE, (PPM, PPM, 0, -1, 0), "incumbent -1 lies outside"),
+        (SUPERSEDE, (PPM, PPM, 0, 0, 1), "ground 1 does not go with contradicts 1000000"),
+        (SUPERSEDE, (0, 0, 0, 0, 0), "ground 0 does not go with contradicts 0"),
+        (OVERRULE, (0, 0, 0, 0, 8), "ground 8 does not go with contradicts 0"),
+        (OVERRULE, (0, 0, 0, 0, -1), "ground -1 does not go with contradicts 0"),
         (EVICT, (PPM + 1, 0), "before 1000001 lies outside"),
         (EVICT, (0, -1), "beyond -1 lies outside"),
         (MERGE, (1, PPM), "same 1 is neither 0 nor 1000000"),

@@ -22,7 +22,7 @@ from memquorum.core.vote.doubting import agreed
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import KINDS, OVERRULE, PROMOTE, SUPERSEDE
-from memquorum.core.vote.kinds.kind import Kind, Opinion, Together
+from memquorum.core.vote.kinds.kind import Kind, Opinion, Together, opinion_in_words
 from memquorum.core.vote.tally import needed_ppm, tally
 from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -147,6 +147,49 @@ def test_a_policy_names_a_model_by_its_digest() -> None:
         from_json({"supersede": {"model": "deberta"}})
 
 
+TUESDAY, FRIDAY = said("a", "The inspection is on Tuesday.", 1), said("b", "The inspection is on Friday.", 2)
+
+
+def told(newer: MemoryFacts | None, older: MemoryFacts) -> str:
+    """A member's opinion in words; None: it does not know the newer one."""
+    asked = proposal("b" if newer is None else newer.memory_id, older.memory_id)
+    (found,) = opinions(SUPERSEDE, [(asked, None if newer is None else (newer, older))])
+    terms = dict(zip(SUPERSEDE.terms, found.terms, strict=True))
+    return opinion_in_words(SUPERSEDE, terms, (bool(found.yes), found.score_ppm), POLICY)
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "reason"),
+    [
+        (None, TUESDAY, "does not know both"),
+        (replace(FRIDAY, text=None), TUESDAY, "does not know both"),
+        (TUESDAY, FRIDAY, "the one that is to go is the later one"),
+        (replace(FRIDAY, slot="k"), replace(TUESDAY, slot="l"), "the two are kept under different keys"),
+        (replace(FRIDAY, agent="other"), TUESDAY, "another time of the day or week, of what may come more than once"),
+        (replace(FRIDAY, text="The stove is new."), TUESDAY, "finds no contradiction"),
+    ],
+)
+def test_a_member_that_finds_no_contradiction_says_the_one_reason(
+    newer: MemoryFacts | None, older: MemoryFacts, reason: str
+) -> None:
+    assert told(newer, older) == f"{reason}: both stay"
+
+
+def test_a_member_that_is_for_another_claim_says_so() -> None:
+    third = said("c", "The inspection is on Monday.", 3)
+    asked = [(proposal("b", "a"), (FRIDAY, TUESDAY)), (proposal("c", "a"), (third, TUESDAY))]
+    first, second = opinions(SUPERSEDE, asked)
+    assert (first.yes, second.yes) == (False, True), "at most one of the two is true"
+    terms = dict(zip(SUPERSEDE.terms, first.terms, strict=True))
+    words = opinion_in_words(SUPERSEDE, terms, (False, 0), POLICY)
+    assert words == "is for another claim that says otherwise than the newer: both stay"
+
+
+def test_the_later_day_of_one_inspection_takes_the_place_of_the_earlier_one_by_the_same_agent() -> None:
+    assert (judge(FRIDAY, TUESDAY).yes, judge(FRIDAY, TUESDAY).score_ppm) == (True, 750_000)
+    assert not judge(replace(FRIDAY, agent="other"), TUESDAY).yes
+
+
 def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
     found = judge(CHANGED, CODE)
     assert found.yes and found.score_ppm >= 900_000
@@ -196,7 +239,7 @@ def ballots(kind: Kind, scores: list[int | None]) -> list[Ballot]:
     found = []
     for member, score in enumerate(scores):
         if score is not None:
-            terms = (PPM, 0, score * 10_000, PPM - score * 10_000) if score else (0, 0, 0, 0)
+            terms = (PPM, 0, score * 10_000, PPM - score * 10_000, 0) if score else (0, 0, 0, 0, 1)
             found.append(votes.ballot(member, votes.following(kind, terms, POLICY)))
     return found
 
