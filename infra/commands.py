@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
 
 import psycopg
 
@@ -52,30 +51,36 @@ WHERE = {
 def main() -> None:
     """Runs the command that the process was given and exits with its status."""
     terminal.guard()
+    sys.exit(terminal.heard(_run))
+
+
+def _run() -> int:
     parsed = parser(*sys.argv[1:2]).parse_args()
     command: OperatorCommand = parsed.command
     try:
         if command.apart:
-            sys.exit(command(Settings(), parsed))
+            return command(Settings(), parsed)
         given = settings.load(run_dir=parsed.run_dir)
         logs.configure(command.process(parsed), given.log_level, given.log_format)
-        sys.exit(command(_as_itself(given, parsed), parsed))
+        return command(_as_itself(given, parsed), parsed)
+    except BrokenPipeError:  # an OSError, and no failure: `heard` sees to it
+        raise
     except command.failing as error:
         said = f"memquorum: {command.failed}: {error}"
         mend = "; `python -m infra status` tells what runs" if isinstance(error, OUT_OF_REACH) else ""
-        _end(said + mend, error)
+        return _ended(said + mend, error)
     except _PLAIN as error:
-        _end(f"memquorum: {error}", error)
+        return _ended(f"memquorum: {error}", error)
     except KeyboardInterrupt:
-        sys.exit(commands.INTERRUPTED)
+        return commands.INTERRUPTED
 
 
-def _end(told: str, error: Exception) -> NoReturn:
-    """Says what went wrong, and ends with the status for it."""
+def _ended(told: str, error: Exception) -> int:
+    """Says what went wrong, and gives the status for it."""
     print(told, file=sys.stderr)
     if isinstance(error, OUT_OF_REACH):
-        sys.exit(commands.UNREACHABLE)
-    sys.exit(commands.USAGE if isinstance(error, _WRONG) else commands.FAILED)
+        return commands.UNREACHABLE
+    return commands.USAGE if isinstance(error, _WRONG) else commands.FAILED
 
 
 def _as_itself(given: Settings, parsed: argparse.Namespace) -> Settings:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Sequence
 
 from memquorum import __version__, commands, terminal
 from memquorum.client import Held, Invalid, MemquorumError, NotConfigured, NotFound, Unreachable, operating
 from memquorum.client.command import ClientCommand
-from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, OK, UNREACHABLE, USAGE
+from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, UNREACHABLE, USAGE
 
 _CLIENT = "memquorum.client."
 # Command → the module that declares it.
@@ -47,6 +46,10 @@ _STATUSES: dict[type[MemquorumError], int] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns the exit status."""
     terminal.guard()
+    return terminal.heard(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     parsed, parsed_rest = parser(*given[:1]).parse_known_args(given)
     if parsed_rest and not parsed.command.passes_on:
@@ -56,13 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     try:
         status: int = parsed.command(parsed)
-        sys.stdout.flush()
     except MemquorumError as error:
         print(f"memquorum: {error}", file=sys.stderr)
         return next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), FAILED)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
     except KeyboardInterrupt:
         return INTERRUPTED
     return status

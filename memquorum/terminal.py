@@ -4,13 +4,17 @@ Every command calls `guard` before it says anything. From then on standard outpu
 terminals, write out what a terminal would obey (`core.text.escaping`), whoever prints: a renderer, argparse, the log,
 the interpreter's own traceback. Into a pipe or a file everything goes as it is. Colours and live lines are drawn by
 `console` alone, the one way around the guard, which escapes every piece of text before it is drawn.
+
+Every program runs its command by `heard`: who reads its output through a pipe may have seen enough, as `head` has.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -53,6 +57,37 @@ def guard() -> None:
             os.environ["PYTHON_COLORS"] = "0"
 
 
+def heard(run: Callable[[], int]) -> int:
+    """Runs a command to its end, and gives its exit status; 0 where whoever read its output has seen enough, as `head`
+    has, and closed the pipe. What else is said then goes nowhere."""
+    try:
+        try:
+            status = run()
+        except SystemExit:  # of argparse, which has printed its help
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
+    except BrokenPipeError:
+        unread = [stream for stream in (sys.stdout, sys.stderr) if _unread(stream)]
+        if not unread:
+            raise
+        for stream in unread:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+        return 0
+    return status
+
+
+def _unread(stream: IO[str]) -> bool:
+    """Whether a stream is a pipe that nobody reads from any more."""
+    with suppress(OSError, ValueError):  # no file at all
+        asked = select.poll()
+        asked.register(stream.fileno(), 0)
+        return any(events & select.POLLERR for _, events in asked.poll(0))
+    return False
+
+
 def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
     """A console that escapes what it draws on a terminal, and takes no text for markup, emoji codes or a link."""
     return _Console(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
@@ -73,6 +108,10 @@ class _Console(Console):
     @file.setter
     def file(self, new_file: IO[str]) -> None:
         Console.file.fset(self, new_file)  # type: ignore[attr-defined]
+
+    def on_broken_pipe(self) -> None:
+        """Leaves a pipe that nobody reads to whoever runs the command: `heard`."""
+        raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
 
     def print(self, *objects: Any, **more: Any) -> None:
         """Prints. A table into a pipe or a file is not cut to a width: another program reads it."""

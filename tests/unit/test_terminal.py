@@ -195,3 +195,49 @@ def test_every_command_begins_with_the_guard(path: str) -> None:
     (main,) = [n for n in ast.parse((ROOT / path).read_text()).body if getattr(n, "name", "") == "main"]
     assert isinstance(main, ast.FunctionDef)
     assert ast.unparse(main.body[1]) == "terminal.guard()"
+
+
+def _into_nothing(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python with a standard output that nobody reads any more, as behind `| head`."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        return subprocess.run(
+            [sys.executable, *arguments], stdout=writes, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
+        )
+    finally:
+        os.close(writes)
+
+
+_HEARD = "import sys; from memquorum import terminal\ndef told():\n    {}\n    return 3\nsys.exit(terminal.heard(told))"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-m", "memquorum", "--help"),
+        ("-m", "memquorum", "decisions", "--help"),
+        ("-m", "infra", "--help"),
+        ("-m", "infra", "whatif", "--help"),
+        ("-c", _HEARD.format("print('a' * 100_000)")),
+        ("-c", _HEARD.format("print('a', flush=True)")),
+        ("-c", _HEARD.format("print('a')")),
+        ("-c", _HEARD.format("terminal.console().print('a' * 100_000)")),
+    ],
+)
+def test_who_has_seen_enough_of_an_output_ends_it_in_peace(arguments: tuple[str, ...]) -> None:
+    done = _into_nothing(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_another_broken_pipe_than_that_of_the_output_is_not_taken_for_it() -> None:
+    def fails() -> int:
+        raise BrokenPipeError("a server went away")
+
+    with pytest.raises(BrokenPipeError, match="a server"):
+        terminal.heard(fails)
+
+
+@pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/commands.py"])
+def test_every_program_runs_its_command_by_heard(path: str) -> None:
+    assert "terminal.heard(" in (ROOT / path).read_text(encoding="utf-8")
