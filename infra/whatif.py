@@ -25,7 +25,7 @@ from memquorum.core.text.plurals import many
 from memquorum.core.whatif import chart, report
 from memquorum.core.whatif.choosing import RANDOM, READS_LEAST, Lately, Suggestion
 from memquorum.core.whatif.events import Course
-from memquorum.core.whatif.leads import Lead
+from memquorum.core.whatif.leads import WINDOWS_LEAST, Lead
 from memquorum.core.whatif.replaying import DAY_MS, Trial
 from memquorum.core.whatif.report import CannotTry, Report
 from memquorum.ports import Encoder, Vault
@@ -163,13 +163,17 @@ def _because(one: Suggestion) -> str:
     if one.over_standing is not None:
         over.append(f"{_ahead(one.over_standing)} than {one.standing}, which it would have anyway")
     served = f"served most reads, {' and '.join(over)}"
+    if not one.over_chance.told:
+        windows = f"{many(one.over_chance.windows, 'window')} of the history, and {WINDOWS_LEAST} are the least"
+        return f"no policy is suggested, as the reads lie in {windows} that tell anything: {one.best} {served}"
     if one.policy is None:
         return f"no policy is suggested, as the reads do not suffice to tell: {one.best} {served}"
     return f"{one.policy} is suggested{', as it would have anyway' if one.policy == one.standing else ''}: it {served}"
 
 
 def _ahead(of: Lead) -> str:
-    return f"{of.more:,.1f} ({of.low:,.1f} to {of.high:,.1f}) more"
+    bounds = f" ({of.low:,.1f} to {of.high:,.1f})" if of.told else ""
+    return f"{of.more:,.1f}{bounds} more"
 
 
 def _lately(of: Lately, best: str) -> str:

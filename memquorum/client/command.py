@@ -23,10 +23,12 @@ def _name(text: str) -> str:
     return text
 
 
+_KAFKA = option("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)")
+NAMESPACE = option("-n", "--namespace", type=_name, help="namespace (MEMQUORUM_NAMESPACE; default: default)")
 _COMMON = (
-    option("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)"),
+    _KAFKA,
     option("--url", help="retrieval service (MEMQUORUM_URL; its key: MEMQUORUM_API_KEY)"),
-    option("-n", "--namespace", type=_name, help="namespace (MEMQUORUM_NAMESPACE; default: default)"),
+    NAMESPACE,
     option("-a", "--agent", type=_name, help="who speaks (MEMQUORUM_AGENT; default: cli)"),
     option("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE"),
     JSON,
@@ -37,7 +39,8 @@ GENESIS = option("--genesis", type=Path, help="the cluster's genesis file (defau
 @dataclass(frozen=True, kw_only=True)
 class ClientCommand(Command):
     """A command of the client's. `passes_on`: options that it does not know go to the operator's command of its name.
-    `operators`: it is that command alone, and its help shows that one's options."""
+    `operators`: it is that command alone, and its help shows that one's options; of those that all take it has what
+    such a command can use: it speaks to no retrieval service, as no agent, and signs nothing."""
 
     passes_on: bool = False
     operators: bool = False
@@ -50,7 +53,7 @@ def command(
     return lambda do: ClientCommand(
         name=name,
         example=example,
-        options=(*_COMMON, *options),
+        options=(*((_KAFKA, JSON) if operators else _COMMON), *options),
         do=do,
         passes_on=passes_on or operators,
         operators=operators,

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 from memquorum.client import settings
-from memquorum.client.command import command
+from memquorum.client.command import NAMESPACE, command
 from memquorum.client.errors import NotConfigured
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+_ALL = NAMESPACE.but(help="this one alone (default: all)")
 
 
 @command("dlq list", example="memquorum dlq list --reason failed", operators=True)
@@ -27,13 +28,13 @@ def _replay(parsed: argparse.Namespace) -> int:
     return _letters(parsed)
 
 
-@command("rebuild", example="memquorum rebuild -n greenhouse", operators=True)
+@command("rebuild", _ALL, example="memquorum rebuild -n greenhouse", operators=True)
 def _rebuild(parsed: argparse.Namespace) -> int:
     """Rebuilds the store from topics and vault in an empty database, and compares the two."""
     return _of_a_namespace(parsed, "a rebuild needs the vault and the server's packages")
 
 
-@command("whatif", example="memquorum whatif --policy hybrid --budget 50000 --against lru,random", operators=True)
+@command("whatif", _ALL, example="memquorum whatif --policy hybrid --budget 50000 --against lru,random", operators=True)
 def _whatif(parsed: argparse.Namespace) -> int:
     """Tries another policy and budget on what really came and was read here, and changes nothing."""
     return _of_a_namespace(parsed, "a replay needs the topics, the vault and the server's packages")

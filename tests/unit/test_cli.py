@@ -580,6 +580,17 @@ def test_what_is_passed_on_helps_with_the_options_that_it_has(
     assert "python -m infra" not in said
 
 
+@pytest.mark.parametrize("command", ["whatif", "rebuild", "dlq list", "dlq replay"])
+def test_what_is_the_operators_has_no_option_that_does_nothing_there(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([*command.split(), "--help"])
+    said = capsys.readouterr().out
+    assert "--kafka" in said and "--json" in said
+    assert [one for one in ("--sign", "--url", "--agent", "MEMQUORUM_NAMESPACE") if one in said] == []
+
+
 def test_what_is_about_a_namespace_is_passed_on_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[list[str]] = []
 

@@ -20,11 +20,17 @@ _EITHER_SIDE = 0.025
 
 class Lead(Struct, frozen=True):
     """So many reads more were served, between `low` and `high` with a confidence of 95 %; less than nothing where it
-    were fewer."""
+    were fewer. `windows`: in how many of them something was read."""
 
     more: float
     low: float
     high: float
+    windows: int
+
+    @property
+    def told(self) -> bool:
+        """Whether there are windows enough for the bounds to say anything."""
+        return self.windows >= WINDOWS_LEAST
 
     @property
     def certain(self) -> bool:
@@ -37,9 +43,9 @@ def lead(differences: Sequence[float], reads: int, choices: int = 1) -> Lead:
     `choices`: among how many the better one was chosen."""
     more, count = float(sum(differences)), len(differences)
     if count < WINDOWS_LEAST:
-        return Lead(more, -float(reads), float(reads))
+        return Lead(more, -float(reads), float(reads), count)
     around = _student(_EITHER_SIDE / choices, count - 1) * stdev(differences) * math.sqrt(count)
-    return Lead(more, max(-float(reads), more - around), min(float(reads), more + around))
+    return Lead(more, max(-float(reads), more - around), min(float(reads), more + around), count)
 
 
 def _student(beyond: float, freedom: int) -> float:

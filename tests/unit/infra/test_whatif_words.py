@@ -51,9 +51,19 @@ def test_of_reads_that_do_not_suffice_no_order_is_printed() -> None:
     assert "worth 59" in hits and "chance 59.0" in hits
 
 
+def test_of_reads_in_too_few_windows_no_bounds_are_told_but_that_there_are_too_few() -> None:
+    few = course(came("a", BEGAN), *(read("a", BEGAN + n) for n in range(1, 30)), came("b", BEGAN + 1_000_000))
+    told, *_ = suggested(compare([few], ["lru"], 100, TRIAL, suggesting=True))
+    assert told.startswith(
+        "farm: no policy is suggested, as the reads lie in 1 window of the history, and 6 are the least that tell "
+        "anything: worth served most reads, 0.0 more than chance"
+    )
+    assert " to " not in told.partition("served")[2]
+
+
 def test_what_serves_better_where_a_history_ends_is_told_beside_what_is_suggested() -> None:
     found = compare([of_use()], ["lru"], 100, TRIAL, suggesting=True)
-    late = Lately("hybrid", 20, 25, Lead(8.0, 3.0, 13.0), more_came=True, more_read=False)
+    late = Lately("hybrid", 20, 25, Lead(8.0, 3.0, 13.0, 9), more_came=True, more_read=False)
     (one,) = found.suggestions
     told = [*suggested(replace(found, suggestions=(replace(one, lately=late),)))]
     assert told[3] == (
