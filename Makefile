@@ -18,9 +18,8 @@ TREES_READY := $(TREES)/.ready
 # LangGraph and the tests of its stores, for `make langgraph` alone: some 200 MB.
 LANGGRAPH       := .tools/langgraph
 LANGGRAPH_READY := $(LANGGRAPH)/.ready
-# The SDKs of Anthropic and of OpenAI's agents, and LlamaIndex, for `make adapters` alone: some 300 MB.
-ADAPTERS       := .tools/adapters
-ADAPTERS_READY := $(ADAPTERS)/.ready
+# Frameworks, for `make adapters` alone, in environments that keep their pins apart: some 800 MB.
+ADAPTERS_READY := $(patsubst %,.tools/%/.ready,adapters adk)
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
@@ -175,14 +174,15 @@ $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
 	@touch $@
 
-adapters: setup  ## Anthropic's memory tool, OpenAI's sessions and LlamaIndex's block, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=anthropic, openai-agents or llama-index-core, ONLY=NAME
-	@$(MAKE) --no-print-directory $(ADAPTERS_READY) || { echo "adapters: NOT RUN, its packages are not installed" >&2; exit 0; }; \
-	$(BIN)/python -m tests.adapters $(if $(LOOP),--loop) $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)")
+adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block and Google's ADK, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME, CHECKOUT=FOLDER of ADK's repository, whose package holds no tests
+	@$(MAKE) --no-print-directory --keep-going $(ADAPTERS_READY) || echo "adapters: not all packages are installed" >&2; \
+	$(BIN)/python -m tests.adapters $(if $(LOOP),--loop) $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)") $(if $(CHECKOUT),--checkout "$(CHECKOUT)")
 
-$(ADAPTERS_READY): $(READY) requirements-adapters.lock
-	@echo "adapters: the packages of requirements-adapters.lock"
-	@test -x $(ADAPTERS)/bin/python || $(PYTHON) -m venv --without-pip $(ADAPTERS)
-	@$(UV) pip sync --quiet --python $(ADAPTERS)/bin/python --require-hashes requirements-adapters.lock
+$(ADAPTERS_READY): .tools/%/.ready: requirements-%.lock $(READY)
+	@echo "adapters: the packages of $<"
+	@rm -f $@
+	@test -x .tools/$*/bin/python || $(PYTHON) -m venv --without-pip .tools/$*
+	@$(UV) pip sync --quiet --python .tools/$*/bin/python --require-hashes $<
 	@touch $@
 
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
@@ -215,7 +215,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -227,6 +227,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --no-header --quiet --output-file requirements-langgraph.lock requirements-langgraph.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-adapters.lock requirements-adapters.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-adk.lock requirements-adk.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

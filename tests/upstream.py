@@ -82,11 +82,12 @@ class Environment:
             shutil.copy(file, folder / "tests" / name)
         return True
 
-    def looped(self, loop: Path, folder: Path, run_dir: Path) -> int:
-        """Pytest's exit status for an agent's loop of ours, laid into a folder with what loops share."""
+    def looped(self, loop: Path, folder: Path, run_dir: Path, **more: str) -> int:
+        """Pytest's exit status for an agent's loop of ours, laid into a folder with what loops share. `more`: variables
+        that it has."""
         shutil.copy(ROOT / "tests" / "support" / "loops.py", folder / "conftest.py")
         shutil.copy(loop, folder / "test_loop.py")
-        return self.ran(folder, run_dir, ["-s", "test_loop.py"])
+        return self.ran(folder, run_dir, ["-s", "test_loop.py"], **more)
 
     def ran(self, folder: Path, run_dir: Path | None, what: Sequence[str], only: str | None = None, **more: str) -> int:
         """Pytest's exit status in that environment, for `what` of a folder. `more`: variables that it has."""

@@ -27,6 +27,9 @@ def start(place: Place) -> tuple[Tracing, Close]:
         return Tracing(), lambda: None
     try:
         from memquorum.telemetry import recording
+
+        # A program may have OpenTelemetry's SDK for itself, and not what writes its spans.
+        recording.need_encoder()
     except ImportError:  # the package's extra `telemetry` is not installed
         return Tracing(), lambda: None
     if place.otlp_endpoint:

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from memquorum.client import items
 from memquorum.client.entries import Entries
+from memquorum.client.talk import asked, pieces
 from memquorum.core import names
-from memquorum.core.intake import CONTENT_BYTES_MAX
 
-_CHARACTERS = CONTENT_BYTES_MAX // 4
 _CHARACTERS_A_TOKEN = 4
 _QUERY_MESSAGES = 5
 
@@ -27,16 +26,13 @@ def episodes(said: Sequence[Said], session: str | None, about: Mapping[str, Any]
     label = items.path_of([session]) if session else None
     told = {"session": label} if label is not None and names.name_fault(label) is None else {}
     for role, text in said:
-        clean = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-        for begin in range(0, len(clean), _CHARACTERS):
-            if (part := clean[begin : begin + _CHARACTERS]).strip():
-                yield told | {"role": role} | dict(about) | {"content": part}
+        for piece in pieces(text):
+            yield told | {"role": role} | dict(about) | {"content": piece}
 
 
 def query_of(said: Sequence[Said]) -> str:
     """What is asked of the memory: the last messages."""
-    texts = [one.text.strip() for one in said[-_QUERY_MESSAGES:] if one.text.strip()]
-    return "\n".join(texts).replace("\0", " ").encode("utf-8", "replace").decode()[-_CHARACTERS:]
+    return asked("\n".join(one.text.strip() for one in said[-_QUERY_MESSAGES:] if one.text.strip()))
 
 
 def shortened(told: str, tokens: int) -> str | None:

@@ -188,6 +188,11 @@ def _is(file: Path, descriptor: int) -> bool:
         return False
 
 
+def need_encoder() -> None:
+    """Does nothing where spans can be written. Raises ImportError where what encodes them is not installed."""
+    import opentelemetry.exporter.otlp.json.common  # noqa: F401
+
+
 def _encoded(spans: Sequence[ReadableSpan]) -> dict[str, Any]:
     from opentelemetry.exporter.otlp.json.common.trace_encoder import encode_spans
 

@@ -1,66 +1,102 @@
-"""`python -m tests.adapters`: Anthropic's memory tool, the sessions of OpenAI's agents and LlamaIndex's block of
-memory, by the tests of their own, where these are to be had, and by an agent's loop of ours each, against one
-installation.
+"""`python -m tests.adapters`: frameworks against one installation, each by the tests of its own, where these are to be
+had, and by an agent's loop of ours.
 
-The SDKs' tests come out of the source packages that the lock file names, with their file system and their SQLite
-replaced by ours (`NAME_standin.py`). `NAME_excluded.toml` names those that are left out, each with its reason. All that
-imports an SDK runs in the environment of `make adapters`. Exit 0 where all holds.
+Its tests come out of the source package that the lock file names, with what stands behind them (a file system, SQLite,
+a dictionary) replaced by ours (`NAME_standin.py`). `NAME_excluded.toml` names those that are left out, each with its
+reason. The source package of Google's ADK has none: `--checkout` says where a checkout of its repository is. All that
+imports a framework runs in an environment of `make adapters`. Exit 0 where all holds.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests import scratch
 from tests.upstream import Environment, installation
 
 HERE = Path(__file__).parent
-ADAPTERS = Environment("adapters")
-TAKEN = {
-    "anthropic": ("lib/tools/memory_tools/test_filesystem.py",),
-    "openai-agents": ("memory/test_session.py", "memory/test_session_limit.py", "test_responses.py"),
-    "llama-index-core": (),  # its source holds none
-}
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A package. `short`: how the names of our files on it begin. `tests`: those of its own, as they are named below
+    the `tests` of its source package, or of its repository. `quiet`: what keeps it from telling others that it runs."""
+
+    short: str
+    environment: str = "adapters"
+    tests: tuple[str, ...] = ()
+    repository: bool = False
+    quiet: tuple[str, ...] = ()
+
+
+OPENAI = ("memory/test_session.py", "memory/test_session_limit.py", "test_responses.py")
+FRAMEWORKS = {
+    "anthropic": Framework("anthropic", tests=("lib/tools/memory_tools/test_filesystem.py",)),
+    "openai-agents": Framework("openai", tests=OPENAI),
+    "llama-index-core": Framework("llama"),
+    "google-adk": Framework(
+        "adk", "adk", tests=("unittests/memory/test_in_memory_memory_service.py",), repository=True
+    ),
+}  # fmt: skip
 
 
 def main() -> int:
     """Runs them."""
     parser = argparse.ArgumentParser(prog="python -m tests.adapters")
     parser.add_argument("--only", help="those tests alone whose names have this, as pytest's -k")
-    parser.add_argument("--of", choices=TAKEN, action="append", help="of one SDK alone; repeatable")
+    parser.add_argument("--of", choices=FRAMEWORKS, action="append", help="of one package alone; repeatable")
     parser.add_argument("--loop", action="store_true", help="the agents' loops alone")
+    parser.add_argument("--checkout", type=Path, metavar="FOLDER", help="where the repository of Google's ADK is")
     parsed = parser.parse_args()
-    if not ADAPTERS.ready:
-        print("adapters: NOT RUN, its packages are not there (`make adapters` installs them)")
-        return 0
     began, status = time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="adapters-", dir=scratch.root()) as name:
         folder = Path(name)
         with installation(folder / "line", clock="driven") as run_dir:
-            for package in parsed.of or TAKEN:
-                status |= _of(package, folder / package, run_dir, parsed.only, loop=parsed.loop)
+            for package in parsed.of or FRAMEWORKS:
+                status |= _of(package, folder / package, run_dir, parsed)
     print(f"adapters: took {time.monotonic() - began:.0f} s")
     return status
 
 
-def _of(package: str, folder: Path, run_dir: Path, only: str | None, *, loop: bool) -> int:
-    begin = package.split("-", maxsplit=1)[0]
-    ours = {"conftest.py": HERE / f"{begin}_standin.py", "excluded.toml": HERE / f"{begin}_excluded.toml"}
-    status = 0
-    if loop or not TAKEN[package]:
-        pass
-    elif ADAPTERS.unpacked(package, TAKEN[package], folder, ours):
-        status = ADAPTERS.ran(folder, run_dir, ["tests"], only)
-    else:
-        print(f"adapters: NOT RUN, the tests of {package} cannot be had here")
-    if not only:
-        folder.mkdir(exist_ok=True)
-        status |= ADAPTERS.looped(HERE / f"{begin}_loop.py", folder, run_dir)
+def _of(package: str, folder: Path, run_dir: Path, asked: argparse.Namespace) -> int:
+    framework = FRAMEWORKS[package]
+    environment, began = Environment(framework.environment), time.monotonic()
+    if not environment.ready:
+        print(f"adapters: NOT RUN, the packages of {package} are not there (`make adapters` installs them)")
+        return 0
+    folder.mkdir()
+    quiet, status = dict.fromkeys(framework.quiet, "true"), 0
+    if framework.tests and not asked.loop:
+        if _laid(package, framework, environment, folder, asked.checkout):
+            status = environment.ran(folder, run_dir, ["tests"], asked.only, **quiet)
+        else:
+            print(f"adapters: NOT RUN, the tests of {package} cannot be had here")
+    if not asked.only:
+        status |= environment.looped(HERE / f"{framework.short}_loop.py", folder, run_dir, **quiet)
+    print(f"adapters: {package} took {time.monotonic() - began:.0f} s")
     return status
+
+
+def _laid(package: str, framework: Framework, environment: Environment, folder: Path, checkout: Path | None) -> bool:
+    """Whether its tests lie in a folder now, with ours beside them."""
+    ours = {
+        "conftest.py": HERE / f"{framework.short}_standin.py",
+        "excluded.toml": HERE / f"{framework.short}_excluded.toml",
+    }
+    if not framework.repository:
+        return environment.unpacked(package, framework.tests, folder, ours)
+    if checkout is None:
+        return False
+    (folder / "tests").mkdir()
+    for name, file in {Path(one).name: checkout / "tests" / one for one in framework.tests}.items() | ours.items():
+        shutil.copy(file, folder / "tests" / name)
+    return True
 
 
 if __name__ == "__main__":

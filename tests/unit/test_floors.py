@@ -53,7 +53,7 @@ FLOORS: Floors = (
         *(f"workers.{process}" for process in ("audit", "consolidator", "intake", "rehearsal", "replica")),
         of="",
     ),
-    _each("mcp", "langgraph", "anthropic", "openai_agents", "llama_index", "mem0", of="memquorum.")
+    _each("mcp", "langgraph", "anthropic", "openai_agents", "llama_index", "adk", "mem0", of="memquorum.")
     | _each("workers.rebuild", "workers.upkeep", of=""),
     # It offers the client's methods as tools.
     _each("workers.retrieval", of=""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -70,11 +71,24 @@ def test_the_sdks_are_tested_beside_the_client_of_the_server_and_in_the_ranges_o
     locked = _pins((ROOT / "requirements-adapters.lock").read_text())
     asked = _pins((ROOT / "requirements-adapters.in").read_text())
     assert asked.items() <= locked.items()
-    theirs = {"anthropic", "openai-agents", "llama-index-core", "hatchling", "hatch-fancy-pypi-readme", "pip"}
+    theirs = {"anthropic", "openai-agents", "llama-index-core"}
+    theirs |= {"hatchling", "hatch-fancy-pypi-readme", "pip"}
     assert {name: version for name, version in asked.items() if name not in theirs}.items() <= ASKED.items()
     assert {canonicalize_name(one.name) for one in _wanted()} <= asked.keys()
     for extra in ("anthropic", "openai-agents", "llama-index"):
         assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted(extra))
+
+
+@pytest.mark.parametrize(("framework", "theirs"), [("adk", {"google-adk", "opentelemetry-api"})])
+def test_a_framework_that_keeps_to_other_versions_is_tested_beside_the_client_in_its_ranges(
+    framework: str, theirs: set[str]
+) -> None:
+    locked = _pins((ROOT / f"requirements-{framework}.lock").read_text())
+    asked = _pins((ROOT / f"requirements-{framework}.in").read_text())
+    assert asked.items() <= locked.items()
+    assert {name: version for name, version in asked.items() if name not in theirs}.items() <= ASKED.items()
+    for one in _wanted() + (_wanted("adk") if framework == "adk" else []):
+        assert one.specifier.contains(asked[canonicalize_name(one.name)]), str(one)
 
 
 def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
@@ -84,6 +98,7 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         "requirements-peers.lock",
         "requirements-langgraph.lock",
         "requirements-adapters.lock",
+        "requirements-adk.lock",
         "requirements-charts.lock",
         "requirements-trees.lock",
         "infra/bootstrap.lock",

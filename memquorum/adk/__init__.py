@@ -1,0 +1,35 @@
+"""The memory as a memory service of Google's ADK: `pip install 'memquorum[adk]'`.
+
+    from google.adk.runners import Runner
+    from memquorum.adk import MemquorumMemoryService
+    from memquorum.client import Memory
+
+    with Memory(namespace="greenhouse", agent="host") as memory:
+        runner = Runner(..., memory_service=MemquorumMemoryService(memory))
+
+docs/adk.md has what is kept how, what is forgotten when, and the limits. Inside: `service` has the class, `keeping`
+publishes, finds and takes back, and `telling` says how an event lies in memories.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memquorum.adk.service import MemquorumMemoryService
+
+__all__ = ["MemquorumMemoryService"]
+
+
+def __getattr__(name: str) -> Any:
+    """The service, which needs Google's ADK, when it is asked for. Raises ImportError and says what to install."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from memquorum.adk import service
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "google":
+            raise
+        told = "the service needs google-adk 2.13 or newer: pip install 'memquorum[adk]'"
+        raise ImportError(told) from error
+    return getattr(service, name)

@@ -1,0 +1,81 @@
+"""What a service keeps of conversations, finds and takes back, over the entries of a namespace."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from memquorum.adk import telling
+from memquorum.adk.telling import Told, Whose
+from memquorum.client import Invalid, NotFound
+from memquorum.client.entries import Entries, taken_back
+from memquorum.client.talk import asked
+from memquorum.client.values import Only
+from memquorum.core.api.answers import Answering, Erasure
+
+_KNOWN_MOST = 100_000
+SCOPES = ("app", "user", "namespace")
+
+
+class Keeping:
+    """The memories of one service's apps and users."""
+
+    def __init__(
+        self, entries: Entries, scope: str, saying: Mapping[str, Any] | None = None, only: Only | None = None
+    ) -> None:
+        """`scope`: out of which memories a search is answered. `saying`: what each episode says beside what was said;
+        `only`: which memories are asked at all. Raises Invalid."""
+        if scope not in SCOPES:
+            raise Invalid("out_of_range", "scope", f"must be one of {', '.join(SCOPES)}, not {scope!r:.80}")
+        self._entries, self._scope = entries, scope
+        self._saying, self._only = dict(saying or {}), dict(only or {})
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    async def hear(self, of: Whose, session_id: str | None, told: Iterable[Told]) -> None:
+        """Publishes what was said, in order, but for what this service has published before: a session is handed over
+        anew after each turn. Raises Invalid, and then publishes none."""
+        said = [one for each in told for one in telling.episodes(of, session_id, each, self._saying)]
+        new = {one["event_id"]: one for one in reversed(said) if one["event_id"] not in self._known}
+        await self._entries.write(list(reversed(new.values())))
+        self._known |= dict.fromkeys(new)
+        while len(self._known) > _KNOWN_MOST:
+            self._known.popitem(last=False)
+
+    async def keep(self, of: Whose, told: Sequence[Told]) -> None:
+        """Publishes what is to be remembered whatever it is worth. Raises Invalid, and then publishes none."""
+        said = [list(telling.entries(of, each, self._saying)) for each in told]
+        if not all(said):
+            raise Invalid("missing_field", "memories", "a memory without words: only text is kept")
+        await self._entries.write([one for each in said for one in each])
+
+    async def find(self, of: Whose, query: str, budget_tokens: int, most: int) -> tuple[Answering, ...]:
+        """The memories that answer, best first. They count as used. Raises NotYet where what was said last is not there
+        in time."""
+        if not (question := asked(query)):
+            return ()
+        only: Any = {**self._only, **self._within(of)}
+        read = self._entries.memory.retrieve
+        found = await self._entries.read(lambda after: read(question, budget_tokens, k_max=most, after=after, **only))
+        return found.items
+
+    async def take_back(self, of: Whose, memory_id: str) -> None:
+        """Hides a memory of the app's about the user, at once; an id of none is nothing. Raises Contested where it is
+        not the app's alone to take away."""
+        try:
+            found = await self._entries.read(lambda after: self._entries.memory.get(memory_id, after=after))
+        except NotFound:
+            return
+        if (found.agent, found.subject, found.namespace) == (of.app, of.user, self._entries.memory.namespace):
+            await self._entries.write([taken_back(memory_id) | {"agent": of.app, "subject": of.user}])
+
+    async def erase(self, user_id: str, *, dry_run: bool) -> Erasure:
+        """Destroys all that the namespace knows of a user, whoever said it. Raises Invalid."""
+        user = telling.whose("any", user_id).user
+        return await self._entries.memory.erase(subject=user, dry_run=dry_run)
+
+    def _within(self, of: Whose) -> Only:
+        """Which memories answer the user of an app."""
+        if self._scope == "namespace":
+            return {}
+        return {"subjects": [of.user]} if self._scope == "user" else {"agents": [of.app], "subjects": [of.user]}

@@ -1,0 +1,127 @@
+"""A memory service of Google's ADK over a client's namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from google.adk.events.event import Event
+from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.sessions.session import Session
+from google.genai import types
+
+from memquorum.adk import telling
+from memquorum.adk.keeping import Keeping
+from memquorum.adk.telling import Told
+from memquorum.client import Invalid, Memory
+from memquorum.client.values import Episode, Only
+from memquorum.core.api.answers import Answering, Erasure
+
+
+class MemquorumMemoryService(BaseMemoryService):
+    """What an app's conversations leave, as memories of a client's namespace: the app is their agent, the user whom
+    they are about. On any event loop."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        scope: Literal["app", "user", "namespace"] = "app",
+        most: int = 10,
+        budget_tokens: int = 1_000,
+        saying: Episode | None = None,
+        only: Only | None = None,
+    ) -> None:
+        """`memory`: the client; it stays open for others. `scope`: what answers a search: what the app was told by the
+        user, what anybody was told about the user, or all that the namespace knows. `most`, `budget_tokens`: how many
+        memories a search gives, and of how many tokens. `saying`: what else episodes say, as `{"sensitivity": 0.5}`.
+        `only`: which memories are asked at all, as `retrieve` takes it. Raises Invalid."""
+        self._memory, self._most, self._budget_tokens = memory, most, budget_tokens
+        self._keeping = Keeping(memory.entries, scope, saying, only)
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """Publishes a session's events; those that it has published before are not published again. Raises Invalid."""
+        await self.add_events_to_memory(
+            app_name=session.app_name, user_id=session.user_id, events=session.events, session_id=session.id
+        )
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Publishes events. `custom_metadata`: the attributes of each. Raises Invalid, and then publishes none."""
+        told = [
+            Told(_words(one.content), one.author, one.id, round(one.timestamp * 1_000), custom_metadata)
+            for one in events
+            if not one.partial
+        ]
+        work = self._keeping.hear(telling.whose(app_name, user_id), session_id, told)
+        await self._memory.loop.wait(work)
+
+    async def add_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        memories: Sequence[MemoryEntry],
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Publishes what is to be remembered whatever it is worth. What `custom_metadata` says, of all or of one, are
+        its attributes; its id is given by the memory. Raises Invalid, and then publishes none."""
+        told = [
+            Told(_words(one.content), one.author, None, _at(one), {**(custom_metadata or {}), **one.custom_metadata})
+            for one in memories
+        ]
+        await self._memory.loop.wait(self._keeping.keep(telling.whose(app_name, user_id), told))
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+        """What answers a query, best first, as far as the scope goes. It counts as used. Raises Invalid, NotYet."""
+        of = telling.whose(app_name, user_id)
+        found = await self._memory.loop.wait(self._keeping.find(of, query, self._budget_tokens, self._most))
+        return SearchMemoryResponse(memories=[_entry(one) for one in found])
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Hides a memory that the app was told by the user, at once; a vote can bring it back. An id of no such memory
+        is nothing. Raises Contested where members have to vote on it."""
+        if memory_id:
+            work = self._keeping.take_back(telling.whose(app_name, user_id), memory_id)
+            await self._memory.loop.wait(work)
+
+    async def erase_user(self, user_id: str, *, dry_run: bool = True) -> Erasure:
+        """What an erasure of a user takes, whichever app or agent said it, with all that was made of it. With
+        `dry_run=False` it is ordered, and there is no way back. Raises Invalid."""
+        return await self._memory.loop.wait(self._keeping.erase(user_id, dry_run=dry_run))
+
+
+def _words(content: types.Content | None) -> str:
+    """What a content says in words, without a model's thoughts."""
+    parts = (content.parts if content else None) or []
+    return " ".join(part.text for part in parts if part.text and not part.thought)
+
+
+def _at(entry: MemoryEntry) -> int | None:
+    """When an entry happened, in milliseconds. Raises Invalid for what is no ISO 8601."""
+    if entry.timestamp is None:
+        return None
+    try:
+        return round(datetime.fromisoformat(entry.timestamp).timestamp() * 1_000)
+    except ValueError:
+        raise Invalid("wrong_type", "timestamp", "a time is ISO 8601, as in 2026-01-31T12:00:00+00:00") from None
+
+
+def _entry(found: Answering) -> MemoryEntry:
+    said: dict[str, Any] = found.attributes or {}
+    return MemoryEntry(
+        id=found.memory_id,
+        content=types.Content(role=telling.speaker(found.role), parts=[types.Part(text=found.text)]),
+        author=found.role,
+        timestamp=datetime.fromtimestamp(found.occurred_at / 1_000, UTC).isoformat(timespec="seconds"),
+        custom_metadata=said,
+    )
