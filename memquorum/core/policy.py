@@ -7,6 +7,7 @@ millionths (`ppm`), times are milliseconds; only the decay's scales and weights 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -272,6 +273,45 @@ class BudgetPolicy(Struct, frozen=True):
     subject_epsilon_ppm: int = 10_000_000
 
 
+class ExperiencePolicy(Struct, frozen=True):
+    """What has to be shown of a memory before experience serves it, and how its weight moves (SPEC E, SEDM;
+    `core.experience`). Where it says nothing else, the values are those of the source and of research/judgement d."""
+
+    # A candidate is admitted from this S on: S = ΔR − λ_L·ΔL − λ_T·ΔT.
+    eta_ppm: int = 50_000
+    lambda_t_ppm: int = 100_000
+    lambda_l_ppm: int = 0
+    # Who judges: so many of the nearest other contexts, at least and at most, none of them farther away than this.
+    contexts_least: int = 3
+    contexts_most: int = 5
+    near_ppm: int = 250_000
+    # How often each of them is asked, in company of other parts of experience.
+    runs: int = 3
+    # What a question is given: so many memories in so many tokens.
+    memories_most: int = 5
+    budget_tokens: int = 500
+    # w ← w + α·U − β for each use without gain; w stays between these two.
+    alpha_ppm: int = 100_000
+    beta_ppm: int = 50_000
+    weight_least_ppm: int = 50_000
+    weight_most_ppm: int = 2_000_000
+    # Below this weight a memory is demoted: it is kept, and not given.
+    floor_ppm: int = 100_000
+    # What weighs so much and gained in so many contexts is promoted, and a general form of it is made.
+    promote_ppm: int = 500_000
+    promote_contexts: int = 3
+    # A general form begins with this part of the weight of what it was made of.
+    general_ppm: int = 500_000
+    # What is this near, and says the same, is merged.
+    merge_ppm: int = 920_000
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of all these numbers, which statistics name."""
+        told = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(told.encode()).digest()
+
+
 class Budget(Struct, frozen=True):
     """A namespace's budget: so many tokens, held by a policy."""
 
@@ -379,6 +419,7 @@ class Policy(Struct, frozen=True):
     caps: CapsPolicy = field(default_factory=CapsPolicy)
     protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
     budget: BudgetPolicy = field(default_factory=BudgetPolicy)
+    experience: ExperiencePolicy = field(default_factory=ExperiencePolicy)
     erase: ErasePolicy = field(default_factory=ErasePolicy)
 
     def __post_init__(self) -> None:
@@ -555,6 +596,24 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "budget.w_max": (1, 1_000_000),
         "budget.lipschitz_ppm": (1, 100 * PPM),
         "budget.subject_epsilon_ppm": (0, 10_000 * PPM),
+        "experience.eta_ppm": (1, PPM),
+        "experience.lambda_t_ppm": (0, PPM),
+        "experience.lambda_l_ppm": (0, PPM),
+        "experience.contexts_least": (1, 100),
+        "experience.contexts_most": (1, 100),
+        "experience.near_ppm": _SHARE,
+        "experience.runs": (1, 100),
+        "experience.memories_most": (1, 100),
+        "experience.budget_tokens": (1, 1_000_000),
+        "experience.alpha_ppm": _SHARE,
+        "experience.beta_ppm": _SHARE,
+        "experience.weight_least_ppm": (1, 100 * PPM),
+        "experience.weight_most_ppm": (1, 100 * PPM),
+        "experience.floor_ppm": (1, 100 * PPM),
+        "experience.promote_ppm": (1, 100 * PPM),
+        "experience.promote_contexts": (1, 1_000),
+        "experience.general_ppm": (1, PPM),
+        "experience.merge_ppm": _SHARE,
         # Each time is an order, and an epoch that attests it.
         "erase.every_ms": (AGE_LEAST_MS, MAX_SPAN_MS),
     }
@@ -595,6 +654,14 @@ def _check(policy: Policy) -> None:
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
         (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),
+        (
+            policy.experience.contexts_least <= policy.experience.contexts_most,
+            "experience.contexts_least must not be above experience.contexts_most",
+        ),
+        (
+            policy.experience.weight_least_ppm <= policy.experience.floor_ppm <= policy.experience.weight_most_ppm,
+            "experience.floor_ppm must lie between experience.weight_least_ppm and experience.weight_most_ppm",
+        ),
     )
     hold(rules, _error)
     _check_budget(policy.budget)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from memquorum.core.experience.context import Context
+from memquorum.core.experience.view import Held
 
 
 def vector(*numbers: float) -> bytes:
@@ -23,3 +24,13 @@ def context(**given: Any) -> Context:
         "encoder": "mini", "vector": vector(0.6, 0.8), "occurred_at": 1_790_000_000_000,
     }  # fmt: skip
     return Context(**{**told, **given})
+
+
+def held(id_: str = "m1", text: str = "The gateway uses port 8443.", *numbers: float, **given: Any) -> Held:
+    """A memory; without numbers its vector is that of the context."""
+    return Held(id_, text, given.pop("encoder", "mini"), vector(*(numbers or (0.6, 0.8))), **given)
+
+
+def tasks(count: int, **given: Any) -> list[Context]:
+    """So many finished tasks that came to the same, one a little farther from the first than the other."""
+    return [context(id=f"c{at}", vector=vector(0.6 + at / 100, 0.8), **given) for at in range(1, count + 1)]

@@ -1,6 +1,18 @@
 """What has shown that it helps (SPEC E, SEDM 3.2 to 3.4). Read in this order:
 
-1. `context`: a finished task as a record from which anybody can try again, the self-contained execution context.
+1. `context`: a finished task as a record from which anybody can try again, the self-contained execution context;
+2. `similarity`: how near two vectors are, in whole numbers; `view`: what experience holds, and what of it a question is
+   given, s = sim · w;
+3. `reward`: what a retrieval is worth to a finished task; `trial`: a candidate is tried on other tasks, without it and
+   with it, and what travels of that;
+4. `draw`: who verifies; `admission`: what verifiers agree in, and what follows;
+5. `weights`: how the weight of what was admitted moves with its use; `alike`: what becomes one; `abstract`: the general
+   form of a lesson.
 
-All of it is pure, in integers where two machines have to agree, and the same on every machine.
+All of it is pure, in integers where two machines have to agree, and the same on every machine:
+
+    told = tried(Case(candidate, contexts, experience, position), Reach(), policy.experience)
+    verdict(told, policy.experience)                     # admitted, rejected or provisional
+    weight = admitted(told, first_weight_ppm(told, policy.experience))
+    weight = moved(weight, uses, policy.experience)      # once an epoch
 """

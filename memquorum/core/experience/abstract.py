@@ -1,0 +1,107 @@
+"""A general form of a lesson: typed placeholders where it names something (SEDM 3.4, Abstract(m)).
+
+By rules, so that it is the same everywhere: what has a form of its own (`core.privacy`), dates and times, numbers,
+identifiers, places and names. What is named twice has the same placeholder twice, and a second name another one than
+the first: "[name] hands over to [name 2]". A second pass may find more, as a model of the optional extra `ner` does.
+What is abstract already is not changed.
+
+A general form that says nothing any more is none: what only names things has nothing to teach about others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from memquorum.core.privacy.finding import Span, apart, spans
+from memquorum.core.privacy.kinds import NAME, PLACE
+from memquorum.core.text.content import content, stems_of
+
+RULES = "abstract/1"
+"""The version of these rules."""
+
+DATE, NUMBER, IDENTIFIER = "date", "number", "identifier"
+_SAYS_LEAST = 3
+"""So many content words have to be left."""
+
+Second = Callable[[str], Iterable[Span]]
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:t(?:ember)?)?|"
+    r"Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_DAY = r"(?:Mon|Tues?|Wed(?:nes)?|Thurs?|Fri|Sat(?:ur)?|Sun)day"
+_DATES = re.compile(
+    r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b\.?(?:,? \d{{4}}\b)?"
+    rf"|\b{_MONTH}\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?"
+    rf"|\b{_MONTH} \d{{4}}\b|\b{_DAY}s?\b|\b(?:1[5-9]|20)\d{{2}}s?\b"
+    r"|\b\d{1,2}(?::\d{2}){1,2}(?: ?[ap]\.?m\b\.?)?|\b\d{1,2} ?[ap]\.?m\b\.?"
+)
+_IDENTIFIERS = re.compile(
+    r"https?://\S+[\w/]|(?<![\w/.])(?:[~.]?/[\w.-]+)+/?"
+    r"|\b\w+(?:\.\w+)*\.(?:py|js|ts|md|ya?ml|json|toml|txt|csv|sql|sh|cfg|ini|log)\b"
+    r"|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])\w+(?:-\w+)*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\B--?[a-z][\w-]+\b"
+)
+_NUMBERS = re.compile(r"(?<![\w.])[-+]?[$€£¥]?\d+(?:[.,]\d+)*%?(?!\w)")
+_LARGE = r"[A-ZÀ-ÖØ-Þ][\w'’-]*[^\W_]"
+_PROPER = re.compile(rf"{_LARGE}(?: (?:(?:of|de|da|del|van|von|der) )?{_LARGE})*|\b[A-ZÀ-ÖØ-Þ]\.")
+_STARTS = re.compile(r"(?:^|[.!?…:]\s+|\n\s*|[\"“(]\s*)\Z")
+_PLACED = re.compile(r"\b(?:in|at|near|from|towards|across|outside|around)\s+(?:the\s+)?\Z")
+_NO_NAMES = frozenset(("ID", "IDs", "OK", "AM", "PM"))
+_BEFORE = 40
+"""So many characters before a word tell what it opens, or what it is in."""
+_HOLDS = re.compile(r"\[[a-z]+(?: \d+)?\]")
+
+
+def abstracted(text: str, second: Second | None = None) -> str | None:
+    """The general form of a text; None where it names nothing, or where too little is left to say."""
+    there = _found(text, second)
+    if not there:
+        return None
+    told, at, known = list[str](), 0, dict[tuple[str, str], str]()
+    count: dict[str, int] = {}
+    for held in _HOLDS.findall(text):
+        kind, _, number = held[1:-1].partition(" ")
+        count[kind] = max(count.get(kind, 0), int(number or 1))
+    for one in there:
+        key = one.kind, text[one.start : one.end].casefold()
+        if key not in known:
+            count[one.kind] = count.get(one.kind, 0) + 1
+            known[key] = f"[{one.kind}]" if count[one.kind] == 1 else f"[{one.kind} {count[one.kind]}]"
+        told += [text[at : one.start], known[key]]
+        at = one.end
+    told.append(text[at:])
+    general = "".join(told)
+    left = content(_HOLDS.sub(" ", general)).stems
+    return general if len(left) >= _SAYS_LEAST else None
+
+
+def _found(text: str, second: Second | None) -> tuple[Span, ...]:
+    holds = [Span(*one.span(), "") for one in _HOLDS.finditer(text)]
+    wanted = [*holds, *spans(text)]
+    for kind, pattern in ((DATE, _DATES), (IDENTIFIER, _IDENTIFIERS), (NUMBER, _NUMBERS)):
+        wanted += [Span(*one.span(), kind) for one in pattern.finditer(text)]
+    wanted += sorted(second(text)) if second is not None else []
+    wanted += _names(text)
+    return tuple(one for one in apart(wanted, len(text)) if one.kind)
+
+
+def _names(text: str) -> Iterator[Span]:
+    found = list(_PROPER.finditer(text))
+    inside = {one[0].split()[0] for one in found if not _opens(text, one.start())}
+    for one in found:
+        start, end = one.span()
+        words = one[0].split()
+        if _opens(text, start):
+            # What opens a sentence is large whatever it is: a name where the text has it elsewhere, or others follow.
+            while words and words[0] not in inside and (len(words) == 1 or not stems_of(words[0].casefold())):
+                start += len(words.pop(0)) + 1
+            if words and not words[0][:1].isupper():
+                start += len(words.pop(0)) + 1
+        if any(stems_of(word.casefold()) for word in words) and not _NO_NAMES.issuperset(words):
+            yield Span(start, end, PLACE if _PLACED.search(text, max(0, start - _BEFORE), start) else NAME)
+
+
+def _opens(text: str, at: int) -> bool:
+    return _STARTS.search(text, max(0, at - _BEFORE), at) is not None

@@ -1,0 +1,82 @@
+"""Whether a candidate is admitted, by what its verifiers found (SPEC E; research/judgement d).
+
+S ≥ η admits with w₀ = S, kept within the bounds of every weight. Verifiers that compute by rules find the same bytes.
+f + 1 are asked, two at least; where they differ, further ones are, 2f + 1 at most: with f liars among them the honest
+are f + 1, and who told otherwise is shown. Where a model rewards, two may differ in good faith: the median of S counts,
+and nobody is shown for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from memquorum.core.experience.trial import Statistics, score_ppm
+from memquorum.core.experience.weights import bounded
+from memquorum.core.policy import ExperiencePolicy
+
+ADMITTED: Final = "admitted"
+REJECTED: Final = "rejected"
+PROVISIONAL: Final = "provisional"
+
+
+class Agreed(Struct, frozen=True):
+    """What follows from what was told so far. `told`: what counts, None: not yet. `asks`: who is to be asked next.
+    `differ`: who told otherwise than the others, by a rule that every machine computes alike."""
+
+    told: Statistics | None
+    asks: tuple[str, ...] = ()
+    differ: tuple[str, ...] = ()
+
+
+def needed(faults: int) -> int:
+    """So many verifiers have to tell the same: one more than may lie, and two in any case."""
+    return max(2, faults + 1)
+
+
+def most_asked(faults: int) -> int:
+    """So many may be asked, so that those who are honest suffice: 2f + 1, and three in any case."""
+    return max(3, 2 * faults + 1)
+
+
+def agreed(
+    drawn: Sequence[str], told: Mapping[str, Statistics], faults: int, policy: ExperiencePolicy, *, reproducible: bool
+) -> Agreed:
+    """What verifiers agree in. `drawn`: in the order of the draw; what others told counts for nothing.
+
+    Where there are fewer verifiers than have to tell the same, all of them do.
+    """
+    order = tuple(drawn[: most_asked(faults)])
+    least = min(needed(faults), len(order))
+    heard = {who: told[who] for who in order if who in told}
+    if not reproducible:
+        return _median(order[:least], heard, policy)
+    votes = Counter(one.digest for one in heard.values())
+    best, count = votes.most_common(1)[0] if votes else (b"", 0)
+    if not count or count < least:
+        wanted = order if len(votes) > 1 else order[:least]
+        return Agreed(None, tuple(who for who in wanted if who not in told))
+    counts = next(one for one in heard.values() if one.digest == best)
+    return Agreed(counts, differ=tuple(who for who, one in heard.items() if one.digest != best))
+
+
+def _median(order: tuple[str, ...], heard: Mapping[str, Statistics], policy: ExperiencePolicy) -> Agreed:
+    if any(who not in heard for who in order):
+        return Agreed(None, tuple(who for who in order if who not in heard))
+    scores = sorted((score_ppm(one, policy), one.digest, who) for who, one in heard.items())
+    return Agreed(heard[scores[(len(scores) - 1) // 2][2]])
+
+
+def verdict(told: Statistics | None, policy: ExperiencePolicy) -> str:
+    """What becomes of a candidate: ADMITTED, REJECTED, or PROVISIONAL where too few contexts could say anything."""
+    if told is None or len(told.judged) < policy.contexts_least:
+        return PROVISIONAL
+    return ADMITTED if score_ppm(told, policy) >= policy.eta_ppm else REJECTED
+
+
+def first_weight_ppm(told: Statistics, policy: ExperiencePolicy) -> int:
+    """w₀ = S of what was admitted, within the bounds of every weight."""
+    return bounded(score_ppm(told, policy), policy)

@@ -1,0 +1,30 @@
+"""Who verifies a candidate (research/judgement d): drawn, so that nobody who publishes can choose.
+
+The lot hangs on the digest of the record with which the candidate was accepted and on that of a decision that came
+*later*: who publishes does not know the second yet, and who proposes a decision could only grind what members vote on.
+Each verifier's lot is its own: one more or less of them moves no other's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memquorum.core.ids import sha256
+
+_MARK = b"memquorum/verifiers/1"
+
+
+def drawn(accepted: bytes, decision: bytes, verifiers: Iterable[str], most: int) -> list[str]:
+    """The verifiers of a candidate, at most so many, in the order in which they are asked."""
+    lots = sorted((sha256(_MARK, accepted, decision, one.encode()), one) for one in set(verifiers))
+    return [one for _, one in lots[:most]]
+
+
+def sample(statistics: bytes, member: str, judged: int) -> int:
+    """Which of the contexts of signed statistics, by their digest, a member recomputes; each member draws its own.
+
+    Raises ValueError where there is none to draw from.
+    """
+    if judged <= 0:
+        raise ValueError("statistics without a context have nothing to recompute")
+    return int.from_bytes(sha256(_MARK, statistics, member.encode())[:8]) % judged

@@ -1,0 +1,165 @@
+"""What a retrieval is worth to a finished task: the port, and the rule that needs no label and no model.
+
+The rule asks whether what the task came to is now within reach, R ∈ [−1, 1]: the share of what its outputs state that
+one of the given texts states, less the share that one of them contradicts.
+
+1. A short answer ("port 8443") is within reach where a text has its words, one after the other.
+2. A sentence is, where a sentence of a text has all its numbers and names, and most of its other content, and neither
+   denies what it asserts nor takes the other side (`text.agreement`): "at 3" does not reach "at 4".
+3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
+   that the task had been given.
+4. A sentence is contradicted as the door would find it (`text.conflict`).
+
+Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
+model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Protocol
+
+from msgspec import Struct
+
+from memquorum.core.experience.context import SUCCEEDED, Context
+from memquorum.core.experience.view import Held
+from memquorum.core.policy import PPM
+from memquorum.core.text import conflict
+from memquorum.core.text.agreement import Marks, marks
+from memquorum.core.text.content import content
+
+REACH = "reach/1"
+"""The rule of this module, and its version."""
+
+_SHORT_WORDS = 8
+"""An answer of so many words at most is looked for word for word."""
+_COVERS = (4, 5)
+"""Of a sentence's content so much has to be there, beside all its numbers and names."""
+_STEMS_LEAST = 2
+_READ = 16_384
+
+_WORD = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
+_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+_ARTICLES = frozenset(("a", "an", "the"))
+
+
+class Reward(Protocol):
+    """Says what it is worth to a finished task to be given memories."""
+
+    @property
+    def name(self) -> str:
+        """Which one it is, with its version: it stands in the statistics."""
+        ...
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether every machine comes to the same: only then does a difference speak against anybody."""
+        ...
+
+    def asks(self, context: Context) -> bool:
+        """Whether the task can be a judge at all."""
+        ...
+
+    def reward_ppm(self, context: Context, given: Sequence[Held]) -> int:
+        """What these memories are worth to it, in millionths, between −1 and 1."""
+        ...
+
+
+class Reach:
+    """The rule of this module. Adapter of `Reward`."""
+
+    name = REACH
+    reproducible = True
+
+    def asks(self, context: Context) -> bool:
+        """Whether the task succeeded, and came to something that can be looked for."""
+        return context.outcome == SUCCEEDED and bool(_wanted(context.outputs) or context.retrieved)
+
+    def reward_ppm(self, context: Context, given: Sequence[Held]) -> int:
+        """See the head of this module."""
+        wanted = _wanted(context.outputs)
+        if not wanted:
+            ids = {one.id for one in given}
+            return PPM * sum(one in ids for one in context.retrieved) // max(1, len(context.retrieved))
+        found = sum(
+            any(_reaches(one, held.text) for held in given) - any(_denies(one, held.text) for held in given)
+            for one in wanted
+        )
+        return found * PPM // len(wanted)
+
+
+class _Wanted(Struct, frozen=True):
+    """What is looked for: an answer's words, or a sentence's content."""
+
+    text: str
+    words: tuple[str, ...] = ()
+    must: frozenset[str] = frozenset()
+    stems: frozenset[str] = frozenset()
+
+
+class _Sentence(Struct, frozen=True):
+    stems: frozenset[str]
+    must: frozenset[str]
+    marks: Marks
+
+
+@lru_cache(_READ)
+def _wanted(outputs: str) -> tuple[_Wanted, ...]:
+    words = _plain(outputs)
+    if len(words) <= _SHORT_WORDS:
+        told = content(outputs).stems
+        return (_Wanted(outputs, words=words),) if told else ()
+    found = []
+    for text in _SENTENCES.split(outputs):
+        one = _sentence(text)
+        if len(one.stems) >= _STEMS_LEAST:
+            found.append(_Wanted(text, must=one.must, stems=one.stems))
+    return tuple(found)
+
+
+@lru_cache(_READ)
+def _plain(text: str) -> tuple[str, ...]:
+    return tuple(one for one in _WORD.findall(text.casefold()) if one not in _ARTICLES)
+
+
+@lru_cache(_READ)
+def _sentences(text: str) -> tuple[_Sentence, ...]:
+    return tuple(_sentence(one) for one in _SENTENCES.split(text) if one.strip())
+
+
+@lru_cache(_READ)
+def _sentence(text: str) -> _Sentence:
+    words = _WORD.findall(text)
+    # The first is written large whatever it is.
+    names = {one for one in words[1:] if one[:1].isupper()} | {one for one in words if any(map(str.isdigit, one))}
+    must = frozenset(stem for one in names for stem in content(one).stems)
+    return _Sentence(frozenset(content(text).stems), must, marks(text))
+
+
+def _reaches(wanted: _Wanted, text: str) -> bool:
+    if wanted.words:
+        return _holds(_plain(text), wanted.words)
+    some, of = _COVERS
+    asked = marks(wanted.text)
+    return any(
+        wanted.must <= one.stems
+        and len(wanted.stems & one.stems) * of >= len(wanted.stems) * some
+        and not asked.oppose(one.marks)
+        for one in _sentences(text)
+    )
+
+
+def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    return any(words[at : at + len(part)] == part for at in range(len(words) - len(part) + 1))
+
+
+@lru_cache(_READ)
+def _denies(wanted: _Wanted, text: str) -> bool:
+    return not wanted.words and conflict.between(_claims(wanted.text), _claims(text), same_agent=False) is not None
+
+
+@lru_cache(_READ)
+def _claims(text: str) -> conflict.Claims:
+    return conflict.read(text)

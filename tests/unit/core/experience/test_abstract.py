@@ -1,0 +1,60 @@
+"""A lesson without what it names: typed placeholders, the same everywhere."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core.experience.abstract import abstracted
+from memquorum.core.privacy.finding import Span
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Marta Keller measured 3.8 bar at pump 7 in Leipzig on 12 March 2024.",
+            "[name] measured [number] bar at pump [number 2] in [place] on [date].",
+        ),
+        (
+            "Restart the gateway before you change port 8443 in gateway.yaml.",
+            "Restart the gateway before you change port [number] in [identifier].",
+        ),
+        (
+            "When the shift ends, Alice hands over to Bob and Alice writes to bob@example.com.",
+            "When the shift ends, [name] hands over to [name 2] and [name] writes to [email].",
+        ),
+        (
+            "When a booking fails with ERR_42, ask for the ID first and retry at 14:00.",
+            "When a booking fails with [identifier], ask for the ID first and retry at [date].",
+        ),
+        ("Restart the gateway and tell the crew.", None),
+        ("Bob met Alice.", None),
+        ("", None),
+    ],
+)
+def test_what_is_named_has_a_placeholder(text: str, expected: str | None) -> None:
+    assert abstracted(text) == expected
+
+
+def test_what_is_abstract_is_not_changed() -> None:
+    told = abstracted("Before every shift in Leipzig, Alice tells the night crew which valves leak, at 14:00.")
+    assert told is not None
+    assert abstracted(told) is None
+
+
+def test_a_new_name_is_told_apart_from_a_placeholder_that_is_there() -> None:
+    told = abstracted("[name] hands over to Carol at the end of every shift.")
+    assert told == "[name] hands over to [name 2] at the end of every shift."
+
+
+def test_a_second_pass_finds_more() -> None:
+    told = abstracted("Ask alice whether the gateway was restarted.", lambda _: [Span(4, 9, "name")])
+    assert told == "Ask [name] whether the gateway was restarted."
+
+
+@given(st.text(max_size=200))
+def test_whatever_is_said_it_ends(text: str) -> None:
+    told = abstracted(text)
+    assert told is None or "[" in told

@@ -1,0 +1,75 @@
+"""What a finished task came to is within reach, or it is not: no label, no model."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.core.experience.reward import Reach
+from memquorum.core.policy import PPM
+from tests.builders.experience import context, held
+
+REACH = Reach()
+
+
+def reward(outputs: str, *texts: str) -> int:
+    return REACH.reward_ppm(context(outputs=outputs), [held(f"m{at}", text) for at, text in enumerate(texts)])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text", "expected"),
+    [
+        ("port 8443", "The gateway uses port 8443.", PPM),
+        ("The port 8443", "The gateway uses port 8443.", PPM),
+        ("port 8443", "The gateway uses port 84430.", 0),
+        ("port 8443", "Port is 8443.", 0),
+        ("New York", "York is new.", 0),
+        (
+            "The gateway in Leipzig was moved to port 8443 by the night crew.",
+            "The night crew moved the gateway in Leipzig to port 8443 yesterday.", PPM,
+        ),
+        (
+            "The gateway in Leipzig was moved to port 8443 by the night crew.",
+            "The night crew moved the gateway in Leipzig to port 8444 yesterday.", 0,
+        ),
+        (
+            "The gateway in Leipzig was moved to port 8443 by the night crew.",
+            "The night crew moved the gateway in Dresden to port 8443 yesterday.", 0,
+        ),
+        (
+            "The gateway in Leipzig was moved to port 8443 by the night crew.",
+            "The night crew did not move the gateway in Leipzig to port 8443.", 0,
+        ),
+        (
+            "The gateway in Leipzig was moved to port 8443 by the night crew.",
+            "The night crew in Leipzig has a port. The gateway 8443 was moved.", 0,
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_text_states_is_within_reach(outputs: str, text: str, expected: int) -> None:
+    assert reward(outputs, text) == expected
+
+
+def test_the_share_of_what_was_stated_counts() -> None:
+    outputs = "The gateway in Leipzig uses port 8443. The backup of the archive runs on Sunday night at 3."
+    assert reward(outputs) == 0
+    assert reward(outputs, "The gateway in Leipzig uses port 8443.") == PPM // 2
+    assert reward(outputs, "The gateway in Leipzig uses port 8443.", outputs) == PPM
+
+
+def test_what_contradicts_it_counts_against_it() -> None:
+    outputs = "The gateway uses port 8443. The archive in the north wing is open on Sunday."
+    assert reward(outputs, "The gateway does not use port 8443.") == -PPM // 2
+    assert reward(outputs, "The gateway uses port 8443.", "The gateway does not use port 8443.") == 0
+
+
+def test_where_nothing_was_stated_the_evidence_counts() -> None:
+    task = context(outputs="Yes.", retrieved=("m1", "m2"))
+    assert REACH.reward_ppm(task, [held("m1", "x")]) == PPM // 2
+    assert REACH.reward_ppm(task, [held("m3", "x")]) == 0
+
+
+def test_only_what_succeeded_is_a_judge() -> None:
+    assert REACH.asks(context())
+    assert not REACH.asks(context(outcome="failed"))
+    assert not REACH.asks(context(outcome="unknown", said_by=""))
+    assert not REACH.asks(context(outputs="Yes.", retrieved=()))

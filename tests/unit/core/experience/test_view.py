@@ -1,0 +1,70 @@
+"""A question is given what is near and has shown that it helps, within its budget."""
+
+from __future__ import annotations
+
+from memquorum.core.experience.similarity import units
+from memquorum.core.experience.view import Experience, packed
+from memquorum.core.policy import ExperiencePolicy
+from tests.builders.experience import held, vector
+
+POLICY = ExperiencePolicy()
+QUESTION = units(vector(1, 0))
+
+
+def experience(*memories: object) -> Experience:
+    return Experience("mini", 2, memories)  # type: ignore[arg-type]
+
+
+def given(*memories: object, policy: ExperiencePolicy = POLICY) -> list[str]:
+    return [one.id for one in experience(*memories).given(QUESTION, policy)]
+
+
+def test_what_is_near_comes_first_unless_it_weighs_less() -> None:
+    near, far = held("near", "a", 1, 0), held("far", "b", 0.8, 0.6)
+    assert given(near, far) == ["near", "far"]
+    assert given(held("near", "a", 1, 0, weight_ppm=700_000), far) == ["far", "near"]
+
+
+def test_ties_go_by_id() -> None:
+    assert given(held("b", "x", 1, 0), held("a", "x", 1, 0)) == ["a", "b"]
+
+
+def test_what_weighs_less_than_the_floor_is_not_given() -> None:
+    assert given(held("a", "x", 1, 0, weight_ppm=POLICY.floor_ppm)) == ["a"]
+    assert given(held("a", "x", 1, 0, weight_ppm=POLICY.floor_ppm - 1)) == []
+
+
+def test_what_is_not_near_at_all_is_not_given() -> None:
+    assert given(held("a", "x", -1, 0)) == []
+
+
+def test_what_does_not_fit_is_passed_over() -> None:
+    long, short = held("long", "x" * 4 * 400, 1, 0), held("short", "x" * 4 * 200, 0.8, 0.6)
+    assert given(held("first", "x" * 4 * 200, 1, 0), long, short) == ["first", "short"]
+
+
+def test_no_more_than_the_most_are_given() -> None:
+    assert len(given(*(held(f"m{at}", "x", 1, 0) for at in range(9)))) == POLICY.memories_most
+
+
+def test_what_is_far_down_is_not_looked_at() -> None:
+    many = [held(f"{at:03}", "x" * 4_000) for at in range(4 * POLICY.memories_most)]
+    assert packed([*many, held("last", "x")], POLICY) == []
+
+
+def test_what_another_encoder_made_is_left_out() -> None:
+    assert given(held("a", "x", 1, 0), held("b", "x", 1, 0, encoder="other")) == ["a"]
+
+
+def test_two_that_hold_the_same_have_the_same_digest() -> None:
+    one, other = held("a", "x", 1, 0), held("b", "y", 0, 1)
+    assert experience(one, other).digest == experience(other, one).digest
+    for change in (held("a", "z", 1, 0), held("a", "x", 0, 1), held("a", "x", 1, 0, weight_ppm=2),
+                   held("a", "x", 1, 0, sources=("c1",)), held("c", "x", 1, 0)):  # fmt: skip
+        assert experience(change, other).digest != experience(one, other).digest
+
+
+def test_without_a_memory_the_others_are_there() -> None:
+    both = experience(held("a", "x", 1, 0), held("b", "y", 0, 1))
+    assert [one.id for one in both.without("a").memories] == ["b"]
+    assert both.without("nobody") is both
