@@ -20,6 +20,9 @@ LANGGRAPH       := .tools/langgraph
 LANGGRAPH_READY := $(LANGGRAPH)/.ready
 # Frameworks, for `make adapters` alone, in environments that keep their pins apart: some 800 MB.
 ADAPTERS_READY := $(patsubst %,.tools/%/.ready,adapters adk)
+# Node and, by npm, the conformance suite of MCP and its inspector, for `make conformance` alone: some 350 MB.
+CONFORMANCE       := .tools/conformance
+CONFORMANCE_READY := $(CONFORMANCE)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
@@ -34,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters conformance charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -185,6 +188,19 @@ $(ADAPTERS_READY): .tools/%/.ready: requirements-%.lock $(READY)
 	@$(UV) pip sync --quiet --python .tools/$*/bin/python --require-hashes $<
 	@touch $@
 
+conformance: setup  ## the MCP server, by the conformance suite of the protocol and by its inspector's command line; KEEP=1 keeps the outcome
+	@$(MAKE) --no-print-directory $(CONFORMANCE_READY) || { echo "conformance: NOT RUN, its packages cannot be had here" >&2; exit 0; }; \
+	$(BIN)/python -m tests.conformance $(if $(KEEP),--keep)
+
+$(CONFORMANCE_READY): $(READY) requirements-conformance.lock tests/conformance/package.json tests/conformance/package-lock.json
+	@echo "conformance: the packages of requirements-conformance.lock, and of npm"
+	@test -x $(CONFORMANCE)/bin/python || $(PYTHON) -m venv --without-pip $(CONFORMANCE)
+	@$(UV) pip sync --quiet --python $(CONFORMANCE)/bin/python --require-hashes requirements-conformance.lock
+	@mkdir -p $(CONFORMANCE)/npm && cp tests/conformance/package.json tests/conformance/package-lock.json $(CONFORMANCE)/npm
+	@cd $(CONFORMANCE)/npm && PATH="$(CURDIR)/$(CONFORMANCE)/bin:$$PATH" \
+	  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --cache $(CURDIR)/.tools/npm
+	@touch $@
+
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)
 
@@ -215,7 +231,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -conformance.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -229,6 +245,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --no-header --quiet --output-file requirements-adapters.lock requirements-adapters.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-adk.lock requirements-adk.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-conformance.lock requirements-conformance.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

@@ -94,7 +94,19 @@ def gives(answer: type[Struct]) -> Schema:
     """The JSON schema of an answer, as one object."""
     _, found = msgspec.json.schema_components([answer], ref_template=_REFERENCE)
     root: Schema = found.pop(answer.__name__)
-    return root | {"$defs": found} if found else root
+    told: Schema = _closed(root | {"$defs": found} if found else root)
+    return told
+
+
+def _closed(schema: Any) -> Any:
+    """The schema with how many items an array has said by their number alone: hosts refuse a `false` in the place of
+    a schema."""
+    if isinstance(schema, list):
+        return [_closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    counted = schema.get("items") is False and schema.get("maxItems") == len(schema.get("prefixItems", ()))
+    return {name: _closed(one) for name, one in schema.items() if not (counted and name == "items")}
 
 
 def _field(endpoint: Endpoint[Any], name: str, here: str, required: bool) -> Field:

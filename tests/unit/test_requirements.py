@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 
@@ -99,6 +100,7 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         "requirements-langgraph.lock",
         "requirements-adapters.lock",
         "requirements-adk.lock",
+        "requirements-conformance.lock",
         "requirements-charts.lock",
         "requirements-trees.lock",
         "infra/bootstrap.lock",
@@ -107,3 +109,12 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         blocks = re.split(r"\n(?=\S)", text.strip())
         assert all("--hash=sha256:" in block for block in blocks), file
         assert "://" not in text, file
+
+
+def test_what_npm_installs_is_pinned_by_hash_and_names_no_host() -> None:
+    text = (ROOT / "tests" / "conformance" / "package-lock.json").read_text()
+    asked = json.loads((ROOT / "tests" / "conformance" / "package.json").read_text())["dependencies"]
+    root, *packages = json.loads(text)["packages"].values()
+    assert root["dependencies"] == asked and all(re.fullmatch(r"[\d.]+", version) for version in asked.values())
+    assert packages and all(one["integrity"].startswith("sha512-") for one in packages)
+    assert "://" not in text and "resolved" not in text

@@ -42,6 +42,28 @@ def test_its_schemas_are_schemas_of_objects_that_every_argument_is_described_in(
 
 
 @EACH
+def test_its_schemas_have_no_truth_value_in_the_place_of_a_schema(tool: Tool) -> None:
+    told = _told(tool)
+
+    def booleans(schema: object, at: str) -> list[str]:
+        if isinstance(schema, list):
+            return [found for n, one in enumerate(schema) for found in booleans(one, f"{at}/{n}")]
+        if not isinstance(schema, dict):
+            return []
+        here = [f"{at}/{name}" for name in ("items", "not") if isinstance(schema.get(name), bool)]
+        return here + [found for name, one in schema.items() for found in booleans(one, f"{at}/{name}")]
+
+    assert booleans(told.input_schema, "") + booleans(told.output_schema, "") == []
+
+
+def test_how_many_items_an_array_has_is_told_still() -> None:
+    told = _told(BY_NAME["retrieve_context"]).output_schema
+    assert told is not None
+    spans = told["$defs"]["Placed"]["properties"]["spans"]["items"]
+    assert (spans["minItems"], spans["maxItems"], len(spans["prefixItems"])) == (2, 2, 2)
+
+
+@EACH
 def test_an_unknown_argument_is_refused_by_its_name(tool: Tool) -> None:
     with pytest.raises(Invalid, match="nonsense"):
         tool.takes.read({"nonsense": 1})
