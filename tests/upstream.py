@@ -92,12 +92,14 @@ class Environment:
     def ran(self, folder: Path, run_dir: Path | None, what: Sequence[str], only: str | None = None, **more: str) -> int:
         """Pytest's exit status in that environment, for `what` of a folder. `more`: variables that it has."""
         known = {name: value for name, value in os.environ.items() if not name.startswith(("MEMQUORUM_", "PYTEST"))}
-        known |= {"PYTHONPATH": str(ROOT), "SERVER_PYTHON": sys.executable} | more
+        paths = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "plugins")))
+        known |= {"PYTHONPATH": paths, "CHECKOUT": str(ROOT), "SERVER_PYTHON": sys.executable} | more
         known |= {} if run_dir is None else {"MEMQUORUM_RUN_DIR": str(run_dir)}
         # As a script that is no package of ours: `tests` is theirs there.
         begin = "import sys; sys.path.remove(''); sys.path.insert(0, '.'); import pytest; "
         begin += "sys.exit(pytest.main(sys.argv[1:]))"
         options = ["-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-c", os.devnull, "--rootdir", ".", "-rs"]
+        options += ["-p", "standing_in"]
         options += ["-k", only] if only else []
         return subprocess.run(
             [self.python, "-c", begin, *options, *what], cwd=folder, env=known, check=False

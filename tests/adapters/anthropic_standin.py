@@ -3,20 +3,17 @@ own, and what they look at on disk they see of the memory."""
 
 from __future__ import annotations
 
-import tomllib
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from standing_in import taking
 
 from memquorum.anthropic import AsyncMemquorumMemoryTool, MemquorumMemoryTool
 from memquorum.anthropic.naming import content_of, text_of
 from memquorum.client import Memory
 
-EXCLUDED: dict[str, str] = tomllib.loads((Path(__file__).with_name("excluded.toml")).read_text())
 _open: dict[str, Memory] = {}
 
 
@@ -81,24 +78,9 @@ def _async() -> Iterator[Any]:
     yield from _made(AsyncMemquorumMemoryTool, LaterPlace)
 
 
-class _Module(pytest.Module):
-    def _getobj(self) -> ModuleType:
-        module: ModuleType = super()._getobj()
-        module.sync_local_filesystem_tool, module.async_local_filesystem_tool = _sync, _async  # type: ignore[attr-defined]
-        module.get_directory_snapshot, module.Path = snapshot, Place  # type: ignore[attr-defined]
-        return module
+def _replace(module: Any) -> None:
+    module.sync_local_filesystem_tool, module.async_local_filesystem_tool = _sync, _async
+    module.get_directory_snapshot, module.Path = snapshot, Place
 
 
-def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
-    """Takes Anthropic's file."""
-    return _Module.from_parent(parent, path=module_path) if module_path.name.startswith("test_") else None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out what is excluded by name, which has to be there."""
-    names = {item.name.split("[")[0] for item in items}
-    if strange := EXCLUDED.keys() - names:
-        raise pytest.UsageError(f"excluded.toml names what is no test: {', '.join(sorted(strange))}")
-    for item in items:
-        if (reason := EXCLUDED.get(item.name.split("[")[0])) is not None:
-            item.add_marker(pytest.mark.skip(reason=reason))
+pytest_pycollect_makemodule = taking(_replace)

@@ -4,20 +4,18 @@ namespace of its own."""
 from __future__ import annotations
 
 import os
-import tomllib
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from standing_in import taking
 
 from memquorum.client import Memory
 from memquorum.openai_agents import MemquorumSession
 
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
-EXCLUDED: dict[str, str] = tomllib.loads((Path(__file__).with_name("excluded.toml")).read_text())
 _open: dict[str, Memory] = {}
 
 
@@ -41,24 +39,9 @@ def _closed() -> Iterator[None]:
         _open.popitem()[1].close()
 
 
-class _Module(pytest.Module):
-    def _getobj(self) -> ModuleType:
-        module: ModuleType = super()._getobj()
-        module.SQLiteSession = Stored  # type: ignore[attr-defined]
-        return module
+def _replace(module: Any) -> None:
+    module.SQLiteSession = Stored
 
 
-def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
-    """Takes the files of the SDK; `test_responses.py` has what they are made with."""
-    taken = module_path.name in {"test_session.py", "test_session_limit.py"}
-    return _Module.from_parent(parent, path=module_path) if taken else None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out what is excluded by name, which has to be there."""
-    names = {item.name.split("[")[0] for item in items}
-    if strange := EXCLUDED.keys() - names:
-        raise pytest.UsageError(f"excluded.toml names what is no test: {', '.join(sorted(strange))}")
-    for item in items:
-        if (reason := EXCLUDED.get(item.name.split("[")[0])) is not None:
-            item.add_marker(pytest.mark.skip(reason=reason))
+# `test_responses.py` has what they are made with.
+pytest_pycollect_makemodule = taking(_replace, "test_session.py", "test_session_limit.py")

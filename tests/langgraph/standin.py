@@ -6,16 +6,14 @@ Where PEER is set, LangGraph's own store in memory instead.
 from __future__ import annotations
 
 import os
-import tomllib
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from langgraph.store.memory import InMemoryStore
+from standing_in import taking
 
 from memquorum.client import NotYet
 from memquorum.langgraph import AsyncMemquorumStore, MemquorumStore
@@ -26,7 +24,6 @@ DEFAULT_URI, VECTOR_TYPES = "", ["vector", "halfvec"]
 # for.
 NOWHERE, LOOKS = (("nowhere",), "nothing"), 12
 PEER = bool(os.environ.get("PEER"))
-EXCLUDED: dict[str, str] = tomllib.loads((Path(__file__).with_name("excluded.toml")).read_text())
 
 
 @pytest.fixture
@@ -110,29 +107,12 @@ async def _async_vector(fake_embeddings: Any) -> AsyncIterator[Any]:
         yield store
 
 
-class _Module(pytest.Module):
-    """A file of LangGraph's tests whose fixtures and factory are ours: one kind of connection, one kind of index."""
-
-    def _getobj(self) -> ModuleType:
-        module: ModuleType = super()._getobj()
-        later = "async" in module.__name__
-        module.store = _async if later else _sync  # type: ignore[attr-defined]
-        module.vector_store = _async_vector if later else _sync_vector  # type: ignore[attr-defined]
-        module._create_vector_store = _avector_store if later else _vector_store  # type: ignore[attr-defined]
-        return module
+def _replace(module: Any) -> None:
+    """The fixtures and the factory are ours: one kind of connection, one kind of index."""
+    later = "async" in module.__name__
+    module.store = _async if later else _sync
+    module.vector_store = _async_vector if later else _sync_vector
+    module._create_vector_store = _avector_store if later else _vector_store
 
 
-def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
-    """Takes LangGraph's files."""
-    return _Module.from_parent(parent, path=module_path) if module_path.name.startswith("test_") else None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out what is excluded by name, which has to be there."""
-    names = {item.name.split("[")[0] for item in items}
-    if strange := EXCLUDED.keys() - names:
-        raise pytest.UsageError(f"excluded.toml names what is no test: {', '.join(sorted(strange))}")
-    for item in items:
-        reason = EXCLUDED.get(item.name.split("[")[0])
-        if reason is not None and not PEER:
-            item.add_marker(pytest.mark.skip(reason=reason))
+pytest_pycollect_makemodule = taking(_replace)

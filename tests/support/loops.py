@@ -24,7 +24,7 @@ def later(request: pytest.FixtureRequest) -> Callable[[float], None]:
         nonlocal now
         now += int(days * DAY)
         command = [os.environ["SERVER_PYTHON"], "-m", "tests.support.later", str(now)]
-        subprocess.run(command, cwd=os.environ["PYTHONPATH"], check=True)
+        subprocess.run(command, cwd=os.environ["CHECKOUT"], check=True)
 
     return turn
 
