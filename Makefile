@@ -37,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters conformance charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters ways conformance charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -187,6 +187,10 @@ $(ADAPTERS_READY): .tools/%/.ready: requirements-%.lock $(READY)
 	@test -x .tools/$*/bin/python || $(PYTHON) -m venv --without-pip .tools/$*
 	@$(UV) pip sync --quiet --python .tools/$*/bin/python --require-hashes $<
 	@touch $@
+
+ways: setup  ## every way in against every other: what is written through one is read through each, and none leads to what is others'; ONLY="NAME …"
+	@$(MAKE) --no-print-directory $(LANGGRAPH_READY) $(ADAPTERS_READY) || echo "ways: not all packages are installed; who needs them is left out, and said" >&2
+	@$(BIN)/python -m tests.ways $(foreach name,$(ONLY),--only $(name))
 
 conformance: setup  ## the MCP server, by the conformance suite of the protocol and by its inspector's command line; KEEP=1 keeps the outcome
 	@$(MAKE) --no-print-directory $(CONFORMANCE_READY) || { echo "conformance: NOT RUN, its packages cannot be had here" >&2; exit 0; }; \

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, Unpack
 
+from memquorum.client import wire
 from memquorum.client.values import Clearing, Filed, Gates, Receipt
 from memquorum.core.api.answers import Paths, Shown
 
@@ -57,7 +58,7 @@ class Filing:
         """What fills a slot: of the memories that are filed under the key at that path, and not below, the latest. It
         holds also while members vote on what it contradicts. Raises NotFound where nothing does, or what a search with
         these `gates` would keep back."""
-        asked = {"namespace": self.namespace, "key": key, "path": path, **gates}
+        asked = wire.within(self.namespace, {"key": key, "path": path, **gates})
         return await self._ask(Shown, "POST", "/memories/slot", json=asked, params=_after(after))
 
     async def paths(
@@ -70,7 +71,7 @@ class Filing:
     ) -> Paths:
         """The paths that something is filed at, all or those at a path and below, `limit` (100) at a time in the order
         of their characters. `cursor`: `next` of the page before. Raises Invalid."""
-        asked = {"namespace": self.namespace, "cursor": cursor, "limit": limit, **filed}
+        asked = wire.within(self.namespace, {"cursor": cursor, "limit": limit, **filed})
         return await self._ask(Paths, "POST", "/memories/paths", json=asked, params=_after(after))
 
 

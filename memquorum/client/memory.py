@@ -245,7 +245,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Asking):
         """Asks, and sees to it that what is given counts as used, unless we peek."""
         # Who signs says itself what it used: the retrieval service cannot sign in its place.
         ourselves = self._signer is not None and not peek
-        body = {"namespace": self.namespace, **asked, "peek": peek or ourselves}
+        body = wire.within(self.namespace, {**asked, "peek": peek or ourselves})
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
         found = await self._ask(kind, "POST", path, json=body, params=_after(after))
@@ -317,7 +317,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Asking):
     ) -> Page:
         """The memories that pass, `limit` (100) at a time in the order of time, each with its links. No use of them.
         `cursor`: `next` of the page before. `tiers` may also be sealed and superseded. Raises Invalid."""
-        asked = {"namespace": self.namespace, "cursor": cursor, "limit": limit, **only}
+        asked = wire.within(self.namespace, {"cursor": cursor, "limit": limit, **only})
         return await self._ask(Page, "POST", "/memories/list", json=asked, params=_after(after))
 
     async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
@@ -80,6 +81,14 @@ def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, byt
     """A record's headers, as aiokafka takes them. `parent`: a traceparent."""
     told = cloudevents.headers(kind, _SOURCE, event_id, parent, content=cloudevents.JSON)
     return [(name, value.encode()) for name, value in told]
+
+
+def within(namespace: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked of the namespace of a client. Raises Invalid where a namespace is named beside it: of what filters
+    say, which may come from elsewhere, none is to lead out of it."""
+    if "namespace" in asked:
+        raise Invalid("unknown_field", "namespace", f"this client reads {namespace!r} alone; make one for another")
+    return {"namespace": namespace, **asked}
 
 
 def body(answer: httpx.Response, kind: type[T]) -> T:

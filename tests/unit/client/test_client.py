@@ -213,6 +213,15 @@ async def test_search_and_explain_speak_the_services_language() -> None:
         assert (str(told), told.account["tier"]) == ("one\ntwo", "gone")
 
 
+@pytest.mark.parametrize("read", ["search", "retrieve", "recall", "context", "memories", "slot", "paths"])
+async def test_no_filter_leads_out_of_the_namespace_of_a_client(read: str) -> None:
+    query = {"search": ["x"], "retrieve": ["x"], "slot": ["k"]}.get(read, [])
+    async with AsyncMemory(url="http://nowhere", namespace="n", agent="a") as memory:
+        with pytest.raises(Invalid, match="'n' alone") as told:
+            await getattr(memory, read)(*query, namespace="other")
+    assert told.value.field == "namespace"
+
+
 async def test_a_read_names_the_write_that_it_comes_after() -> None:
     asked: list[tuple[str, str]] = []
 
