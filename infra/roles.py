@@ -151,7 +151,7 @@ def contradiction(settings: Settings) -> Contradiction | None:
 
 def check_encoders(settings: Settings) -> None:
     """Raises SettingsError where an encoder lacks its folder or its packages, or the model of contradictions or that of
-    names is not there or not the one that was meant; loads none."""
+    names is not there or not the one that was meant, or a card is not there; loads none."""
     if settings.contradiction_digest:
         from memquorum.encoders.contradiction import files
 
@@ -170,6 +170,7 @@ def check_encoders(settings: Settings) -> None:
             with _named(kind):
                 torch.check_installed()
                 folder.read(path)
+                torch.check_device(settings.encoder_device)
 
 
 def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:

@@ -24,6 +24,7 @@ from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.orders import envelope
 from memquorum.core.privacy.sensitivity import BadWeights, Weights, read_weights
 from memquorum.core.retrieval.bounds import Bounds, BoundsError
+from memquorum.encoders import DEVICES
 
 PREFIX = "MEMQUORUM_"
 FILE = "settings.json"
@@ -38,6 +39,7 @@ FOREIGN = frozenset(
 
 Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
 Cells = Annotated[int, Meta(ge=0, le=64, description="a whole number, 0 to 64")]
+Device = Annotated[str, Meta(pattern=DEVICES, description="auto, cpu, cuda or cuda:N")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Percent = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a port, 0 to 65535")]
@@ -180,8 +182,8 @@ class Settings(_Bounds):
     # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch).
     encoder: Literal["minilm", "hashing", "torch"] = "minilm"
     encoder_path: Path = Path("encoder")
-    # Of torch alone. auto: a CUDA card if there is one.
-    encoder_device: Literal["auto", "cpu", "cuda"] = "auto"
+    # Of torch alone. auto: a CUDA card if there is one. cuda:1: the second card.
+    encoder_device: Device = "auto"
     # What a memory says word for word is known again by its digest and not encoded. So many cells, of 2 bytes, has the
     # filter in front of the digests for each memory: 10 let 1 in 100 new texts through to be looked up. 0: all is
     # encoded.

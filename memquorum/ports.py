@@ -36,6 +36,11 @@ class Encoder(Protocol):
         """Length of every vector."""
         ...
 
+    @property
+    def batch(self) -> int:
+        """How many texts at once keep what it runs on busy; more are taken, and cost no less each."""
+        ...
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), dimensions), rows of unit length; deterministic for a given text whatever its batch."""
         ...

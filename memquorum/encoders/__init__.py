@@ -12,6 +12,9 @@ import os
 # the environment when it is loaded. Its own call `disable_telemetry_events` comes too late: the queue is there by then.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+DEVICES = r"^(auto|cpu|cuda(:[0-9]{1,2})?)$"
+"""How the devices of the encoder `torch` are named, as a regular expression: `cuda:1` is the second card."""
+
 
 class EncoderUnavailable(RuntimeError):
     """A model, a file of it, a package or a device is missing or not the right one; the message says what to do."""

@@ -76,6 +76,11 @@ class OnnxEncoder:
         """384."""
         return DIMENSIONS
 
+    @property
+    def batch(self) -> int:
+        """256: more at once go no faster."""
+        return 256
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), 384), rows of unit length: the mean over a text's tokens, of which it sees the first 256.
 

@@ -10,31 +10,42 @@ by its shape. So texts are computed in calls of fixed shapes, and the shape foll
 - Every call of a bucket has the same number of rows, as many as `_CALL_TOKENS` hold. Rows without a text hold one mark.
 
 A text alone thus costs as much as its call: 128 tokens on a CPU, where more rows would make no text cheaper, and 8,192
-on a card, which needs them to be busy at all.
+on a card, which needs them to be busy at all: on an H100 calls of 4,096 tokens took as long, and calls of 16,384 twice
+as long for a tenth more texts a second (docs/performance.md has the rates).
 
-On a CPU everything is float32. On a card the weights are float16, or bfloat16 where float16 overflows, and the sums of
-the pooling float32; vectors of the two devices are near each other (the test wants a cosine ≥ 0.999), not equal.
+What else could change a text's bits on a card is held still. Everything is float32 there as on a CPU, without TF32, so
+vectors of the two devices differ by rounding alone. Attention is the plain one (`eager`): the fused one takes another
+kernel where no row of a call is padded, and in float16 gave a text another vector by that.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.encoders import EncoderUnavailable
+from memquorum.encoders import DEVICES, EncoderUnavailable
 from memquorum.encoders.folder import TOKENS_MOST, ModelFolder, read
 
-Device = Literal["auto", "cpu", "cuda"]
 
-_CALL_TOKENS = {"cpu": 128, "cuda": 8_192}
-# Tokenised together, so that memory does not grow with the number of texts asked for at once.
-_SLICE = 1_024
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """`call`: tokens of a call of the model, the padding's too. `slice`: texts that are tokenised together, so that
+    memory does not grow with the number of texts asked for at once. `batch`: texts that fill calls of all buckets."""
+
+    call: int
+    slice: int
+    batch: int
+
+
+_CPU, _CARD = _Sizes(128, 1_024, 256), _Sizes(8_192, 16_384, 4_096)
 # A tokenizer that knows no limit says a number beyond all models.
 _NO_LIMIT = 1_000_000
 
@@ -42,26 +53,28 @@ _NO_LIMIT = 1_000_000
 class TorchEncoder:
     """Adapter of `memquorum.ports.Encoder`. Safe to call from several threads."""
 
-    def __init__(self, folder: Path, *, device: Device = "auto", threads: int = 2) -> None:
-        """Loads the model of a folder. `auto`: a CUDA card if there is one. `threads`: cores that a call uses on a CPU.
+    def __init__(self, folder: Path, *, device: str = "auto", threads: int = 2) -> None:
+        """Loads the model of a folder. `device`: one of DEVICES, `auto` is a CUDA card if there is one. `threads`:
+        cores that a call uses on a CPU.
 
-        Raises EncoderUnavailable.
+        Raises EncoderUnavailable, and ValueError for a device of another name.
         """
         check_installed()
         found = read(folder)
         torch, transformers = _libraries()
         self._torch, self._device = torch, _device(torch, device)
+        self._sizes = _CPU if self._device == "cpu" else _CARD
         if self._device == "cpu":
             torch.set_num_threads(threads)
-        self._folder, self.dtype = found, torch.float32
+        self._folder = found
         self._tokenizer, limit = _tokenizer(transformers, found)
-        self._model = _load(transformers, found, torch.float32).to(self._device)
+        self._model = _load(transformers, found, torch.float32, None if self._device == "cpu" else "eager")
         self._pad = int(getattr(self._model.config, "pad_token_id", None) or 0)
         positions = int(getattr(self._model.config, "max_position_embeddings", None) or TOKENS_MOST)
         self.tokens = min(n for n in (found.tokens, limit, positions, TOKENS_MOST) if n)
         self._tokenizer.enable_truncation(self.tokens)
-        self._dimensions = 0
-        self._choose_dtype()
+        self._dimensions = int(self._model.config.hidden_size)
+        self._try()
 
     @property
     def name(self) -> str:
@@ -75,8 +88,13 @@ class TorchEncoder:
 
     @property
     def device(self) -> str:
-        """cpu or cuda."""
+        """cpu, or the card: cuda:0."""
         return self._device
+
+    @property
+    def batch(self) -> int:
+        """How many texts at once keep the device busy."""
+        return self._sizes.batch
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), dimensions), rows of unit length; of a text the first `tokens` tokens are seen.
@@ -84,11 +102,26 @@ class TorchEncoder:
         Raises FloatingPointError where the model gives no finite numbers.
         """
         vectors = np.zeros((len(texts), self._dimensions), np.float32)
-        for start in range(0, len(texts), _SLICE):
-            tokens = self._tokens(texts[start : start + _SLICE])
-            for bucket, rows in calls([len(t) for t in tokens], self.tokens, _CALL_TOKENS[self._device]):
-                vectors[[start + row for row in rows]] = self._run([tokens[row] for row in rows], bucket)
+        under_way: list[tuple[list[int], Any]] = []
+        for start in range(0, len(texts), self._sizes.slice):
+            tokens = self._tokens(texts[start : start + self._sizes.slice])
+            begun = [
+                ([start + row for row in rows], self._run([tokens[row] for row in rows], bucket))
+                for bucket, rows in calls([len(t) for t in tokens], self.tokens, self._sizes.call)
+            ]
+            # While a card computes a slice, the next one is made ready.
+            self._take(under_way, vectors)
+            under_way = begun
+        self._take(under_way, vectors)
         return vectors
+
+    def _take(self, under_way: Sequence[tuple[list[int], Any]], into: NDArray[np.float32]) -> None:
+        """Waits for calls, and puts their vectors where they belong. Raises FloatingPointError."""
+        for rows, unit in under_way:
+            found = unit.cpu().numpy()
+            if not np.isfinite(found).all():
+                raise FloatingPointError(f"{self._folder.weights} gives no finite numbers")
+            into[rows] = found
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         lower, prefix = self._folder.lower, self._folder.prefix
@@ -98,10 +131,11 @@ class TorchEncoder:
         # A tokenizer without marks of its own gives no tokens for an empty text; a model wants one.
         return [encoding.ids or [self._pad] for encoding in found]
 
-    def _run(self, tokens: Sequence[Sequence[int]], bucket: int) -> NDArray[np.float32]:
-        """Token ids through the model in a call of the bucket's shape: shape (len(tokens), dimensions)."""
+    def _run(self, tokens: Sequence[Sequence[int]], bucket: int) -> Any:
+        """Token ids through the model in a call of the bucket's shape: a tensor of len(tokens) vectors, on the device,
+        which a card may still be computing."""
         torch = self._torch
-        shape = (rows_of(bucket, _CALL_TOKENS[self._device]), bucket)
+        shape = (rows_of(bucket, self._sizes.call), bucket)
         ids, mask = np.full(shape, self._pad, np.int64), np.zeros(shape, np.int64)
         # A row in which nothing counts has no mean.
         mask[:, 0] = 1
@@ -109,39 +143,32 @@ class TorchEncoder:
             ids[row, : len(found)] = found
             mask[row, : len(found)] = 1
         with torch.inference_mode():
-            seen = torch.from_numpy(mask).to(self._device)
-            hidden = self._model(input_ids=torch.from_numpy(ids).to(self._device), attention_mask=seen)
+            seen = self._sent(mask)
+            hidden = self._model(input_ids=self._sent(ids), attention_mask=seen)
             pooled = self._pool(hidden.last_hidden_state.float(), seen[:, :, None].float())
-            unit = torch.nn.functional.normalize(pooled, dim=1)[: len(tokens)].cpu().numpy()
-        if not np.isfinite(unit).all():
-            raise FloatingPointError(f"{self._folder.weights} gives no finite numbers in {self.dtype}")
-        vectors: NDArray[np.float32] = unit.astype(np.float32)
-        return vectors
+            return torch.nn.functional.normalize(pooled, dim=1)[: len(tokens)]
+
+    def _sent(self, numbers: NDArray[np.int64]) -> Any:
+        """The numbers as a tensor on the device; a card fetches them without being waited for."""
+        tensor = self._torch.from_numpy(numbers)
+        return tensor if self._device == "cpu" else tensor.pin_memory().to(self._device, non_blocking=True)
 
     def _pool(self, hidden: Any, seen: Any) -> Any:
         if self._folder.pooling == "cls":
             return hidden[:, 0]
         return (hidden * seen).sum(dim=1) / seen.sum(dim=1)
 
-    def _choose_dtype(self) -> None:
-        """Tries the model on its longest text, and on a card in half precision: float16 is the more exact of the two,
-        bfloat16 reaches as far as float32."""
-        torch, text = self._torch, ["memory " * self.tokens]
-        self._dimensions = int(self._model.config.hidden_size)
-        wanted = [torch.float32] if self._device == "cpu" else [torch.float16, torch.bfloat16]
-        for dtype in wanted:
-            self.dtype = dtype
-            self._model = self._model.to(dtype)
-            try:
-                self.encode(text)
-                return
-            except FloatingPointError as error:
-                if dtype is wanted[-1]:
-                    raise EncoderUnavailable(str(error)) from None
-            except (AttributeError, IndexError, RuntimeError, TypeError, ValueError) as error:
-                raise EncoderUnavailable(
-                    f"{self._folder.weights} cannot be run on {self._device} with {self.tokens} tokens: {error}"
-                ) from None
+    def _try(self) -> None:
+        """Brings the model to the device and runs it on its longest text."""
+        try:
+            self._model = self._model.to(self._device)
+            self.encode(["memory " * self.tokens])
+        except FloatingPointError as error:
+            raise EncoderUnavailable(str(error)) from None
+        except (AttributeError, IndexError, RuntimeError, TypeError, ValueError) as error:
+            raise EncoderUnavailable(
+                f"{self._folder.weights} cannot be run on {self._device} with {self.tokens} tokens: {error}"
+            ) from None
 
 
 def calls(lengths: Sequence[int], longest: int, call_tokens: int) -> Iterator[tuple[int, list[int]]]:
@@ -176,6 +203,12 @@ def check_installed() -> None:
         )
 
 
+def check_device(asked: str) -> None:
+    """Raises EncoderUnavailable where a card is asked for that is not there; asks torch for cards alone."""
+    if asked.startswith("cuda"):
+        _device(_libraries()[0], asked)
+
+
 def _libraries() -> tuple[Any, Any]:
     # Read when the libraries are imported. What is asked of them here needs no network; this keeps them to it.
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
@@ -187,18 +220,33 @@ def _libraries() -> tuple[Any, Any]:
         import transformers
     except ImportError as error:
         raise EncoderUnavailable(f"torch and transformers are installed, but cannot be loaded: {error}") from None
+    # They are so by themselves; another part of the process, or an environment, may have asked for less.
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = False
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return torch, transformers
 
 
-def _device(torch: Any, asked: Device) -> str:
-    present = bool(torch.cuda.is_available())
-    if asked == "cuda" and not present:
-        built = torch.version.cuda
-        why = f"torch {torch.__version__} finds no card or no driver" if built else "this torch is built without CUDA"
-        raise EncoderUnavailable(f"the encoder was asked to run on cuda, and {why}: use auto or cpu, or mend that")
-    return "cuda" if asked == "cuda" or (asked == "auto" and present) else "cpu"
+def _device(torch: Any, asked: str) -> str:
+    """cpu, or a card by its number. Raises EncoderUnavailable where the one that was asked for is not there."""
+    if not re.fullmatch(DEVICES, asked):
+        raise ValueError(f"{asked!r} is no device: wanted is auto, cpu, cuda or cuda:N")
+    if asked == "cpu":
+        return asked
+    cards = int(torch.cuda.device_count()) if torch.cuda.is_available() else 0
+    if not cards and asked == "auto":
+        return "cpu"
+    number = int(asked.partition(":")[2] or 0)
+    if number < cards:
+        return f"cuda:{number}"
+    if cards:
+        why = f"there are {cards}, from cuda:0 on" if cards > 1 else "there is one card, cuda:0"
+    elif torch.version.cuda:
+        why = f"torch {torch.__version__} finds no card or no driver"
+    else:
+        why = "this torch is built without CUDA"
+    raise EncoderUnavailable(f"the encoder was asked to run on {asked}, and {why}: use auto or cpu, or mend that")
 
 
 def _tokenizer(transformers: Any, found: ModelFolder) -> tuple[Any, int | None]:
@@ -220,7 +268,7 @@ def _tokenizer(transformers: Any, found: ModelFolder) -> tuple[Any, int | None]:
     return fast, None if limit == _NO_LIMIT else limit
 
 
-def _load(transformers: Any, found: ModelFolder, dtype: Any) -> Any:
+def _load(transformers: Any, found: ModelFolder, dtype: Any, attention: str | None) -> Any:
     try:
         model, told = transformers.AutoModel.from_pretrained(
             found.weights,
@@ -229,6 +277,7 @@ def _load(transformers: Any, found: ModelFolder, dtype: Any) -> Any:
             use_safetensors=True,
             output_loading_info=True,
             dtype=dtype,
+            attn_implementation=attention,
         )
     except Exception as error:  # of many kinds: a config without a class, broken weights, code that is not run
         raise EncoderUnavailable(f"{found.weights} cannot be loaded: {error}") from None

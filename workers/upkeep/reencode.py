@@ -29,7 +29,6 @@ from workers.kafka.strangers import stamped
 
 log = logging.getLogger("memquorum.reencode")
 
-_BATCH = 256
 _SOURCE = "memquorum/reencode"
 _LOOK_S = 0.05
 # How long Kafka is waited for before it is asked again whether to stop.
@@ -114,7 +113,7 @@ class _Work:
         any_published = False
         progress(Progress(self.done, total))
         while not self._stop:
-            found = self._encodings.others(self._encoder.name, after, _BATCH)
+            found = self._encodings.others(self._encoder.name, after, self._encoder.batch)
             published = self._publish([memory for memory in found if memory.memory_id not in self.failed])
             # While the commit worker takes the batch before, this one is encoded: no more than two are under way.
             self.done += self._await(pending)

