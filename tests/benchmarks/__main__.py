@@ -6,6 +6,7 @@ reading: how well is found. right: what is stored, corrected and forgotten as it
 vm: the metrics and bounds of SPEC B. consolidation: what is left of sessions, and what is found in it.
 fifa: agents whose memory has a budget, under each policy.
 policies: what budgets keep, policy by policy; how much of personal data is found.
+encoder: how many texts a second the encoders take, on a CUDA card too.
 pages: draws the pages of what was kept, and measures nothing.
 """
 
@@ -38,6 +39,7 @@ WHAT = {
     "vm": "tests.benchmarks.vm.command",
     "consolidation": "tests.benchmarks.consolidation.command",
     "fifa": "tests.benchmarks.fifa.command",
+    "encoder": "tests.benchmarks.encoding",
     "policies": "tests.benchmarks.policies.command",
     "pages": "tests.benchmarks.pages",
 }

@@ -15,9 +15,10 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from tests import ROOT
 
 SCHEMA = 1
 RESULTS = Path(__file__).with_name("results")
-_PACKAGES = ("confluent-kafka", "aiokafka", "faust-streaming", "psycopg", "onnxruntime", "fastavro", "PyNaCl", "numpy")
+_PACKAGES = ("confluent-kafka", "aiokafka", "faust-streaming", "psycopg", "onnxruntime", "fastavro", "PyNaCl", "numpy",
+             "torch", "transformers", "tokenizers")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,18 @@ def machine() -> dict[str, Any]:
         "ram_gib": round(memory / 2**20, 1),
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in _PACKAGES},
+        "packages": _installed(),
         "load_at_start": [round(x, 2) for x in os.getloadavg()],
     }
+
+
+def _installed() -> dict[str, str]:
+    """The versions of those packages that are there: the encoders are measured without those of the line."""
+    found = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _lines(file: str) -> list[str]:

@@ -32,6 +32,8 @@ _ORDER = (
     "ways",
     "clients",
     "backpressure",
+    "encoder",
+    "encoder-cuda",
 )
 
 Latest = Mapping[str, tuple[dict[str, Any], dict[str, Any]]]
@@ -49,10 +51,10 @@ def render(rows: Latest) -> dict[Path, str | plot.Chart]:
     page = [
         "# What it costs",
         "",
-        "`make bench` measures what this page shows, `make bench WHAT=backpressure` its last row. Both draw it from",
-        "the results in `tests/benchmarks/results`; `make bench WHAT=pages` does so without measuring. Broker,",
-        "Postgres and all processes share the machine. Each row has a reference of the same go: machines can be",
-        "compared by the ratio.",
+        "`make bench` measures what this page shows, with `WHAT=backpressure` or `WHAT=encoder` its last rows. Each",
+        "draws it from the results in `tests/benchmarks/results`; `make bench WHAT=pages` does so without measuring.",
+        "Broker, Postgres and all processes share the machine. Each row has a reference of the same go: machines can",
+        "be compared by the ratio.",
         "",
     ]
     if not rows:
