@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -49,6 +49,19 @@ def test_torch_where_it_is_not_installed(tmp_path: Path, setting: str) -> None:
     for ask in (roles.check_encoders, getattr(roles, setting)):
         with pytest.raises(SettingsError, match=r"encoder 'torch': packages are not installed .*make torch"):
             ask(settings)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_card_that_is_not_there_is_told_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder(tmp_path / "encoder")
+    cards = SimpleNamespace(is_available=lambda: False)
+    none = SimpleNamespace(cuda=cards, version=SimpleNamespace(cuda="13.0"), __version__="2.15")
+    monkeypatch.setattr(torch, "_libraries", lambda: (none, None))
+    with pytest.raises(SettingsError, match=r"encoder 'torch': .*asked to run on cuda:1, and torch 2.15 finds no card"):
+        roles.check_encoders(given(tmp_path, encoder="torch", encoder_device="cuda:1"))
+    roles.check_encoders(given(tmp_path, encoder="torch", encoder_device="auto"))
 
 
 @pytest.mark.usefixtures("installed")
