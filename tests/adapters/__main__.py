@@ -40,6 +40,7 @@ FRAMEWORKS = {
     "anthropic": Framework("anthropic", tests=("lib/tools/memory_tools/test_filesystem.py",)),
     "openai-agents": Framework("openai", tests=OPENAI),
     "llama-index-core": Framework("llama"),
+    "pydantic-ai-slim": Framework("pydantic"),
     "google-adk": Framework(
         "adk", "adk", tests=("unittests/memory/test_in_memory_memory_service.py",), repository=True
     ),

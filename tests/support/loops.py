@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,3 +41,75 @@ def memory() -> Iterator[Memory]:
     """A client of a namespace that nobody else has."""
     with Memory(namespace=f"loop-{uuid.uuid4().hex}", agent="host") as made:
         yield made
+
+
+SPOKEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "Ada eats no meat.": (
+        "add_memory", {"subject": "ada", "explicit": True, "path": "guests/ada", "key": "diet", "wait": True},
+    ),
+    "No, Ada eats fish again.": (
+        "add_memory", {"subject": "ada", "explicit": True, "path": "guests/ada", "key": "diet", "wait": True},
+    ),
+    "Thank you so much!": ("add_memory", {"subject": "bob", "wait": True}),
+    "Lovely day, isn't it?": ("add_memory", {"subject": "bob", "wait": True}),
+    "What does Ada eat?": ("search_memories", {"query": "What does Ada eat?", "top_k": 1}),
+    "Forget me: Ada.": ("erase_memories", {"subject": "ada", "dry_run": False}),
+}  # fmt: skip
+"""The script of a model that has the memory's tools: which it calls, and with what, at what is said to it."""
+
+
+@pytest.fixture
+def scripted() -> Callable[[str], tuple[str, dict[str, Any]] | None]:
+    """The tool that a model calls at what is said, and its arguments; None where it calls none."""
+
+    def called(said: str) -> tuple[str, dict[str, Any]] | None:
+        if said not in SPOKEN:
+            return None
+        tool, arguments = SPOKEN[said]
+        return tool, ({"content": said} if tool == "add_memory" else {}) | arguments
+
+    return called
+
+
+@pytest.fixture
+def lived(later: Callable[[float], None]) -> Callable[[Mapping[str, Callable[[str], str]]], None]:
+    """Has agents with the memory's tools learn, be corrected and asked, forget small talk and erase a person. An agent
+    stands under its namespace, and answers with what its tools answered."""
+
+    def live(agents: Mapping[str, Callable[[str], str]]) -> None:
+        for say in agents.values():
+            assert '"stored"' in say("Ada eats no meat.") and '"stored"' in say("No, Ada eats fish again.")
+            assert '"below_threshold"' in say("Thank you so much!")
+            assert '"stored"' in say("Lovely day, isn't it?")
+            told = say("What does Ada eat?")
+            assert "fish again" in told and "no meat" not in told
+        left = dict.fromkeys(agents, True)
+        for _ in range(6):
+            later(6)
+            for namespace, say in agents.items():
+                assert "fish again" in say("What does Ada eat?")
+                with Memory(namespace=namespace, agent="host") as memory:
+                    left[namespace] = bool(memory.memories(subjects=["bob"]).memories)
+            if not any(left.values()):
+                break
+        assert not any(left.values())
+        for say in agents.values():
+            assert '"order_id"' in say("Forget me: Ada.")
+            assert "fish" not in say("What does Ada eat?")
+
+    return live
+
+
+@pytest.fixture
+def page() -> Callable[[str, Mapping[str, str]], str]:
+    """The first lines of Python of a page of the docs, with some of them in other words."""
+
+    def read(name: str, instead: Mapping[str, str]) -> str:
+        text = (Path(os.environ["PYTHONPATH"]) / "docs" / name).read_text()
+        lines = text.split("```python\n")[1].split("```")[0]
+        for said, other in instead.items():
+            assert said in lines, f"{name} does not say {said}"
+            lines = lines.replace(said, other)
+        return lines
+
+    return read
