@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from tests.benchmarks import kept, measured, page
 from tests.benchmarks.consolidation import page as consolidation
+from tests.benchmarks.experience import page as experience
 from tests.benchmarks.fifa import page as fifa
 from tests.benchmarks.forgetting import page as forgetting
 from tests.benchmarks.forgetting.command import RESULTS
@@ -29,5 +30,6 @@ def run(given: Namespace) -> Outcome:
     consolidation.draw()
     fifa.draw()
     policies.draw()
+    experience.draw()
     scalepage.draw()
     return Outcome([], 0)

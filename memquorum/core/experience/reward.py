@@ -97,6 +97,7 @@ class _Wanted(Struct, frozen=True):
     words: tuple[str, ...] = ()
     must: frozenset[str] = frozenset()
     stems: frozenset[str] = frozenset()
+    marks: Marks = Marks()
 
 
 class _Sentence(Struct, frozen=True):
@@ -115,7 +116,7 @@ def _wanted(outputs: str) -> tuple[_Wanted, ...]:
     for text in _SENTENCES.split(outputs):
         one = _sentence(text)
         if len(one.stems) >= _STEMS_LEAST:
-            found.append(_Wanted(text, must=one.must, stems=one.stems))
+            found.append(_Wanted(text, must=one.must, stems=one.stems, marks=one.marks))
     return tuple(found)
 
 
@@ -142,11 +143,10 @@ def _reaches(wanted: _Wanted, text: str) -> bool:
     if wanted.words:
         return _holds(_plain(text), wanted.words)
     some, of = _COVERS
-    asked = marks(wanted.text)
     return any(
         wanted.must <= one.stems
         and len(wanted.stems & one.stems) * of >= len(wanted.stems) * some
-        and not asked.oppose(one.marks)
+        and not wanted.marks.oppose(one.marks)
         for one in _sentences(text)
     )
 

@@ -1,0 +1,141 @@
+"""Rows of retrieval alone: what is found without admission, by words and vectors as they are shipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from memquorum.core.retrieval.fusion import DEFAULTS, fused, in_context
+from memquorum.core.text.tokens import tokens
+from tests.benchmarks import sets
+from tests.benchmarks.conversations import locomo
+from tests.benchmarks.experience.frame import HOTPOT, Material, Words, best, interval
+from tests.benchmarks.kept import Row
+from tests.benchmarks.reading import recall, within
+from tests.benchmarks.sets import BEAM, records
+
+_K, _DEPTH = 5, 100
+_PUBLISHED, _LEAD, _WORDS_MOST = 0.563, 0.05, 140
+_SHARES = (2, 5, 10)
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+def hotpotqa(material: Material) -> Row:
+    """Answers among the first five sentences of all that is pooled."""
+    row = Row("hotpotqa", "HotpotQA: whether the answer is in the question or the first five of all pooled sentences")
+    asked = material.some(list(records(material.data, HOTPOT, "question", "context")), 20)
+    titles: dict[str, str] = {}
+    for one in asked:
+        for title, said in one["context"]:
+            for text in said:
+                titles.setdefault(text.strip(), title)
+    plain = [text for text in titles if text]
+    named = [f"{titles[text]}: {text}" for text in plain]
+    vectors, questions = material.vectors.of(named), material.vectors.of([one["question"] for one in asked])
+    by_plain, by_named = Words(plain), Words(named)
+    systems: dict[str, list[tuple[bool, int]]] = {"no memory": [], "store all": [], "words and vectors": []}
+    for one, vector in zip(asked, questions, strict=True):
+        question = one["question"]
+        near, said = best(vectors @ vector, _DEPTH), best(by_named.scores(question), _DEPTH)
+        both = _fused(near, said)
+        for name, found in (
+            ("no memory", []), ("store all", [plain[at] for at in best(by_plain.scores(question), _K)]),
+            ("words and vectors", [named[at] for at in both[:_K]]),
+        ):  # fmt: skip
+            text = " . ".join((question, *found))
+            systems[name].append((_flat(one["answer"]) in _flat(text), sum(len(each.split()) for each in found)))
+    for name, told in systems.items():
+        row.figure(f"{name}: answer in context", float(np.mean([hit for hit, _ in told])), "")
+        row.figure(f"{name}: words given", float(np.mean([words for _, words in told])), "")
+    lead = interval([a - b for (a, _), (b, _) in zip(systems["words and vectors"], systems["store all"], strict=True)])
+    row.figure("lead over store all", lead[0], f"({lead[1]:.3f} to {lead[2]:.3f})")
+    row.figure("store all, as published for this set", _PUBLISHED, "")
+    row.figure("pooled sentences", len(plain), "")
+    row.at_least("lead over store all", _LEAD)
+    row.at_most("words and vectors: words given", _WORDS_MOST)
+    row.at_least("words and vectors: answer in context", _PUBLISHED + _LEAD)
+    row.note(
+        "a memory says what it is of, the title before its sentence; store all is BM25 over the bare sentences, with "
+        "the same words and the same five. An answer counts where the question has it, as for a reader who has both"
+    )
+    return row
+
+
+def tokens_row(material: Material) -> Row:
+    """Evidence within a share of the history's tokens."""
+    row = Row("tokens", "recall of evidence within 2, 5 and 10 % of a history's tokens")
+    for name, history in (("LoCoMo", _locomo), ("BEAM", _beam)):
+        found: dict[str, dict[int, list[float]]] = {
+            system: {share: [] for share in _SHARES} for system in ("store all", "words and vectors")
+        }
+        for texts, asked, follows in history(material):
+            costs = [tokens(text) for text in texts]
+            vectors, words = material.vectors.of(texts), Words(texts)
+            questions = material.vectors.of([question for question, _ in asked])
+            for (question, evidence), vector in zip(asked, questions, strict=True):
+                cosines = vectors @ vector
+                # As deep as the share is wide: most of a history is among the first of neither.
+                near, said = best(cosines, len(texts)), best(words.scores(question), len(texts))
+                ranked = {"store all": near, "words and vectors": _fused(near, said, follows)}
+                for system, order in ranked.items():
+                    for share in _SHARES:
+                        inside = within(order, costs, sum(costs) * share // 100)
+                        found[system][share].append(recall(inside, evidence))
+        for system, shares in found.items():
+            for share, told in shares.items():
+                row.figure(f"{name}, {system}: recall at {share} %", float(np.mean(told)), "")
+    row.at_least("LoCoMo, words and vectors: recall at 10 %", 0.75)
+    row.note("store all is the ranking by vectors alone, of the same turns; BEAM's memories are whole messages")
+    return row
+
+
+History = tuple[Sequence[str], list[tuple[str, tuple[int, ...]]], bool]
+
+
+def _locomo(material: Material) -> Iterator[History]:
+    for talk in material.some(list(locomo(material.data)), 1):
+        yield talk.turns, [(one.text, one.evidence) for one in material.some(list(talk.questions), 30)], True
+
+
+def _beam(material: Material) -> Iterator[History]:
+    asked = {str(one["conversation_id"]): one["probing_questions"] for one in records(material.data, BEAM, "chat")}
+    for chat in material.some(list(sets.beam(material.data)), 1):
+        places = {message.id: at for at, message in enumerate(chat.messages)}
+        questions = []
+        for kind in asked[chat.name].values():
+            for one in kind:
+                evidence = tuple(sorted({places[i] for i in _ids(one.get("source_chat_ids")) if i in places}))
+                if evidence:
+                    questions.append((one["question"], evidence))
+        texts = [message.text for message in chat.messages]
+        yield (texts[:40] if material.quick else texts), questions, True
+
+
+def _ids(told: object) -> Iterator[int]:
+    if isinstance(told, dict):
+        told = list(told.values())
+    if isinstance(told, list):
+        for one in told:
+            yield from _ids(one)
+    elif isinstance(told, int):
+        yield told
+
+
+def _fused(near: Sequence[int], said: Sequence[int], follows: bool = False) -> list[int]:
+    """Both rankings as one, by the shipped numbers. `follows`: what stands beside in the history lends its value."""
+    ids = [[f"{at:06}" for at in ranking] for ranking in (near, said)]
+    found = fused([(ids[0], DEFAULTS.near), (ids[1], DEFAULTS.said)], DEFAULTS.k)
+    if follows:
+        after = {one: [f"{int(one) + 1:06}", f"{int(one) + 2:06}"] for one in found}
+        found = in_context(found, after, DEFAULTS.context)
+    return [int(one) for one in sorted(found, key=lambda one: (-found[one], one))]
+
+
+def _flat(text: str) -> str:
+    words = (word for word in _WORD.findall(text.lower()) if word not in ("a", "an", "the"))
+    return f" {' '.join(words)} "
+
+
+ROWS: Mapping[str, Callable[[Material], Row]] = {HOTPOT: hotpotqa, "tokens": tokens_row}
