@@ -172,8 +172,8 @@ def _weighed(one: Outlook, going: Going) -> str:
 
 
 def plain(one: Outlook) -> dict[str, Any]:
-    """What would go, as JSON has it."""
-    plan = one.plan
+    """What would go, as JSON has it; features and scores are None by a policy that does not go by them."""
+    plan, weighs = one.plan, one.budget.policy in WEIGHS
     return {
         "namespace": one.namespace, "shard": one.shard, "policy": one.budget.policy, "version": one.version,
         "budget": one.budget.tokens, "held": one.held, "left": plan.held, "over": plan.over, "excess": plan.excess,
@@ -181,9 +181,10 @@ def plain(one: Outlook) -> dict[str, Any]:
         "replaces": [{"summary": group.summary, "memory_ids": group.memory_ids} for group in plan.replaces],
         "goes": [
             {
-                "memory_id": going.memory_id, "tokens": going.tokens, "why": going.why, "score": going.score.score,
-                "net_ppm": going.score.net_ppm, "now": at < one.room,
-                "features": dict(zip(FEATURES, going.score.features, strict=True)),
+                "memory_id": going.memory_id, "tokens": going.tokens, "why": going.why, "now": at < one.room,
+                "score": going.score.score if weighs else None,
+                "net_ppm": going.score.net_ppm if weighs else None,
+                "features": dict(zip(FEATURES, going.score.features, strict=True)) if weighs else None,
             }
             for at, going in enumerate(plan.goes)
         ],

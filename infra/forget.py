@@ -149,7 +149,10 @@ def lines(found: Sequence[Outlook], policies: Mapping[int, Policy]) -> Iterator[
             yield f"  {one.protected:,} protected, {one.resting:,} resting; free: {why or 'none'}"
             yield f"  the votes let go {one.let_go:,} of {one.judged:,}, by what their agents still have in the store"
         if one.beyond:
-            yield f"  {one.beyond:,} are beyond its budget, and go in turn before what is due: --policy NAME lists them"
+            budget = budget_of(policies[one.shard].budget, one.namespace)
+            name = policies[one.shard].budget.policy if budget is None else budget.policy
+            turn = "are beyond its budget, and go in turn before what is due"
+            yield f"  {one.beyond:,} {turn}: --policy {name}, which is in force, lists them"
         yield (
             f"  the next epoch nominates {one.nominated:,}, and {one.forgotten:,} of them would be forgotten; "
             f"the caps leave {one.room:,} in it and {max(0, one.day_left):,} of the day"

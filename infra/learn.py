@@ -11,7 +11,7 @@ from rich.table import Table
 
 from infra import genesis, wholefiles
 from infra.command import command
-from infra.settings import Mendable, Settings
+from infra.settings import Mendable, Settings, require_place
 from memquorum import terminal
 from memquorum.commands import JSON, option
 from memquorum.core import learning
@@ -44,6 +44,8 @@ def learn(settings: Settings, parsed: argparse.Namespace) -> int:
     It changes nothing: `policy set FILE` puts the coefficients to the members' vote. 1 where they do no better on the
     later part than the rank of a memory's worth or its length alone."""
     settings.require("bootstrap")
+    if parsed.out is not None:
+        require_place("--out", parsed.out)
     within_ms = round(parsed.within * _DAY_MS)
     made, codec = genesis.read(settings), load_codec()
     found = examples(

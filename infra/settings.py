@@ -307,6 +307,15 @@ class Settings(_Bounds):
         wholefiles.write(self.file, json.dumps(data, indent=2) + "\n")
 
 
+def require_place(option: str, file: Path) -> None:
+    """Refuses a file that a person named where its folder is missing, which is mostly a slip, or where a folder has its
+    name: before there is anything to write. Raises SettingsError."""
+    if file.is_dir():
+        raise SettingsError(f"{option} {file}: that is a folder; name a file in it")
+    if not file.parent.is_dir():
+        raise SettingsError(f"{option} {file}: there is no folder {file.parent}; make it first")
+
+
 def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = None) -> Settings:
     """The settings in force. `run_dir` overrides the environment's. Relative paths count from the run folder.
 

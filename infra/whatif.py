@@ -13,7 +13,7 @@ from pathlib import Path
 
 from infra import genesis, policy, roles, wholefiles
 from infra.command import command
-from infra.settings import Mendable, Settings, SettingsError
+from infra.settings import Mendable, Settings, SettingsError, require_place
 from memquorum import terminal
 from memquorum.commands import JSON, flag, option, when
 from memquorum.core.budgets.rules import SCORES
@@ -212,6 +212,8 @@ def _refuse(policies: list[str], parsed: Namespace) -> None:
         report.settings(policies, parsed.budget)
     except CannotTry as error:
         raise SettingsError(str(error)) from None
+    if parsed.chart is not None:
+        require_place("--chart", parsed.chart)
     if parsed.horizon <= 0:
         raise SettingsError(f"--horizon {parsed.horizon:g}: must be more than 0 days")
     if parsed.since is not None and parsed.since > time.time() * 1000:

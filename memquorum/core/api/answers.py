@@ -245,8 +245,8 @@ class Decision(Struct, frozen=True):
 
     `why` it ended so, in words and as the code `reason`; why it was `proposed`, in words, None where the certificate
     proves nothing. `policy`: by which a budget had it go, if one did, with the `features` that the nominator weighed
-    and the `score` per 1,000 tokens (a negative one as it is); both None where they are withheld. `vote`: as `explain`
-    has it in its account, in millionths; `lines`: all of it in words.
+    and the `score` per 1,000 tokens (a negative one as it is); both None where they are withheld, and where
+    the policy does not go by them. `vote`: as `explain` has it in its account, in millionths; `lines`: all in words.
     """
 
     shard: int

@@ -140,8 +140,10 @@ def withheld(worth: int, sensitivity_ppm: int, policy: BudgetPolicy) -> int:
 
 
 def in_words(features: Sequence[int], net_ppm: int, score: int) -> tuple[str, str]:
-    """Features and a score as people read them."""
-    told = ", ".join(f"{name} {share(value)}" for name, value in zip(FEATURES, features, strict=False))
+    """Features and a score as people read them. All but worth count by it, and are told so."""
+    named = dict(zip(FEATURES, map(share, features), strict=False))
+    worth = named.pop(FEATURES[_WORTH], "")
+    told = f"worth {worth}; each times worth: {', '.join(f'{name} {value}' for name, value in named.items())}"
     return told, share(net_ppm) + ", negative" if net_ppm < 0 else share(score // 1000) + " per 1,000 tokens"
 
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from memquorum.core.api.answers import Decision, Subject
 from memquorum.core.api.requests import DecisionsRequest
 from memquorum.core.avro import Codec
+from memquorum.core.budgets.rules import WEIGHS
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import VOIDED
 from memquorum.core.policy import FEATURES, FORGETTING, PPM
@@ -221,15 +222,15 @@ def _named(decided: Proven | Unproven, row: Voted) -> tuple[str, ...]:
 
 
 def _features(weighed: Weighed | None) -> dict[str, float] | None:
-    """ψ by name; None where there is none, or where it is withheld."""
-    if weighed is None or weighed.score is None:
+    """ψ by name; None where the policy does not go by it, or where it is withheld."""
+    if weighed is None or weighed.score is None or weighed.policy not in WEIGHS:
         return None
     return {name: value / PPM for name, value in zip(FEATURES, weighed.features, strict=False)}
 
 
 def _score(weighed: Weighed | None) -> float | None:
     """The score per 1,000 tokens; a negative one is not divided, as `core.budgets.items` has it."""
-    if weighed is None or weighed.score is None or weighed.net_ppm is None:
+    if weighed is None or weighed.score is None or weighed.net_ppm is None or weighed.policy not in WEIGHS:
         return None
     return weighed.net_ppm / PPM if weighed.net_ppm < 0 else weighed.score / 1_000 / PPM
 

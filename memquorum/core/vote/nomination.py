@@ -147,11 +147,11 @@ def expiry(candidate: Candidate, policy: Policy) -> int | None:
     return None if span is None else candidate.last_access + span
 
 
-def evicted_limit(standing: Standing, due: int, policy: Policy) -> int:
-    """How many memories to ask the schedule for that are to go for want of room: the excess, beyond those that are due
-    anyway."""
+def evicted_limit(standing: Standing, named: int, policy: Policy) -> int:
+    """How many memories to ask the schedule for that are to go for want of room: the excess, and as many as may be
+    `named` for another reason before."""
     over = min(excess(standing.alive, policy), policy.epoch.proposals_max)
-    return over + due if over else 0
+    return over + named if over else 0
 
 
 def build(
@@ -188,7 +188,7 @@ def build(
     now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather
     where others contradict it than with its summary, or with those that say the same, rather with these than to be let
     go, rather to be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want
-    of tokens, since it does not hold, because it decayed, and for want of room in its shard, in this order.
+    of tokens, since it does not hold, for want of room in its shard, and because it decayed, in this order.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
@@ -322,23 +322,21 @@ def _elsewhere(going: Sequence[Proposal], disputed: Sequence[Proposal]) -> Elsew
 def _falling(
     falling: Sequence[Candidate], evicted: Sequence[Candidate], *, over: int, as_of: int, policy: Policy
 ) -> list[Proposal]:
-    """What decayed or expired, and of those to go first as many as make the excess of the shard.
+    """Of those to go first as many as make the excess of the shard; then what else decayed or expired.
 
-    What is only demoted makes nothing less: it counts for nothing where more is to go.
+    What merely decayed counts for nothing where more is to go: members may keep it.
     """
     due: dict[str, Proposal] = {}
-    for candidate in falling:
-        kind = _lets_go(candidate)
-        reason = None if kind is None else kind.eligible(candidate, as_of, policy)
-        if kind is not None and reason is not None and candidate.memory_id not in due:
-            due[candidate.memory_id] = _proposal(candidate, kind, reason)
-    going = sum(KINDS[proposal.kind].seals for proposal in due.values())
     for candidate in evicted:
-        if going >= over:
+        if len(due) >= over:
             break
         if candidate.memory_id not in due and (kind := _makes_room(candidate)) is not None:
             due[candidate.memory_id] = _proposal(candidate, kind, PRESSURE)
-            going += 1
+    for candidate in falling:
+        lets_go = _lets_go(candidate)
+        reason = None if lets_go is None else lets_go.eligible(candidate, as_of, policy)
+        if lets_go is not None and reason is not None and candidate.memory_id not in due:
+            due[candidate.memory_id] = _proposal(candidate, lets_go, reason)
     return list(due.values())
 
 

@@ -125,16 +125,18 @@ def outlook(
         name = one.candidate.namespace
         found.setdefault(name, Outlook(name, shard)).living += 1
     over = nomination.excess(standing.alive, policy)
+    named = set[str]()
     for one, reason in _in_turn(alive, over, as_of, policy):
-        if reason == PRESSURE and over <= 0:
-            break
         candidate = one.candidate
+        if candidate.memory_id in named or (reason == PRESSURE and over <= 0):
+            continue
+        named.add(candidate.memory_id)
         told = found[candidate.namespace]
         told.due += 1
         told.protected += one.protected
         told.resting += one.rests and not one.protected
         if not (one.rests or one.protected):
-            over -= 1
+            over -= reason in ROOM
             told.reasons[reason] = told.reasons.get(reason, 0) + 1
             free.setdefault(candidate.namespace, []).append((candidate, reason))
     left = policy.epoch.proposals_max
@@ -174,9 +176,9 @@ def outlook(
 
 
 def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> list[tuple[Alive, str]]:
-    """What may be forgotten, with the reason, as it is nominated: what is older than its type may become; what decayed,
-    longest unused first; what expired, the lowest decay score first; and where there is too much, the rest as it is
-    to go."""
+    """What may be forgotten, with the reason, as it is nominated: what is older than its type may become; where
+    there is too much, what is to go first, of which as many as are too much; what decayed, longest unused first; what
+    expired, the lowest decay score first."""
     short = [one for one in alive if one.candidate.tier in FORGET.tiers]
     aged = [one for one in short if older(one.type, one.candidate.created, policy.budget, as_of)]
     named = {one.candidate.memory_id for one in aged}
@@ -184,14 +186,14 @@ def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> l
     reasons = [(one, FORGET.eligible(one.candidate, as_of, policy)) for one in younger]
     decayed = [(one, reason) for one, reason in reasons if reason == forget.DECAYED]
     expired = [(one, reason) for one, reason in reasons if reason == forget.EXPIRED]
-    rest = [(one, PRESSURE) for one, reason in reasons if reason is None and over > 0]
+    first_to_go = [(one, PRESSURE) for one in younger if over > 0]
 
     def turn(told: tuple[Alive, str]) -> tuple[bool, int]:
         candidate = told[0].candidate
         return not candidate.fades, _score(candidate, as_of, policy) if candidate.fades else 0
 
     first = [(one, AGE) for one in sorted(aged, key=lambda one: (one.candidate.created, one.candidate.memory_id))]
-    return [*first, *decayed, *sorted(expired, key=turn), *sorted(rest, key=turn)]
+    return [*first, *sorted(first_to_go, key=turn), *decayed, *sorted(expired, key=turn)]
 
 
 def _score(candidate: Candidate, as_of: int, policy: Policy) -> int:

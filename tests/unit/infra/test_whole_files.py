@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import fleet, settings, sweeps, telemetry, wholefiles
+from infra import commands, fleet, settings, sweeps, telemetry, wholefiles
 
 
 def _announces(folder: Path) -> None:
@@ -51,3 +51,27 @@ def test_a_secret_is_its_owners_alone(tmp_path: Path) -> None:
     wholefiles.write_secret(file, "before")
     wholefiles.write_secret(file, b"now")
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"now", 0o600)
+
+
+def test_a_file_that_a_person_names_is_refused_before_the_work_where_its_folder_is_missing(tmp_path: Path) -> None:
+    missing = tmp_path / "charts" / "a.svg"
+    with pytest.raises(settings.SettingsError, match=r"--chart .*a\.svg: there is no folder .*charts; make it first"):
+        settings.require_place("--chart", missing)
+    assert not missing.parent.exists()
+    with pytest.raises(settings.SettingsError, match=r"--out .*: that is a folder; name a file in it"):
+        settings.require_place("--out", tmp_path)
+    settings.require_place("--chart", tmp_path / "a.svg")
+
+
+@pytest.mark.parametrize(
+    "command", [["whatif", "--budget", "5000", "--chart"], ["learn", "--out"]], ids=["whatif", "learn"]
+)
+def test_a_command_asks_for_the_folder_before_it_reads_anything(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "missing" / "file"
+    monkeypatch.setattr("sys.argv", ["infra", command[0], "--run-dir", str(tmp_path), *command[1:], str(file)])
+    monkeypatch.setenv("MEMQUORUM_BOOTSTRAP", "127.0.0.1:1")
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    assert ended.value.code == 2 and "there is no folder" in capsys.readouterr().err

@@ -82,8 +82,8 @@ def test_under_pressure_those_to_go_first_are_asked_for(codec: Codec) -> None:
     assert ("due", 1, LATEST, 3) in crowded.asked
     assert record.trigger == "pressure"
     assert [(p.memory_ids[0], p.kind, p.reason) for p in record.proposals] == [
+        ("old", "evict", "pressure"),
         ("ready", "evict", "pressure"),
-        ("old", "forget", "decayed"),
     ]
 
 

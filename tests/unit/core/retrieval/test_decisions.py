@@ -68,9 +68,17 @@ def test_what_a_budget_had_go_has_its_policy_its_features_by_name_and_its_score(
         "recency": 0.5, "accesses": 0, "goals": 0, "centrality": 0, "worth": 0.2, "novelty": 0, "urgency": 0,
     }  # fmt: skip
     assert one.proposed == "because its namespace held more tokens than its budget"
-    assert "The nominator weighed recency 0.5," in str(one) and "score 4.1666 per 1,000 tokens." in str(one)
+    assert "each times worth: recency 0.5," in str(one) and "score 4.1666 per 1,000 tokens." in str(one)
     shard.decide([replace(proposal(B, "evict"), weighed=replace(WEIGHED, net_ppm=-100_000, score=-100_000))])
     assert listed(shard)[0].score == -0.1
+
+
+@pytest.mark.parametrize("policy", ["fifo", "lru", "random", "priority"])
+def test_a_policy_that_goes_by_no_score_has_neither_features_nor_score(shard: Shard, policy: str) -> None:
+    shard.decide([replace(proposal(A, "evict"), reason="budget", weighed=replace(WEIGHED, policy=policy))])
+    (one,) = listed(shard)
+    assert (one.policy, one.features, one.score) == (policy, None, None)
+    assert "The nominator weighed" not in str(one)
 
 
 def test_what_is_drawn_among_near_ties_tells_no_features_and_no_score(shard: Shard) -> None:

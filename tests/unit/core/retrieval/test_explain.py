@@ -343,7 +343,10 @@ def test_what_was_beyond_a_budget_says_how_its_policy_weighed_it(alive: Shard) -
         "Its namespace held 5,100 tokens of 5,000; by worth of policy 2 it was the next to go, with its 24 tokens: "
         "least worth its tokens." in text
     )
-    assert "The nominator weighed recency 0.5, accesses 0, goals 0, centrality 0, worth 0.2, novelty 0" in text
+    assert (
+        "The nominator weighed worth 0.2; each times worth: recency 0.5, accesses 0, goals 0, centrality 0, novelty 0"
+        in text
+    )
     assert "score 4.1666 per 1,000 tokens." in text
     assert explain.plain(account)["votes"][0]["weighed"]["features"][0] == 500_000
 

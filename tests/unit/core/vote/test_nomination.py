@@ -109,8 +109,8 @@ def test_what_has_expired_comes_after_what_decayed_and_before_what_is_too_much()
     record = build(
         crossed=[candidate("old", decayed=True)],
         expired=[candidate("touched"), day, *spared, replace(day, memory_id="promoted", tier="long-term")],
-        evicted=[day, candidate("lowest"), candidate("next")],
-        standing=replace(STANDING, alive=13),
+        evicted=[candidate("lowest"), candidate("next")],
+        standing=replace(STANDING, alive=11),
     )
     assert named(record) == [
         ("lowest", "evict", "pressure"),
@@ -156,6 +156,8 @@ def test_predicates_are_evaluated_again() -> None:
 def test_a_memory_is_proposed_once_and_rather_to_be_forgotten() -> None:
     both = candidate("both", decayed=True, salient=True)
     record = build(crossed=[both, both], evicted=[both], promotable=[both], standing=replace(STANDING, alive=15))
+    assert named(record) == [("both", "evict", "pressure")]
+    record = build(crossed=[both, both], promotable=[both])
     assert named(record) == [("both", "forget", "decayed")]
 
 
@@ -163,8 +165,22 @@ def test_pressure_proposes_the_first_to_go_up_to_the_excess() -> None:
     crowded = replace(STANDING, alive=13)
     unused = [candidate(f"u{i}") for i in range(5)]
     record = build(standing=crowded, crossed=[candidate("old", decayed=True)], evicted=unused)
-    assert named(record) == [("u0", "evict", "pressure"), ("u1", "evict", "pressure"), ("old", "forget", "decayed")]
+    assert named(record) == [
+        ("u0", "evict", "pressure"), ("u1", "evict", "pressure"), ("u2", "evict", "pressure"),
+        ("old", "forget", "decayed"),
+    ]  # fmt: skip
     assert named(build(evicted=unused)) == []
+
+
+def test_what_decayed_is_asked_as_too_much_where_it_is_and_counts_as_nothing_where_it_is_not() -> None:
+    """A vote to forget may keep it: the shard would wait for it, epoch after epoch."""
+    crowded = replace(STANDING, alive=12)
+    old = [candidate(f"old{n}", decayed=True) for n in range(4)]
+    record = build(standing=crowded, crossed=old, evicted=old)
+    assert named(record) == [
+        ("old0", "evict", "pressure"), ("old1", "evict", "pressure"),
+        ("old2", "forget", "decayed"), ("old3", "forget", "decayed"),
+    ]  # fmt: skip
 
 
 def test_what_is_demoted_makes_no_shard_smaller() -> None:

@@ -19,7 +19,7 @@ from infra.settings import Settings, SettingsError
 from memquorum.core import caps
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
-from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
+from memquorum.core.policy import BudgetPolicy, CapsPolicy, EpochPolicy, Policy
 from memquorum.core.records import Standing
 from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.preview import Alive, Outlook, Vote, outlook, votes
@@ -77,8 +77,9 @@ def test_what_is_beyond_a_budget_goes_before_what_is_due() -> None:
     assert [(e.memory_id, e.now) for e in found.examples] == [("m00", True), ("m01", True), ("m02", False)]
     many = look([*old, *young], beyond={"n": [f"m{n}" for n in range(20, 30)]})
     assert (many.named, many.beyond) == (["m20", "m21", "m22", "m23"], 10)
-    told = "\n".join(lines([many], {1: POLICY}))
-    assert "10 are beyond its budget, and go in turn before what is due" in told
+    limited = replace(POLICY, budget=BudgetPolicy(tokens="n=64/hybrid"))
+    told = "\n".join(lines([many], {1: limited}))
+    assert "10 are beyond its budget, and go in turn before what is due: --policy hybrid, which is in force" in told
 
 
 def test_another_policy_and_later_days_tell_another_story() -> None:
@@ -120,9 +121,11 @@ def test_what_expired_is_told_with_its_score_lowest_first() -> None:
     ]  # fmt: skip
     told = "\n".join(lines([found], {1: POLICY}))
     assert "decay score 0.0033, expired" in told
-    crowded = replace(POLICY, epoch=EpochPolicy(capacity=36))  # 40 alive in the shard
+    crowded, looser = (replace(POLICY, epoch=EpochPolicy(capacity=n)) for n in (36, 39))  # 40 alive in the shard
     found = look([Alive(one, rests=False, protected=False) for one in (*alive, candidate(4, 5))], crowded)
-    assert found.reasons == {"expired": 3, "pressure": 1}
+    assert found.reasons == {"pressure": 4}, "what expired is too much, too"
+    found = look([Alive(one, rests=False, protected=False) for one in (*alive, candidate(4, 5))], looser)
+    assert found.reasons == {"expired": 2, "pressure": 1}
 
 
 def test_the_votes_are_those_that_members_would_cast() -> None:
