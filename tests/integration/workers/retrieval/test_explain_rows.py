@@ -17,10 +17,11 @@ from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import Keys
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import Restored, RestoreOrdered
-from memquorum.core.retrieval.explain import Facts
+from memquorum.core.retrieval.explain import Facts, explain, plain
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.telling import lines
 from memquorum.core.text.tokens import tokens
-from tests.builders import votes
+from tests.builders import erasures, genesis, votes
 from tests.builders.facts import facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -38,7 +39,7 @@ def shard(databases: tuple[str, str], codec: Codec) -> Shard:
 
 def stored(dsn: str, shard: Shard) -> None:
     store = PostgresStore(dsn)
-    store.start(GENESIS.cluster, GENESIS.shards)
+    store.start(shard.rules.genesis.cluster, shard.rules.genesis.shards)
     net = shard.work.net()
     with store.transaction({net.before: Keys()}) as transaction:
         transaction.write([net], {i: clear(i) for i in net.revealed}, {})
@@ -77,6 +78,44 @@ def test_what_took_a_memorys_place_in_its_slot_is_known_also_once_it_is_back(
         found = load(connection, codec, A)
     assert found is not None and found.memory is not None and found == stored_facts(shard, A)
     assert (found.memory.tier, [one.memory_id for one in found.filled]) == ("short-term" if back else "superseded", [B])
+
+
+@pytest.mark.parametrize(
+    ("reference", "rule", "words"),
+    [
+        ("ticket 7", None, "gave (ticket 7): at "),
+        ("configuration 3", 3, "It carries out the rule of configuration 3: nobody was asked."),
+        (None, None, "gave: at "),
+    ],
+)
+def test_what_an_erasure_took_is_told_with_the_orders_reference_and_rule(
+    databases: tuple[str, str], codec: Codec, reference: str | None, rule: int | None, words: str
+) -> None:
+    made = genesis.make(**erasures.entitled((NAMESPACE,)))
+    shard = Shard(codec, made)
+    for name in ("a", "b"):
+        shard.episode(name)
+    order = erasures.ordered(
+        made,
+        "age",
+        "episodic before 1970-01-01T00:00:04.000Z",
+        namespace=NAMESPACE,
+        reference=reference,
+        rule=rule,
+        ordered_by="rule of retention",
+    )
+    record = erasures.accepted(
+        order, erasures.signed(codec, made, order, "operator" if rule is None else "service:erasure"), 25_000
+    )
+    shard.erase(record, erasures.among(NAMESPACE, {"a": "short-term"}))
+    stored(databases[0], shard)
+    with psycopg.connect(databases[0]) as connection:
+        found, other = load(connection, codec, A), load(connection, codec, B)
+    assert found is not None and found.erasure is not None and other is not None and other.erasure is None
+    assert (found.erasure.order_id, found.erasure.reference, found.erasure.rule) == (order.order_id, reference, rule)
+    account = explain(codec, made, found)
+    assert words in "\n".join(lines(account, made))
+    assert plain(account)["erased"]["reference"] == reference and plain(account)["erased"]["rule"] == rule
 
 
 async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namespace(
