@@ -322,7 +322,7 @@ def _elsewhere(going: Sequence[Proposal], disputed: Sequence[Proposal]) -> Elsew
 def _falling(
     falling: Sequence[Candidate], evicted: Sequence[Candidate], *, over: int, as_of: int, policy: Policy
 ) -> list[Proposal]:
-    """Of those to go first as many as make the excess of the shard; then what else decayed or expired.
+    """Proposes of those to go first as many as make the excess of the shard, then what else decayed or expired.
 
     What merely decayed counts for nothing where more is to go: members may keep it.
     """
