@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from db import outcome_rows
-from infra import genesis, roles, telemetry
+from infra import genesis, registry, roles, telemetry
 from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
@@ -239,10 +239,12 @@ def _full(settings: Settings) -> frozenset[str]:
 def _judged(settings: Settings, letters: Sequence[Letter], opened: Mapping[str, bytes]) -> dict[str, Intent | Refusal]:
     """What intake would say now to each letter that was opened, by letter's name."""
     made, codec, driven = genesis.read(settings), load_codec(), settings.clock == "driven"
-    stamps = genesis.service_stamps(settings)
+    stamps, asked = genesis.service_stamps(settings), registry.named(settings)
     now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
     return {
-        letter.name: dead_letters.judge(codec, made, letter, opened[letter.name], now_ms=now_ms, driven=driven)
+        letter.name: dead_letters.judge(
+            codec, made, letter, opened[letter.name], now_ms=now_ms, driven=driven, registry=asked
+        )
         for letter in letters
         if letter.name in opened
     }

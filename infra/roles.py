@@ -7,6 +7,7 @@ import logging
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
@@ -218,9 +219,10 @@ def residue_ms(settings: Settings) -> int:
 
 def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.living import PostgresLiving
+    from infra import registry
     from workers.intake import worker as intake
 
-    limits = settings.ingest
+    limits, health = settings.ingest, telemetry.stage("intake").health
     settings.require("bootstrap", *(["memory_dsn"] if limits.counts_memories else []))
     letters = next(topic for topic in declared() if topic.name == topics.REFUSED)
     stop = Stop().on_signals()
@@ -239,6 +241,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
         refused=settings.refused,
         weights=settings.weights,
+        registry=registry.named(settings, partial(health.alarm, "schema registry")),
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,

@@ -132,6 +132,11 @@ class Settings(_Bounds):
     # (docs/privacy.md); and what kinds weigh in it in place of what they do, KIND=WEIGHT by blanks: `email=0 health=1`.
     suggest_sensitivity: bool = True
     sensitivity_weights: str = ""
+    # The base address of a schema registry, before `/schemas/ids/…`: by its schemas intake reads what comes framed as
+    # Confluent's serializers do. Empty: none is asked, and such records stay outside. The file, if there is one, holds
+    # USER:PASSWORD for it.
+    registry_url: str = ""
+    registry_login_file: Path = Path("registry.login")
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000

@@ -2,8 +2,8 @@
 
 What everything is made of:
 
-- `records`: what crosses a topic; `avro` and `jsontext`: how it is written and read; `ids` and `names`; `text`:
-  what texts say;
+- `records`: what crosses a topic; `avro` and `jsontext`: how it is written and read; `ids`, `names` and
+  `moments`; `text`: what texts say;
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
   what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under;
   `caps`: how much of a namespace may be forgotten;
@@ -12,12 +12,12 @@ What everything is made of:
   their askers';
 - `identity`: who is who; `access`: what an API key may do; `authorship`: what agents signed.
 
-Then the life of a memory, stage by stage: `intake`, with `reasons` why it refuses and `quota` and `stock` for
-limits of namespaces; `orders`; `salience`, with `exact` for what is said byte for byte again, `worth`, and `learning`
-from what was used; `decay` and `triage`; `budgets`: what goes first where a namespace holds more tokens than it may;
-`consolidation`: what a session leaves when it is over; `experience`: what has shown that it helps; `vote`;
-`consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`, `rehearsal`, `whatif` of other
-policies, and `api` for both sides of HTTP.
+Then the life of a memory, stage by stage: `intake`, with `framing` and `enveloped` for what bytes are, `reasons` why
+it refuses and `quota` and `stock` for limits of namespaces; `orders`; `salience`, with `exact` for what is said byte
+for byte again, `worth`, and `learning` from what was used; `decay` and `triage`; `budgets`: what goes first where a
+namespace holds more tokens than it may; `consolidation`: what a session leaves when it is over; `experience`: what has
+shown that it helps; `vote`; `consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`,
+`rehearsal`, `whatif` of other policies, and `api` for both sides of HTTP.
 
 The rooms stand in floors, and nobody imports upwards (infra/decisions/0052, `tests/unit/test_floors.py`).
 """

@@ -34,6 +34,10 @@ class UnknownSchema(DecodeError):
     """Bytes under a fingerprint that this codec does not have: a later release may have written them."""
 
 
+class WrongRecord(DecodeError):
+    """Bytes of a sound record where another kind of record belongs."""
+
+
 class Codec:
     """Encodes and decodes the records of `memquorum.core.records` against a set of schemas."""
 
@@ -83,14 +87,16 @@ class Codec:
         known = self._reader.get(data[:_PREFIX_BYTES])
         if known is None:
             raise _unknown(data)
-        stream = io.BytesIO(data)
-        stream.seek(_PREFIX_BYTES)
-        try:
-            record = msgspec.convert(fastavro.schemaless_reader(stream, known.writer, known.reader), known.kind)
-        except Exception as error:  # fastavro raises whatever the bytes led it to
-            raise DecodeError(f"not a {known.kind.__name__}: {type(error).__name__}") from None
-        if stream.tell() != len(data):
-            raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {known.kind.__name__}")
+        return _read(known, data, _PREFIX_BYTES)
+
+    def resolve(self, writer: Any, kind: type[T], data: bytes) -> T:
+        """The record that bytes without a framing hold, written with another's schema (`writer_of`), read into our own
+        by Avro's rules. Raises DecodeError, and WrongRecord where the schema is of a record of another name."""
+        known = self._reader[self._prefix[kind.__name__]]
+        if writer["name"].rpartition(".")[2] != kind.__name__:
+            raise WrongRecord(f"a {writer['name'][:64]}, but this topic takes {kind.__name__}")
+        record = _read(_Reader(writer, known.writer, kind), data, 0)
+        assert isinstance(record, kind)
         return record
 
     def decode_as(self, kind: type[T], data: bytes) -> T:
@@ -108,6 +114,73 @@ class _Reader(NamedTuple):
     writer: Any
     reader: Any
     kind: type[Any]
+
+
+def writer_of(schema: Any) -> Any:
+    """A stranger's schema of a record, parsed for `Codec.resolve`. Raises DecodeError.
+
+    Its logical types are left out, so that a time stays the number that it is. Refused is a schema by which few bytes
+    make work without an end: by what takes no bytes, or by records within themselves.
+    """
+    try:
+        parsed = fastavro.parse_schema(_without_logic(schema))
+        fault = _endless(parsed, ()) if isinstance(parsed, dict) and parsed["type"] == "record" else "no record's"
+    except Exception as error:  # fastavro raises whatever the schema led it to
+        raise DecodeError(f"no schema of Avro ({type(error).__name__})") from None
+    if fault:
+        raise DecodeError(fault)
+    return parsed
+
+
+def _without_logic(schema: Any) -> Any:
+    """The schema without logical types, and without what would tell fastavro that it was parsed."""
+    if isinstance(schema, list):
+        return [_without_logic(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: one for name, one in schema.items() if name != "logicalType" and not name.startswith("__")}
+    # What a default or an alias holds is no schema.
+    return kept | {name: _without_logic(kept[name]) for name in ("type", "items", "values", "fields") if name in kept}
+
+
+def _endless(schema: Any, within: tuple[str, ...]) -> str:
+    """Why few bytes of a parsed schema could make work without an end; empty where they cannot. `within`: the records
+    that it stands in."""
+    if isinstance(schema, list):
+        return next(filter(None, (_endless(one, within) for one in schema)), "")
+    if not isinstance(schema, dict):
+        return "a record within itself" if schema in within else ""
+    kind = schema["type"]
+    if not isinstance(kind, str):
+        return _endless(kind, within)
+    parts = [schema[name] for name in ("items", "values") if name in schema]
+    if kind in ("record", "error"):
+        within = (*within, schema["name"])
+        parts = [one["type"] for one in schema["fields"]]
+    # Where each field and each item takes a byte, the bytes bound the work.
+    if (kind == "fixed" and schema["size"] == 0) or (kind not in _LEAVES and (not parts or any(map(_nothing, parts)))):
+        return "a field, or items of a list, that take no bytes"
+    return _endless(parts, within) or (_endless(kind, within) if kind not in _KINDS else "")
+
+
+_LEAVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string", "fixed", "enum")
+_KINDS = (*_LEAVES, "record", "error", "array", "map")
+
+
+def _nothing(schema: Any) -> bool:
+    return schema == "null" or (isinstance(schema, dict) and schema["type"] == "null")
+
+
+def _read(known: _Reader, data: bytes, start: int) -> Any:
+    stream = io.BytesIO(data)
+    stream.seek(start)
+    try:
+        record = msgspec.convert(fastavro.schemaless_reader(stream, known.writer, known.reader), known.kind)
+    except Exception as error:  # fastavro raises whatever the bytes led it to
+        raise DecodeError(f"not a {known.kind.__name__}: {type(error).__name__}") from None
+    if stream.tell() != len(data):
+        raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {known.kind.__name__}")
+    return record
 
 
 def _unknown(data: bytes) -> DecodeError:

@@ -34,6 +34,11 @@ def signed_event_id(topic: str, value: bytes) -> str:
     return str(uuid.uuid5(_MEMORIES, f"signed/{topic}/{hashlib.sha256(value).hexdigest()}"))
 
 
+def cloud_event_id(source: str, event_id: str) -> str:
+    """The event id of a record that carries none and came as a CloudEvent: ids are unique within their source alone."""
+    return str(uuid.uuid5(_MEMORIES, f"cloudevent/{len(source)}:{source}:{event_id}"))
+
+
 def is_uuid(text: str) -> bool:
     """Whether the text is a UUID in its canonical lower-case form."""
     return _UUID.fullmatch(text) is not None

@@ -1,8 +1,8 @@
 """The wall: what comes in from outside is checked here once, so that nothing behind it has to doubt (DESIGN 4).
 
-Bytes of an outside topic are told apart by their first byte: `{` is a JSON object, `C3 01` Avro in single-object
-encoding. Both are held to the same schema and the same limits, and end as an intent that the worker seals and writes to
-the accepted stream, or as a Refusal that names the field and the reason and repeats no content.
+Bytes of an outside topic are JSON, Avro, or one of them in an envelope or a registry's framing (`core.framing`). All
+are held to the same schema and the same limits, and end as an intent that the worker seals and writes to the accepted
+stream, or as a Refusal that names the field and the reason and repeats no content.
 
 What a record may hold:
 
@@ -36,9 +36,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import asked, facets, ids, jsontext, labelling, linking, names, sealing
+from memquorum.core import asked, facets, framing, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
-from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.avro import Codec
+from memquorum.core.framing import Written
 from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.labelling import Labels
@@ -62,7 +63,7 @@ from memquorum.core.records import (
     Signed,
     Summary,
 )
-from memquorum.core.records.episodes import OBJECTS, SHARES, Carried, Said, taken
+from memquorum.core.records.episodes import SHARES, Carried, Said, taken
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -159,6 +160,7 @@ def accept(
     signature: bytes | None = None,
     granted: bytes | None = None,
     refused: Collection[str] = (),
+    written: Written | None = None,
 ) -> Intent | Refusal:
     """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
 
@@ -166,11 +168,14 @@ def accept(
     without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
     genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: whose orders stay outside,
-    whatever the genesis says.
+    whatever the genesis says. `written`: what a schema registry says of the record, if it is in such a framing.
     """
     clock = _Clock(now_ms, driven, origin.timestamp_ms)
     try:
-        record = _record(codec, data, origin.topic)
+        record = _record(codec, data, origin.topic, written)
+        if signature is not None and framing.schema_id(data) is not None:
+            told = "members read what an agent signed and ask no registry: sign JSON or single-object Avro"
+            raise _Refused(Reason.UNKNOWN_FRAMING, signatures.HEADER, told)
         if isinstance(record, ClockRequested):
             return _tick(record, origin, clock)
         if isinstance(record, Signed):
@@ -243,7 +248,6 @@ def seal_episode(
     )
 
 
-_REGISTRY = " (a schema registry's framing, which is not taken)"
 _EXPECTED: dict[str, type[Outside]] = {
     topics.EPISODES: EpisodeRecorded,
     topics.ACCESSES: AccessRecorded,
@@ -254,41 +258,20 @@ _EXPECTED: dict[str, type[Outside]] = {
 }
 
 
-def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
+def _record(codec: Codec, data: bytes | None, topic: str, written: Written | None = None) -> Outside:
     """The record as the schema types it; its values are not yet checked."""
     expected = _EXPECTED[topic]
     if not data:
         raise _Refused(Reason.EMPTY_RECORD, None, f"the record has no value; send one {expected.__name__}")
     if len(data) > RECORD_BYTES_MAX:
         raise _Refused(Reason.RECORD_TOO_LARGE, None, f"{len(data)} bytes; {RECORD_BYTES_MAX} are the most")
-    if data[:2] == b"\xc3\x01":
-        return _from_avro(codec, data, expected)
-    if data.lstrip(b" \t\r\n")[:1] == b"{":
-        if expected is Signed:
-            told = f"an order is signed, and so is Avro: use {table.BY_TOPIC[topic].command}"
-            raise _Refused(Reason.UNSIGNED, None, told)
-        try:
-            return jsontext.parse(data, expected, OBJECTS)
-        except jsontext.JsonRefused as wrong:
-            raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
-    raise _Refused(
-        Reason.UNKNOWN_FRAMING,
-        None,
-        f"the first byte is {data[0]:#04x}{_REGISTRY if data[0] == 0 else ''}; send a JSON object ('{{') or "
-        "single-object Avro (0xc3 0x01)",
-    )
-
-
-def _from_avro(codec: Codec, data: bytes, expected: type[Outside]) -> Outside:
+    if expected is Signed and (data.lstrip(b" \t\r\n")[:1] == b"{" or framing.schema_id(data) is not None):
+        told = f"an order is signed, and so is Avro: use {table.BY_TOPIC[topic].command}"
+        raise _Refused(Reason.UNSIGNED, None, told)
     try:
-        record = codec.decode(data)
-    except DecodeError as error:
-        raise _Refused(Reason.BAD_AVRO, None, str(error)) from None
-    if not isinstance(record, expected):
-        raise _Refused(
-            Reason.WRONG_RECORD, None, f"a {type(record).__name__}, but this topic takes {expected.__name__}"
-        )
-    return record
+        return framing.read(codec, data, expected, written)
+    except framing.Unread as wrong:
+        raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
 
 
 def _intent(record: Published, origin: Origin, clock: _Clock) -> _Said:

@@ -41,9 +41,14 @@ def tellable(name: str) -> str | None:
 def parse(data: bytes, kind: type[T], objects: Collection[str] = ()) -> T:
     """The record that the bytes hold as a JSON object. `kind`: a flat struct. `objects`: fields that are objects here
     and hold their text in the record. Raises JsonRefused."""
-    value = load(data)
+    return read(load(data), kind, objects)
+
+
+def read(value: object, kind: type[T], objects: Collection[str] = ()) -> T:
+    """The record that a loaded JSON value is, as of `parse`. Raises JsonRefused."""
     if not isinstance(value, dict):
         raise JsonRefused("bad_json", None, "not a JSON object")
+    value = {**value}
     for name in value.keys() & objects:
         if value[name] is not None and not isinstance(value[name], dict):
             raise JsonRefused("wrong_type", name, "must be an object")

@@ -34,9 +34,9 @@ _MODULE = re.compile(rf"\bpython -m (?P<module>[\w.]+){_REST}")
 _MAKE = re.compile(r"(?<![\w./-])make (?=[a-zA-Z-])(?P<rest>[^#|;&>,]*)")
 _INFRA = re.compile(rf"^infra (?=[a-z]){_REST}")
 _OPTION = re.compile(r"--?[a-z][a-z-]*")
-# What mem0 and ADK call something; and a login, which is named after the database and the process.
+# What CloudEvents, mem0 and ADK call something; and a login, which is named after the database and the process.
 _STRANGERS = {"agent_id", "delete_all", "get_all", "run_id", "memory_intake", "pg_dump", "pg_restore"} | {
-    "add_events_to_memory", "add_session_to_memory", "app_name", "custom_metadata", "search_memory",
+    "add_events_to_memory", "add_session_to_memory", "app_name", "custom_metadata", "data_base64", "search_memory",
 }  # fmt: skip
 
 

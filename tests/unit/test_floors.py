@@ -21,7 +21,9 @@ Floors = Sequence[Mapping[str, Sequence[str]]]
 
 _CORE = "memquorum.core."
 _POLICY = tuple(_CORE + one for one in ("policy", "exact", "facets", "caps", "merging", "salience", "tiers"))
-_INTAKE = tuple(_CORE + one for one in ("intake", "asked", "authorship", "letters", "quota", "stock"))
+_INTAKE = tuple(
+    _CORE + one for one in ("intake", "asked", "authorship", "enveloped", "framing", "letters", "quota", "stock")
+)
 
 
 def _each(*names: str, of: str = _CORE) -> dict[str, tuple[str, ...]]:
@@ -36,7 +38,7 @@ PACKAGES = ("memquorum", "memquorum.core", "workers")
 FLOORS: Floors = (
     _each("records"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
-    | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
+    | _each("ids", "jsontext", "moments", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "experience", "learning", "orders", "triage"),

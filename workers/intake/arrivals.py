@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from confluent_kafka import Message
 
 from memquorum import topics
-from memquorum.core import asked, ids, intake, labelling, letters, sealing
+from memquorum.core import asked, framing, ids, intake, labelling, letters, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.identity import grants, signatures
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
@@ -26,6 +26,17 @@ _PAYLOAD_BYTES_MAX = 2_000_000
 # A vault namespace that no record can have: '!' is no character of a namespace.
 DEAD_LETTERS = "!intake"
 _SUBJECT = "dead-letter"
+
+
+_SCHEMA = "__value_schema_id"
+"""Header in which Confluent's serializers may say the schema, in place of the value's first bytes."""
+
+
+def value_of(message: Message) -> bytes | None:
+    """What was published. A schema that a header names stands before it, as its serializer might have put it: so it is
+    there too when a letter is opened, or published again."""
+    value, named = message.value(), proof(message, _SCHEMA)
+    return value if not named or not value or framing.schema_id(named) is None else named + value
 
 
 def wanted(origin: Origin, answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:
@@ -72,7 +83,7 @@ def dead_letter(
 ) -> IntakeRefused:
     """What stays outside, and why. Without its payload goes what was forgotten, which has no `key`, and what no topic
     could hold: compressed, it came in small."""
-    letter, payload = letters.dead_letter_id(origin), message.value() or b""
+    letter, payload = letters.dead_letter_id(origin), value_of(message) or b""
     closed = b""
     if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
         closed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)

@@ -42,10 +42,22 @@ from memquorum.core.records import ClockTicked, EpisodeAccepted, QueryAsked, Ses
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
-from workers.intake.arrivals import at, dead_letter, ending, kept, origin_of, proofs, sealed, session_closed, wanted
+from workers.intake.arrivals import (
+    at,
+    dead_letter,
+    ending,
+    kept,
+    origin_of,
+    proofs,
+    sealed,
+    session_closed,
+    value_of,
+    wanted,
+)
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
 from workers.intake.old_keys import OldKeys
+from workers.intake.registry import Registry
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.kafka import loop, spans
 from workers.kafka.group_membership import Place
@@ -90,13 +102,15 @@ def run(
     living: Living | None = None,
     refused: Collection[str] = (),
     weights: Weights = SHIPPED,
+    registry: Registry | None = None,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
     long their topic keeps dead letters, and so the vault their keys. `queries_ms`: how long queries can be opened; 0:
     none is logged. `outside_keep_ms`: how long what was let in still lies in outside topics that this installation
     provisioned; 0: until their retention is over (see `clearing`). `limits`: what namespaces may bring in; without, as
     much as they like. `living`: counts memories, where one of the limits is of these. `refused`: whose orders stay
-    outside. `weights`: by which a sensitivity is suggested.
+    outside. `weights`: by which a sensitivity is suggested. `registry`: is asked what records in a schema registry's
+    framing were written with; without, they stay outside.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
@@ -105,6 +119,7 @@ def run(
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
         limits=limits, living=living, refused=refused, queries=queries_ms > 0, weights=weights,
+        registry=registry,
     )  # fmt: skip
     old_keys = OldKeys(vault, letters_ms, queries_ms)
     serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, old_keys=old_keys)
@@ -143,9 +158,10 @@ class Intake:
         refused: Collection[str] = (),
         queries: bool = True,
         weights: Weights = SHIPPED,
+        registry: Registry | None = None,
     ) -> None:
         """`queries`: whether they are logged; what comes of them all the same is passed over."""
-        self._refused, self._queries, self._weights = refused, queries, weights
+        self._refused, self._queries, self._weights, self._registry = refused, queries, weights, registry
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
         self._driven, self._as_of = False, 0
@@ -167,10 +183,8 @@ class Intake:
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
         self.health = self._shown.health
-        plan, self._stocktaking = limits or Plan(), None
-        if plan.counts_memories and living is not None:
-            backlog = Backlog(bootstrap, genesis.shards, codec, stamps)
-            self._stocktaking = Stocktaking(plan, living, self._shown, backlog)
+        plan, backlog = limits or Plan(), Backlog(bootstrap, genesis.shards, codec, stamps)
+        self._stocktaking = Stocktaking(plan, living, self._shown, backlog) if plan.counts_memories and living else None
         self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
         self._clearing: Clearing | None = None
         self.place = Place(self._consumer, self.health)
@@ -222,8 +236,8 @@ class Intake:
         self._consumer.close()
         self._asker.close()
         self._producer.flush(1)
-        if self._stocktaking:
-            self._stocktaking.close()
+        for close in (one.close for one in (self._stocktaking, self._registry) if one):
+            close()
 
     def _patience(self) -> float:
         if self._driven or not self._leads:
@@ -300,11 +314,12 @@ class Intake:
             self._shown.done((message.timestamp()[1] for message in messages), _wall_ms())
 
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
+        data = value_of(message)
         answer = intake.accept(
-            self._codec, message.value(), origin, now_ms, self._driven,
-            genesis=self._genesis, refused=self._refused, **proofs(message),
+            self._codec, data, origin, now_ms, self._driven, genesis=self._genesis, refused=self._refused,
+            written=self._registry.written(data) if self._registry else None, **proofs(message),
         )  # fmt: skip
-        return intake.suggesting(self._gate.passed(answer, len(message.value() or b""), _forward_ms()), self._weights)
+        return intake.suggesting(self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights)
 
     def _keys(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes] | None:
         """The keys, however long the vault takes; None if told to stop."""
@@ -319,7 +334,7 @@ class Intake:
                 _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
                 self._shown.health.wait("vault", error.why)
                 self._shown.health.turn()
-                self._stay_in_group()
+                _stay_in_group(self._consumer)
                 self._stop.wait(pause)
                 pause = min(2 * pause, 5.0)
                 continue
@@ -328,14 +343,6 @@ class Intake:
                 self._consumer.resume(self._consumer.assignment())
             return keys
         return None
-
-    def _stay_in_group(self) -> None:
-        """Polls without reading, so that a long outage does not cost the partitions."""
-        self._consumer.pause(self._consumer.assignment())
-        message = self._consumer.poll(0)
-        if message is not None and message.error() is None:
-            # It came just before the pause: it is read again later.
-            self._consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, loop.offset(message)))
 
     def _send(
         self, message: Message, origin: Origin, answer: Intent | Refusal, keys: dict[str, bytes], hop: Hop
@@ -373,7 +380,15 @@ class Intake:
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent = hop.send(topics.REFUSED, shard, letter)
-        self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent, more=kept(origin))
+        self._produce(
+            topics.REFUSED,
+            shard,
+            place.encode(),
+            record,
+            event_id=letter,
+            parent=parent,
+            more=[*kept(origin), ("reason", refusal.reason)],
+        )
 
     # Ticks
 
@@ -485,6 +500,15 @@ class Intake:
             said = {loop.place(m): loop.offset(m) + 1 for m in messages if not is_marker(m)}
             for place, end in said.items():
                 self._clearing.took(place, end, time.monotonic())
+
+
+def _stay_in_group(consumer: Consumer) -> None:
+    """Polls without reading, so that a long outage does not cost the partitions."""
+    consumer.pause(consumer.assignment())
+    message = consumer.poll(0)
+    if message is not None and message.error() is None:
+        # It came just before the pause: it is read again later.
+        consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, loop.offset(message)))
 
 
 def _wall_ms() -> int:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum import topics
-from memquorum.core import intake, labelling
+from memquorum.core import enveloped, intake, labelling
 from memquorum.core.access import PUBLISH, READ, Caller, covers
 from memquorum.core.api.answers import Ended, Published
 from memquorum.core.api.requests import ClearRequest
@@ -100,7 +100,8 @@ def _named(service: Service, topic: str, data: bytes) -> tuple[bytes, Intent]:
         raise BadRequest(Reason.BAD_JSON, None, 'not a JSON object; send {"agent": …, …}')
     answer = _judged(service, topic, data)
     value = json.loads(data)
-    if value.get("event_id") is None:
+    # A CloudEvent has one by its source and id.
+    if value.get("event_id") is None and not enveloped.is_event(value):
         data = json.dumps(value | {"event_id": str(uuid.uuid4())}).encode()
         answer = _judged(service, topic, data)
     return data, answer

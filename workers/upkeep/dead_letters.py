@@ -24,6 +24,7 @@ from memquorum.core.letters import open_payload
 from memquorum.core.records import IntakeRefused
 from memquorum.ports import Vault
 from workers.intake.arrivals import FIRST_AT, first_at
+from workers.intake.registry import Registry
 from workers.kafka import loop
 from workers.kafka.partition import TopicUnreadable, standing
 from workers.kafka.strangers import Strangers
@@ -125,11 +126,15 @@ def payloads(vault: Vault, letters: Sequence[Letter]) -> dict[str, bytes]:
 
 
 def judge(
-    codec: Codec, genesis: Genesis, letter: Letter, payload: bytes, *, now_ms: int, driven: bool
-) -> Intent | Refusal:
-    """What intake would say to it now. Times as of `core.intake.accept`."""
+    codec: Codec, genesis: Genesis, letter: Letter, payload: bytes, *, now_ms: int, driven: bool,
+    registry: Registry | None = None,
+) -> Intent | Refusal:  # fmt: skip
+    """What intake would say to it now. Times as of `core.intake.accept`; `registry` as of `workers.intake.worker`."""
     origin = Origin(*letter.origin, letter.record.refused_at, letter.first)
-    return intake.accept(codec, payload, origin, now_ms, driven, genesis=genesis, signature=letter.record.signature)
+    return intake.accept(
+        codec, payload, origin, now_ms, driven, genesis=genesis, signature=letter.record.signature,
+        written=registry.written(payload) if registry else None,
+    )  # fmt: skip
 
 
 def sort(

@@ -14,6 +14,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from memquorum.core import moments
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.journal.naming import Kin
 from memquorum.core.journal.rows import Change, EventKey, Memory, Protection
@@ -84,7 +85,7 @@ class Overdue:
                 old = [one for one in old if one.id not in self._came and (namespace, one.id) not in erased]
                 for type_, created in sorted(_by_type(old).items()):
                     expected = f"none of {aged.written((type_,), named.before)}, by the rule of the policy"
-                    told = f"{len(created)} that nobody ordered to erase, the oldest of {aged.moment(min(created))}"
+                    told = f"{len(created)} that nobody ordered to erase, the oldest of {moments.moment(min(created))}"
                     findings.add(Kind.ERASURE_OVERDUE, None, f"{type_} memories of {namespace!r}", expected, told)
 
 

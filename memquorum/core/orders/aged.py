@@ -10,20 +10,17 @@ and names the configuration that holds the rule (`ErasureOrdered.rule`): what th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec import Struct
 
+from memquorum.core import moments
 from memquorum.core.access import covers
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import TYPES, ErasePolicy, Policy, Retention, retention
 
 # The last moment that is written with four digits of a year.
-_LATEST = 253_402_300_799_999
 _BETWEEN = " before "
-_MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{3})Z")
-_DAY_MS = 24 * 3600 * 1000
 CLOCKS_MS = 60_000
 """So much may the clocks of those who let orders in differ: an order of a rule may come in so much before its time."""
 
@@ -56,16 +53,16 @@ def written(types: Iterable[str], before: int) -> str:
     for one in named:
         if one not in TYPES:
             raise BadAge("types", f"{one[:40]!r} is no type of memories: {', '.join(TYPES)}")
-    if not 0 <= before <= _LATEST:
+    if not 0 <= before <= moments.LATEST:
         raise BadAge("before", "no moment between 1970 and 9999; send milliseconds since the epoch")
     said = ",".join(one for one in TYPES if one in named)
-    return f"{said}{_BETWEEN}{moment(before)}"
+    return f"{said}{_BETWEEN}{moments.moment(before)}"
 
 
 def read(value: str) -> Aged:
     """What a value names. Raises BadAge for any that `written` does not give: one order has one writing."""
     said, _, told = value.partition(_BETWEEN)
-    before = _read(told)
+    before = moments.read(told)
     if before is None:
         raise BadAge("before", f"no moment in {value[:80]!r}; as in {written((), 0)!r}")
     found = Aged(tuple(said.split(",")), before)
@@ -113,32 +110,3 @@ def borne_out(policy: Policy, namespace: str, aged: Aged, at: int) -> bool:
     if rule is None or not set(aged.types) <= rule.ages.keys():
         return False
     return aged.before <= at + CLOCKS_MS - max(rule.ages[one] for one in aged.types)
-
-
-# The calendar's own module reaches for a clock, and numpy is more than a client should wait for.
-
-
-def moment(ms: int) -> str:
-    """Milliseconds since the epoch in ISO 8601, in UTC."""
-    days, rest = divmod(ms, _DAY_MS)
-    seconds, millis = divmod(rest, 1000)
-    # Counted from 1 March of the year 0, so that a leap day is the last of its year.
-    era, day = divmod(days + 719_468, 146_097)
-    years = (day - day // 1_460 + day // 36_524 - day // 146_096) // 365
-    of_year = day - (365 * years + years // 4 - years // 100)
-    month = (5 * of_year + 2) // 153
-    date = f"{era * 400 + years + (month >= 10):04}-{(month + 2) % 12 + 1:02}-{of_year - (153 * month + 2) // 5 + 1:02}"
-    return f"{date}T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{millis:03}Z"
-
-
-def _read(told: str) -> int | None:
-    """The milliseconds of what `moment` gave; None for what it gives of none."""
-    said = _MOMENT.fullmatch(told)
-    if said is None:
-        return None
-    year, month, day, hour, minute, second, millis = map(int, said.groups())
-    year -= month <= 2
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    days = year // 400 * 146_097 + year % 400 * 365 + year % 400 // 4 - year % 400 // 100 + of_year - 719_468
-    ms = days * _DAY_MS + (hour * 3600 + minute * 60 + second) * 1000 + millis
-    return ms if 0 <= ms <= _LATEST and moment(ms) == told else None

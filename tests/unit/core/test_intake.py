@@ -86,8 +86,8 @@ def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
     assert isinstance(answer, Refusal)
     assert answer.reason is Reason.UNKNOWN_FRAMING
     assert answer.detail == (
-        "the first byte is 0x00 (a schema registry's framing, which is not taken); send a JSON object ('{') or "
-        "single-object Avro (0xc3 0x01)"
+        "the first byte is 0x00, a schema registry's framing, and no schema registry is named here: its operator can "
+        "name one as registry_url; or send a JSON object ('{') or single-object Avro (0xc3 0x01)"
     )
 
 

@@ -13,8 +13,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.schema_registry import SchemaRegistryClient, header_schema_id_serializer
+from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
 from msgspec.structs import replace
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
@@ -43,13 +46,17 @@ from memquorum.core.records import (
     SessionEnded,
 )
 from memquorum.telemetry.bundle import Telemetry
+from tests import ROOT
 from tests.builders import erasures, genesis
 from tests.builders.protections import NAMESPACE, signed, wanted
+from tests.support.registry import Schemas, serving
 from tests.support.waiting import PATIENCE_S
+from workers.intake.registry import Registry
 from workers.intake.worker import Clock, Intake, run
 from workers.kafka import group_membership, loop
 from workers.kafka.group_membership import PlaceLost
 from workers.upkeep import dead_letters
+from workers.upkeep.dead_letters import Wanted
 
 CANARY = "canary-81f2"
 START = 1_750_000_000_000
@@ -96,10 +103,12 @@ class Line:
     def intake(
         self,
         clock: Clock = "driven",
+        *,
         tick_ms: int = 1000,
         stamps: Writer | None = None,
         limits: Plan | None = None,
         queries_ms: int = 3_600_000,
+        registry: Registry | None = None,
     ) -> Iterator[None]:
         stop, failed = loop.Stop(), []
 
@@ -116,6 +125,7 @@ class Line:
                     stop=stop,
                     limits=limits,
                     queries_ms=queries_ms,
+                    registry=registry,
                 )
             except BaseException as error:
                 failed.append(error)
@@ -618,3 +628,87 @@ def test_the_wall_clock_ticks_in_every_shard(line: Line) -> None:
         assert before <= ticks[0]
         assert ticks == sorted(set(ticks))
     assert abs(line.of(EpisodeAccepted)[0].occurred_at - before) < 20_000
+
+
+# A schema registry -------------------------------------------------------------------------------------------------
+
+SCHEMA = (ROOT / "schemas/avro/EpisodeRecorded.avsc").read_text()
+
+
+@pytest.fixture
+def schemas() -> Iterator[Schemas]:
+    with serving() as found:
+        yield found
+
+
+def serialized(line: Line, serializer: AvroSerializer, *contents: str) -> None:
+    """As an agent does that knows Confluent's client and nothing of ours."""
+    producer = Producer({"bootstrap.servers": line.bootstrap})
+    for content in contents:
+        context = SerializationContext(topics.EPISODES, MessageField.VALUE, [])
+        value = serializer(_episode(content), context)
+        producer.produce(topics.EPISODES, value, headers=context.headers)
+    assert producer.flush(10) == 0
+
+
+def _episode(content: str) -> dict[str, object]:
+    return {"agent": "planner", "namespace": "garden", "content": content, "event_id": content}
+
+
+def texts(line: Line) -> list[str]:
+    found = line.of(EpisodeAccepted)
+    keys = line.vault.open([one.memory_id for one in found])
+    return sorted(sealing.open_text(keys[one.memory_id], one.sealed_content, one.memory_id) for one in found)
+
+
+def test_what_confluents_serializer_writes_comes_in(line: Line, schemas: Schemas) -> None:
+    client = SchemaRegistryClient({"url": schemas.url})
+    serialized(line, AvroSerializer(client, SCHEMA), "first", "second")
+    by_header = AvroSerializer(client, SCHEMA, conf={"schema.id.serializer": header_schema_id_serializer})
+    serialized(line, by_header, "third")
+    schemas.asked.clear()
+    with line.intake(clock="wall", registry=Registry(schemas.url)):
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 3)
+    assert texts(line) == ["first", "second", "third"]
+    assert len(schemas.asked) == 2, "each schema is asked for once: by its id, and by its GUID"
+
+
+def test_while_the_registry_is_away_others_come_in_and_what_waited_is_replayed(
+    line: Line, schemas: Schemas, codec: Codec
+) -> None:
+    client = SchemaRegistryClient({"url": schemas.url})
+    serialized(line, AvroSerializer(client, SCHEMA), "first")
+    serialized(
+        line, AvroSerializer(client, SCHEMA, conf={"schema.id.serializer": header_schema_id_serializer}), "second"
+    )
+    schemas.status = 503
+    registry = Registry(schemas.url)
+    with line.intake(clock="wall", registry=registry):
+        line.publish(topics.EPISODES, _episode("in plain JSON"))
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 1 and len(line.of(IntakeRefused)) == 2)
+        assert {one.reason for one in line.of(IntakeRefused)} == {"registry_away"}
+        schemas.status = 0
+        # As the operator does once it answers again.
+        letters = dead_letters.read(line.bootstrap, GENESIS.shards, codec, None, Wanted())
+        opened = dead_letters.payloads(line.vault, letters)
+        fresh = Registry(schemas.url)
+        judged = {
+            one.name: dead_letters.judge(
+                codec, GENESIS, one, opened[one.name], now_ms=one.record.refused_at, driven=False, registry=fresh
+            )
+            for one in letters
+        }
+        sound, *_ = dead_letters.sort(letters, judged, {}, ())
+        assert len(sound) == 2
+        registry._rests_until = 0.0
+        dead_letters.replay(line.bootstrap, sound, opened, lambda _: None)
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 3)
+    assert texts(line) == ["first", "in plain JSON", "second"]
+
+
+def test_without_a_registry_the_letter_names_the_setting(line: Line, schemas: Schemas) -> None:
+    serialized(line, AvroSerializer(SchemaRegistryClient({"url": schemas.url}), SCHEMA), "first")
+    with line.intake(clock="wall"):
+        line.until(lambda: len(line.of(IntakeRefused)) == 1)
+    (letter,) = line.of(IntakeRefused)
+    assert letter.reason == "unknown_framing" and "registry_url" in letter.detail
