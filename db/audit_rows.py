@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import psycopg
 from msgspec import Struct
+from msgspec.structs import replace
 from psycopg import sql
 from psycopg.rows import dict_row
 
@@ -19,7 +20,7 @@ from db.queries import QUERIES
 from memquorum import topics
 from memquorum.core.audit.witness import Row, Store
 from memquorum.core.journal.digest import Kept, StateDigest, state_digest
-from memquorum.core.journal.rows import Memory, ShardState, Strength
+from memquorum.core.journal.rows import Memory, ShardState, Strength, TaskRow
 from memquorum.core.journal.tables import TABLES
 from memquorum.ports import StoreUnavailable
 
@@ -31,9 +32,10 @@ _VECTOR_HEAD = 4
 # How many columns of `kept_memories` each class takes.
 _MEMORY = len(Memory.__struct_fields__)
 _STRENGTH = len(Strength.__struct_fields__)
+_TASK = len(TaskRow.__struct_fields__)
 
 # What memories hold, beside the tables that the journal makes.
-CONTENTS = ("content", "embedding", "sentence")
+CONTENTS = ("content", "embedding", "sentence", "experience")
 # What the state digest is taken of. Of content and embeddings it has what they hold, and the sums their other columns.
 DIGESTED = ("memory", "strength", *CONTENTS)
 STANDING = ("shard",)
@@ -114,6 +116,16 @@ class Snapshot:
         rows = self._connection.execute(QUERIES["audit_held"], {"ids": list(memory_ids)})
         return [memory_id for (memory_id,) in rows]
 
+    def contexts(self) -> Iterator[tuple[bytes, Memory, TaskRow, str, bytes]]:
+        """Finished tasks with all that a trial of one reads: the digest that is kept of that, the task's rows, its
+        texts, and its vector as little-endian float16."""
+        with self._connection.cursor(name=self._name()) as cursor:
+            cursor.itersize = _FETCH
+            for digest, body, vector, *columns in cursor.execute(QUERIES["audit_contexts"]):
+                task = TABLES[TaskRow].row(columns[:_TASK])
+                row, memory = replace(task, retrieved=tuple(task.retrieved)), TABLES[Memory].row(columns[_TASK:])
+                yield digest, memory, row, body, _halves(vector)
+
     def digest(self, namespace: str | None = None) -> StateDigest:
         """The state digest, of everything or of one namespace."""
         return state_digest(self.kept(namespace))
@@ -176,6 +188,11 @@ def snapshot(dsn: str) -> Iterator[Snapshot]:
         link.close()
 
 
+def _halves(vector: bytes) -> bytes:
+    """The components of a vector as halfvec_send gives it, little-endian."""
+    return np.frombuffer(vector[_VECTOR_HEAD:], ">f2").astype("<f2").tobytes()
+
+
 def _kept(row: tuple[Any, ...]) -> Kept:
     strength = row[_MEMORY : _MEMORY + _STRENGTH]
     body, vector = row[_MEMORY + _STRENGTH :]
@@ -183,5 +200,5 @@ def _kept(row: tuple[Any, ...]) -> Kept:
         memory=TABLES[Memory].row(row[:_MEMORY]),
         strength=Strength(*strength) if strength[0] is not None else None,
         content=None if body is None else body.encode(),
-        vector=None if vector is None else np.frombuffer(vector[_VECTOR_HEAD:], ">f2").astype("<f2").tobytes(),
+        vector=None if vector is None else _halves(vector),
     )

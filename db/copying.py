@@ -30,6 +30,7 @@ _CONTENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "content_copy": ("bytea", "text", "text"),
         "labelled_content_copy": ("bytea", "text", "text", "text[]", "text", "text", "jsonb"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),
+        "experience_copy": ("bytea", "text", "text", "bytea", "text", "bytea"),
         "sentence_copy": ("bytea", "int4", "text", "bytea", "text"),
     }
 )

@@ -24,7 +24,9 @@ from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consolidation.alike import cosine_ppm
+from memquorum.core.experience.context import Context
 from memquorum.core.journal import anew, grounds, links
+from memquorum.core.journal.contexts import context
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, Names, matching
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
@@ -55,6 +57,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Spent,
     Strength,
+    TaskRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.tombstones import Tombstone
@@ -104,6 +107,7 @@ class InMemoryStore:
     def __init__(self) -> None:
         self.states: dict[int, ShardState] = {}
         self.contents: dict[str, Clear] = {}
+        self.experience: dict[str, Context] = {}
         self.entries: dict[int, list[tuple[JournalEntry, JournalAppended]]] = {}
         # By table, its rows by their keys; those that are asked for have a name.
         self.rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
@@ -353,7 +357,15 @@ class InMemoryStore:
 
 def _reveal(store: InMemoryStore, net: Net, contents: Mapping[str, Clear]) -> None:
     """Takes contents in, and the names of subjects that an order erased out of the links of what occurred before."""
-    store.contents |= {i: contents[i] for i in net.revealed if i in contents}
+    tasks: dict[str, TaskRow] = store.rows[TaskRow]
+    for gone in (one.id for one in net.of(Memory) if one.tier == GONE):
+        store.experience.pop(gone, None)
+    for i in net.revealed:
+        if i in contents and i in tasks:
+            clear = contents[i]
+            vector = clear.vector.astype("<f2").tobytes()
+            store.experience[i] = context(store.memories[i], tasks[i], clear.text, vector)
+    store.contents |= {i: contents[i] for i in net.revealed if i in contents and i not in tasks}
     if not (net.of(ErasureRow) or net.revealed):
         return
     orders = [one for one in store.erasures.values() if one.selector == SUBJECT]

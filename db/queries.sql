@@ -297,6 +297,18 @@ COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY
 -- Vectors of summaries' sentences.
 COPY sentence (memory_id, place, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
 
+-- :name experience_copy
+-- Finished tasks in the clear.
+COPY experience (memory_id, namespace, body, vector, encoder, digest) FROM STDIN (FORMAT BINARY)
+
+-- :name task_copy
+-- Finished tasks: how they ended, says whom, and what they were given.
+COPY task ($columns(task)) FROM STDIN (FORMAT BINARY)
+
+-- :name feedback_copy
+-- What is said to have helped in finished tasks, and what not.
+COPY feedback ($columns(feedback)) FROM STDIN (FORMAT BINARY)
+
 -- :name strength_copy
 -- Strengths of new memories.
 COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
@@ -854,6 +866,10 @@ DELETE FROM embedding WHERE memory_id = ANY(%(ids)s::uuid[])
 -- Vectors of the sentences of summaries that are forgotten or encoded anew.
 DELETE FROM sentence WHERE memory_id = ANY(%(ids)s::uuid[])
 
+-- :name experience_delete
+-- Finished tasks that were erased.
+DELETE FROM experience WHERE memory_id = ANY(%(ids)s::uuid[])
+
 -- :name strength_delete
 -- Nor strength: it is alive that has one.
 DELETE FROM strength s
@@ -912,7 +928,7 @@ SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
 FROM (
     SELECT shard, entry FROM journal
-    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'cleared', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+    WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'finished', 'reinforced', 'dropped', 'cleared', 'repeated', 'contradicted', 'assessed', 'unfounded', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'rehearsed', 'lapsed')
     ORDER BY shard, seq LIMIT 1
 ) j
@@ -1645,7 +1661,7 @@ LIMIT 1
 -- What the journal says of one memory: its birth, its encodings, its latest rehearsals and uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
- WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'drafted', 'dropped', 'cleared')
+ WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'drafted', 'finished', 'dropped', 'cleared')
  ORDER BY seq DESC
  LIMIT 1)
 UNION ALL
@@ -2626,6 +2642,8 @@ SELECT 1
 -- :name audit_held
 -- Those of the memories whose content is still there.
 SELECT memory_id::text FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
+UNION ALL
+SELECT memory_id::text FROM experience WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name content_held
 -- Whether the store has the content of a memory.
@@ -2714,6 +2732,28 @@ LEFT JOIN memory m ON m.id = s.memory_id
 WHERE coalesce(m.shard, 0) = %(shard)s
 GROUP BY s.memory_id, s.namespace, s.encoder
 ORDER BY s.memory_id
+
+-- :name audit_experience
+-- Which finished tasks have their texts and their vector, by which encoder, and the digest of all that a trial of one reads.
+SELECT e.memory_id::text, e.namespace, char_length(e.body) AS characters, e.encoder, e.digest
+FROM experience e
+LEFT JOIN memory m ON m.id = e.memory_id
+WHERE coalesce(m.shard, 0) = %(shard)s
+ORDER BY e.memory_id
+
+-- :name audit_task
+-- Finished tasks, in the order of the journal.
+SELECT $row(task)
+FROM task
+WHERE shard = %(shard)s
+ORDER BY seq
+
+-- :name audit_feedback
+-- What is said to have helped in them, in the order of the journal.
+SELECT $row(feedback)
+FROM feedback
+WHERE shard = %(shard)s
+ORDER BY seq, feedback.memory_id
 
 -- :name audit_dropped
 -- Dropped episodes whose keys are still there.
@@ -2826,7 +2866,19 @@ ORDER BY seq
 SELECT m.shard, m.id::text, m.commitment, c.body
 FROM content c
 JOIN memory m ON m.id = c.memory_id
-ORDER BY m.shard, m.id
+UNION ALL
+SELECT m.shard, m.id::text, m.commitment, x.body
+FROM experience x
+JOIN memory m ON m.id = x.memory_id
+ORDER BY 1, 2
+
+-- :name audit_contexts
+-- Finished tasks with all that a trial of one reads, and the digest that is kept of that.
+SELECT x.digest, x.body, halfvec_send(x.vector), $row(task), $row(memory)
+FROM experience x
+JOIN task ON task.memory_id = x.memory_id
+JOIN memory ON memory.id = x.memory_id
+ORDER BY memory.shard, memory.id
 
 -- :name audit_strays
 -- Rows of shards that the cluster does not have, one of each table.
@@ -2840,6 +2892,8 @@ UNION ALL (SELECT 'memory', shard FROM memory WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'task', shard FROM task WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'feedback', shard FROM feedback WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'link', shard FROM link WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'patch', shard FROM patch WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
@@ -2901,12 +2955,17 @@ SELECT NOT (
 )
 
 -- :name alive_without_content
--- Memories that are alive and whose content is not there: it could not be opened any more when they were rebuilt.
+-- Memories that are alive, and finished tasks, whose content is not there: it could not be opened any more when they were rebuilt.
 SELECT s.memory_id::text
 FROM strength s
 LEFT JOIN content c USING (memory_id)
 WHERE c.memory_id IS NULL
-ORDER BY s.memory_id
+UNION ALL
+SELECT m.id::text
+FROM memory m
+LEFT JOIN experience x ON x.memory_id = m.id
+WHERE m.tier = 'finished' AND x.memory_id IS NULL
+ORDER BY 1
 
 -- :name sweep_table
 -- Writes a table and its indexes into new files: deleted rows are not copied. {table} is filled in as an identifier. No

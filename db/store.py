@@ -29,6 +29,7 @@ from memquorum.core import ids, labelling
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.journal import grounds, links
+from memquorum.core.journal.contexts import context
 from memquorum.core.journal.effects import destroyed, erased_by
 from memquorum.core.journal.rows import (
     DecisionRow,
@@ -43,6 +44,7 @@ from memquorum.core.journal.rows import (
     Rows,
     ShardState,
     Strength,
+    TaskRow,
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
@@ -50,6 +52,7 @@ from memquorum.core.labelling import Labels
 from memquorum.core.orders.erase import SUBJECT
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppended, JournalEntry
+from memquorum.core.tiers import GONE
 from memquorum.ports import StoreUnavailable
 
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
@@ -240,6 +243,8 @@ class Transaction:
                 several = keys if len(table.key) > 1 else [(key,) for key in keys]
                 rows = [dict(zip(table.key, key, strict=True)) for key in several]
                 self._connection.execute(QUERIES[f"{table.name}_delete"], {"rows": Json(rows)})
+        if erased := [one.id for net in nets for one in net.changed[Memory] if one.tier == GONE]:
+            self._connection.execute(QUERIES["experience_delete"], {"ids": uuids(erased)})
         if removed := [memory_id for net in nets for memory_id in net.gone[Strength]]:
             self._connection.execute(QUERIES["content_delete"], {"ids": uuids(removed)})
             self._connection.execute(QUERIES["embedding_delete"], {"ids": uuids(removed)})
@@ -250,8 +255,13 @@ class Transaction:
             if not table.adds:
                 copying.copy_rows(self._connection, table, (row for net in nets for row in net.new[table.rows]))
         copying.copy_ballots(self._connection, [row for net in nets for row in net.new[DecisionRow]])
+        tasks = {task.memory_id: task for net in nets for task in net.of(TaskRow)}
+        memories = {memory.id: memory for net in nets for memory in net.of(Memory)}
         revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
-        namespaces = {memory.id: memory.namespace for net in nets for memory in net.of(Memory)}
+        finished = ((memories[i], tasks[i], clear) for i, clear in revealed if i in tasks)
+        copying.copy(self._connection, "experience_copy", (_finished(*one) for one in finished))
+        revealed = [(i, clear) for i, clear in revealed if i not in tasks]
+        namespaces = {memory_id: memory.namespace for memory_id, memory in memories.items()}
         rows = ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed if clear.bare)
         copying.copy(self._connection, "content_copy", rows)
         more = (
@@ -265,7 +275,8 @@ class Transaction:
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
     ) -> None:
         of = {m.id: (m.namespace, m.encoder) for net in nets for m in net.of(Memory)}
-        first = {i: contents[i].vector for net in nets for i in net.revealed if i in contents}
+        tasks = {task.memory_id for net in nets for task in net.of(TaskRow)}
+        first = {i: contents[i].vector for net in nets for i in net.revealed if i in contents and i not in tasks}
         latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
         if replaced := [i for i in latest if i not in first]:
             self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
@@ -279,6 +290,13 @@ class Transaction:
             for place, row in enumerate(v[1:])
         )
         copying.copy(self._connection, "sentence_copy", below)
+
+
+def _finished(memory: Memory, task: TaskRow, clear: Clear) -> tuple[Any, ...]:
+    """A finished task in the clear, as COPY takes it."""
+    told = context(memory, task, clear.text, clear.vector.astype("<f2").tobytes())
+    vector = copying.raw_vector(clear.vector)
+    return copying.raw_id(memory.id), memory.namespace, clear.text, vector, memory.encoder, told.digest
 
 
 def _filed(labels: Labels) -> tuple[Any, ...]:

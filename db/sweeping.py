@@ -17,7 +17,7 @@ from db import crowds
 from db.connection import patient
 from db.queries import QUERIES
 
-MEMORY = ("content", "embedding", "sentence")
+MEMORY = ("content", "embedding", "sentence", "experience")
 VAULT = ("memory_key", "subject_key")
 
 

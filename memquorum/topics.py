@@ -6,6 +6,8 @@ EPISODES = "memory.episode.recorded.v1"
 ACCESSES = "memory.access.recorded.v1"
 QUERIES = "memory.query.recorded.v1"
 ENDS = "memory.session.ended.v1"
+TASKS = "memory.task.finished.v1"
+FEEDBACK = "memory.feedback.given.v1"
 ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
@@ -35,9 +37,34 @@ HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
-OUTSIDE = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES, DISCLOSURES, CLOCK)
+OUTSIDE = (
+    EPISODES,
+    ACCESSES,
+    QUERIES,
+    ENDS,
+    TASKS,
+    FEEDBACK,
+    ERASURES,
+    PROTECTIONS,
+    RESTORES,
+    PATCHES,
+    DISCLOSURES,
+    CLOCK,
+)
 # Read whoever drives the clock.
-FROM_AGENTS = (EPISODES, ACCESSES, QUERIES, ENDS, ERASURES, PROTECTIONS, RESTORES, PATCHES, DISCLOSURES)
+FROM_AGENTS = (
+    EPISODES,
+    ACCESSES,
+    QUERIES,
+    ENDS,
+    TASKS,
+    FEEDBACK,
+    ERASURES,
+    PROTECTIONS,
+    RESTORES,
+    PATCHES,
+    DISCLOSURES,
+)
 ALL = (
     *OUTSIDE,
     ACCEPTED,

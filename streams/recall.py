@@ -88,7 +88,7 @@ class Recall:
             record = self._codec.decode(value)
         except DecodeError:
             return None
-        lived = isinstance(record, EpisodeAccepted) and record.summary is None and not record.clears
+        lived = isinstance(record, EpisodeAccepted) and record.summary is None and record.counts
         return record if lived else None
 
     def _last(self, episodes: Sequence[EpisodeAccepted]) -> list[EpisodeAccepted]:

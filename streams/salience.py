@@ -27,6 +27,7 @@ from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.rendering import said
 from memquorum.core.exact import CELLS
+from memquorum.core.experience import texts
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.orders.erase import ERASURE
@@ -87,6 +88,14 @@ class _Case:
     vector: Vector | None = None
     sentences: Sequence[Vector] = ()
     """Those of a summary's sentences."""
+
+    @property
+    def encoded(self) -> Sequence[str]:
+        """What of it has a vector of its own: of a finished task what was to be done, with what. Raises ValueError."""
+        if self.accepted.task is not None:
+            return (texts.read(self.text).asked,)
+        return said(self.text, summary=bool(self.accepted.summary))
+
     outcome: str | None = None
     failure: str | None = None
     weighed: Weighed | None = None
@@ -219,6 +228,7 @@ class Salience:
                 continue
             try:
                 case.text = sealing.open_text(case.key, case.accepted.sealed_content, case.accepted.memory_id)
+                _ = case.encoded
             except ValueError as error:
                 self._fail(case, error, UNREADABLE)
 
@@ -226,7 +236,7 @@ class Salience:
         """Fills in vectors, or why there are none."""
         sound = [case for case in cases if case.outcome is None]
         around = [self._pictures.of(case.arrival.partition, case.accepted.namespace) for case in sound]
-        asked = [said(case.text, summary=bool(case.accepted.summary)) for case in sound]
+        asked = [case.encoded for case in sound]
         texts = [
             (case.accepted.memory_id, text, one)
             for case, one, of in zip(sound, around, asked, strict=True)
@@ -248,14 +258,16 @@ class Salience:
         if case.outcome is None and case.vector is not None and case.key is not None:
             try:
                 shard = case.arrival.partition
-                case.weighed = self._worths.weigh(shard, accepted, case.text, case.key)
-                given = replace(given, rank_ppm=case.weighed.rank_ppm)
+                if accepted.task is None:
+                    case.weighed = self._worths.weigh(shard, accepted, case.text, case.key)
+                    given = replace(given, rank_ppm=case.weighed.rank_ppm)
                 judgement = self._judge(case, given, case.vector)
                 if judgement.outcome != BELOW_THRESHOLD:
                     nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
                     vectors = (case.vector, *case.sentences)
                     sealed = sealing.seal_rows(case.key, nonces, vectors, accepted.memory_id)
-                self._worths.take(shard, accepted, case.weighed)
+                if case.weighed is not None:
+                    self._worths.take(shard, accepted, case.weighed)
             except Exception as error:
                 case.weighed, given = None, replace(given, rank_ppm=None)
                 judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
@@ -266,6 +278,9 @@ class Salience:
 
     def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
         accepted = case.accepted
+        if accepted.task is not None:
+            # It is kept whatever it says, and what others say is neither new nor said again because of it.
+            return Judgement(STORED, 0, early=False, signals=given)
         if accepted.summary is not None:
             # It says again what its sources said, and no agent lived through it: members judge it.
             return Judgement(STORED, accepted.summary.importance_ppm, early=False, signals=given)

@@ -15,19 +15,19 @@ from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.labelling import Labels
 from memquorum.core.merging import Marks
-from memquorum.core.records import EpisodeRecorded
+from memquorum.core.records import EpisodeRecorded, TaskFinished
 
 SIGNATURE_BYTES = 64
 
 
 def fault(
     codec: Codec, genesis: Genesis, *, memory_id: str, namespace: str, agent: str, text: str, sealed: bytes | None,
-    key: bytes,
+    key: bytes, topic: str = topics.EPISODES,
 ) -> str | None:  # fmt: skip
     """What keeps a memory from being the agent's by its own signature, or None. Never raises for any bytes.
 
-    `sealed`: the accepted record's `sealed_signed`; `key`: the memory's, 32 bytes; `text`: its content, opened. The
-    answer repeats nothing of the content.
+    `sealed`: the accepted record's `sealed_signed`; `key`: the memory's, 32 bytes; `text`: its content, opened;
+    `topic`: where it was published: of a finished task that of these. The answer repeats nothing of the content.
     """
     if sealed is None:
         return "unsigned"
@@ -37,16 +37,17 @@ def fault(
         return "what was signed cannot be opened with the memory's key"
     signature, value = opened[:SIGNATURE_BYTES], opened[SIGNATURE_BYTES:]
     # Who has no key may send any signature to a namespace that asks for none: it proves nothing.
-    wrong = signatures.fault(genesis, topics.EPISODES, namespace, agent, value=value, signature=signature)
+    wrong = signatures.fault(genesis, topic, namespace, agent, value=value, signature=signature)
     if wrong is not None or agent not in genesis.agent_keys:
         return f"not signed by {agent}"
-    record = intake.recorded(codec, value)
-    if not isinstance(record, EpisodeRecorded):
+    record = intake.recorded(codec, value, topic)
+    if not isinstance(record, EpisodeRecorded | TaskFinished):
         return "what was signed is no episode"
-    said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, record.content or "")
+    content = intake.task_content(record) if isinstance(record, TaskFinished) else record.content or ""
+    said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, content)
     if said != (namespace, agent, text):
         return "what was signed says something else"
-    event_id = record.event_id if record.event_id is not None else ids.signed_event_id(topics.EPISODES, value)
+    event_id = record.event_id if record.event_id is not None else ids.signed_event_id(topic, value)
     if ids.memory_id(namespace, event_id) != memory_id:
         return "what was signed is another event"
     return None

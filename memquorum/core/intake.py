@@ -9,12 +9,15 @@ What a record may hold:
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
 - `agent`, `subject`, `event_id`, `session`, and the texts that are only carried along (`records.episodes.Carried`):
   1 to 128 printable characters, no blank at either end.
-- `content`, `query`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
+- `content`, `query`, `goal`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold; a
+  task's `inputs` and `outputs` likewise, and they may be blank. `tools`: up to 64, each of up to 4 KiB.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
-- `occurred_at`, `accessed_at`, `asked_at`, `ended_at`: milliseconds since the epoch, from the year 2000 to one day
-  ahead of the clock.
+- `occurred_at`, `accessed_at`, `asked_at`, `ended_at`, `finished_at`, `given_at`: milliseconds since the epoch, from
+  the year 2000 to one day ahead of the clock.
 - `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8;
-  `memory_ids`: up to 1,000.
+  `memory_ids`, `retrieved`, `helped`, `did_not_help`: up to 1,000.
+- `outcome`: of a task, one of `experience.texts.OUTCOMES`; `configuration`: a SHA-256 in hexadecimal; `seed`: in [0,
+  2^63).
 - `links`: up to 16, each of a kind, to a memory or to a name (`core.linking`).
 - `key`, `supersedes`: with `explicit` alone.
 - `clears`: with `explicit` and either `key` or `supersedes`, and without `content`, which everything else needs.
@@ -29,6 +32,8 @@ for signatures (`core.identity.signatures`). Orders are Avro, and signed in them
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
@@ -39,6 +44,7 @@ from memquorum import topics
 from memquorum.core import asked, facets, framing, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
+from memquorum.core.experience.texts import OUTCOMES, UNKNOWN, Texts
 from memquorum.core.framing import Written
 from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
@@ -55,6 +61,8 @@ from memquorum.core.records import (
     ClockRequested,
     EpisodeAccepted,
     EpisodeRecorded,
+    FeedbackAccepted,
+    FeedbackGiven,
     Link,
     OrderAccepted,
     QueryRecorded,
@@ -62,6 +70,8 @@ from memquorum.core.records import (
     SessionEnded,
     Signed,
     Summary,
+    Task,
+    TaskFinished,
 )
 from memquorum.core.records.episodes import SHARES, Carried, Said, taken
 
@@ -77,6 +87,11 @@ PARENTS_MAX = 64
 SUPERSEDES_MAX = 8
 QUOTES_MAX = 1_000
 FOUND_MAX = 1_000
+TOOLS_MAX = 64
+TOOL_BYTES_MAX = 4 * 1024
+_TASK = "task"
+"""The type of what a finished task leaves (`core.facets`)."""
+_NO_CONFIGURATION = hashlib.sha256(b"").hexdigest()
 
 
 class Origin(Struct, frozen=True):
@@ -134,11 +149,11 @@ class TickIntent(Struct, frozen=True):
 
 
 Nonces = tuple[bytes, bytes, bytes]
-Published = EpisodeRecorded | AccessRecorded | QueryRecorded | SessionEnded
+Published = EpisodeRecorded | AccessRecorded | QueryRecorded | SessionEnded | TaskFinished | FeedbackGiven
 Outside = Published | ClockRequested | Signed
-_Said = EpisodeIntent | AccessAccepted | QueryIntent | EndIntent
+_Said = EpisodeIntent | AccessAccepted | QueryIntent | EndIntent | FeedbackAccepted
 Intent = _Said | OrderAccepted | TickIntent
-LetIn = EpisodeAccepted | AccessAccepted | OrderAccepted
+LetIn = EpisodeAccepted | AccessAccepted | FeedbackAccepted | OrderAccepted
 
 
 class _Refused(Exception):
@@ -253,6 +268,8 @@ _EXPECTED: dict[str, type[Outside]] = {
     topics.ACCESSES: AccessRecorded,
     topics.QUERIES: QueryRecorded,
     topics.ENDS: SessionEnded,
+    topics.TASKS: TaskFinished,
+    topics.FEEDBACK: FeedbackGiven,
     topics.CLOCK: ClockRequested,
     **dict.fromkeys(table.BY_TOPIC, Signed),
 }
@@ -279,6 +296,10 @@ def _intent(record: Published, origin: Origin, clock: _Clock) -> _Said:
         return _episode(record, origin, clock)
     if isinstance(record, SessionEnded):
         return _end(record, origin, clock)
+    if isinstance(record, TaskFinished):
+        return _task(record, origin, clock)
+    if isinstance(record, FeedbackGiven):
+        return _feedback(record, origin, clock)
     return _query(record, origin, clock) if isinstance(record, QueryRecorded) else _access(record, origin, clock)
 
 
@@ -319,6 +340,90 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     except facets.BadFacet as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
     return intent
+
+
+def _task(record: TaskFinished, origin: Origin, clock: _Clock) -> EpisodeIntent:
+    """A finished task as an episode of its own kind: it derives from what it retrieved, and goes where that goes."""
+    namespace, event_id = _namespace(record.namespace), _event_id(record.event_id, origin)
+    agent = _name("agent", record.agent)
+    intent = EpisodeIntent(
+        event_id=event_id,
+        memory_id=ids.memory_id(namespace, event_id),
+        namespace=namespace,
+        agent=agent,
+        subject=agent if record.subject is None else _name("subject", record.subject),
+        occurred_at=clock.time("finished_at", record.finished_at),
+        content=_checked_texts(record),
+        derives_from=_memories("retrieved", record.retrieved, FOUND_MAX),
+        sensitivity_ppm=_optional("sensitivity", record.sensitivity, _share),
+        type=_TASK,
+        purposes=tuple(sorted(set(record.purposes))),
+        jurisdiction=record.jurisdiction,
+        task=_ended(record, agent),
+    )
+    try:
+        facets.check(intent)
+    except facets.BadFacet as wrong:
+        raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
+    return intent
+
+
+def task_content(record: TaskFinished) -> str:
+    """What a task says in words, as it is sealed. `record`: one that was let in."""
+    return Texts(record.goal, record.inputs or "", record.outputs or "", record.tools).content
+
+
+def _checked_texts(record: TaskFinished) -> str:
+    """What a task says in words, as it is sealed."""
+    _text("goal", record.goal)
+    for name in ("inputs", "outputs"):
+        _text(name, getattr(record, name) or "", blank=True)
+    if len(record.tools) > TOOLS_MAX:
+        raise _Refused(Reason.TOO_MANY, "tools", f"{len(record.tools)} calls; {TOOLS_MAX} are the most: sum them up")
+    for told in record.tools:
+        _text("tools", told, most=TOOL_BYTES_MAX)
+    return task_content(record)
+
+
+def _ended(record: TaskFinished, agent: str) -> Task:
+    """How a task ended, says whom, and what it ran under."""
+    if record.outcome not in OUTCOMES:
+        raise _Refused(Reason.OUT_OF_RANGE, "outcome", f"must be one of {', '.join(OUTCOMES)}")
+    if record.outcome == UNKNOWN and record.said_by is not None:
+        told = f"nobody says how it ended where the outcome is {UNKNOWN}: leave it out, or say how"
+        raise _Refused(Reason.OUT_OF_RANGE, "said_by", told)
+    said_by = "" if record.outcome == UNKNOWN else _optional("said_by", record.said_by, _name) or agent
+    configuration = _NO_CONFIGURATION if record.configuration is None else record.configuration
+    if _SHA256.fullmatch(configuration) is None:
+        raise _Refused(Reason.BAD_ID, "configuration", "not a SHA-256 in hexadecimal: 64 digits, lower case")
+    seed = record.seed or 0
+    if seed < 0:
+        raise _Refused(Reason.OUT_OF_RANGE, "seed", "must lie in [0, 2^63)")
+    return Task(record.outcome, said_by, bytes.fromhex(configuration), seed)
+
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+def _feedback(record: FeedbackGiven, origin: Origin, clock: _Clock) -> FeedbackAccepted:
+    task = names.uuid(record.task)
+    if task is None:
+        raise _Refused(Reason.BAD_ID, "task", "not a UUID; send the id that the task was given when it was published")
+    helped = _memories("helped", record.helped, FOUND_MAX)
+    others = _memories("did_not_help", record.did_not_help, FOUND_MAX)
+    if not (helped or others):
+        raise _Refused(Reason.MISSING_FIELD, "helped", "name memories that have helped, or that did_not_help")
+    if set(helped) & set(others):
+        raise _Refused(Reason.OUT_OF_RANGE, "did_not_help", "a memory is in both lists: it helped, or it did not")
+    return FeedbackAccepted(
+        event_id=_event_id(record.event_id, origin),
+        memory_id=task,
+        namespace=_namespace(record.namespace),
+        agent=_name("agent", record.agent),
+        helped=helped,
+        did_not_help=others,
+        given_at=clock.time("given_at", record.given_at),
+    )
 
 
 def _check_purpose(record: EpisodeRecorded) -> None:
@@ -571,16 +676,17 @@ def _sound(field: str, value: str, fault: names.Fault | None) -> str:
     return value
 
 
-def _text(field: str, value: str) -> str:
+def _text(field: str, value: str, most: int = CONTENT_BYTES_MAX, *, blank: bool = False) -> str:
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
         raise _Refused(Reason.FORBIDDEN_CHARACTER, field, "half of a surrogate pair, which is no character") from None
-    if size > CONTENT_BYTES_MAX:
-        raise _Refused(Reason.TOO_LONG, field, f"{size} bytes of UTF-8; {CONTENT_BYTES_MAX} are the most: split it")
+    if size > most:
+        told = "sum it up" if most < CONTENT_BYTES_MAX else "split it"
+        raise _Refused(Reason.TOO_LONG, field, f"{size} bytes of UTF-8; {most} are the most: {told}")
     if "\0" in value:
         raise _Refused(Reason.FORBIDDEN_CHARACTER, field, "NUL (U+0000), which the store's text cannot hold")
-    if not value.strip():
+    if not blank and not value.strip():
         raise _Refused(Reason.EMPTY_VALUE, field, "blank; it has to say something")
     return value
 

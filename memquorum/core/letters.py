@@ -10,10 +10,11 @@ from msgspec.structs import asdict, replace
 
 from memquorum import topics
 from memquorum.core import authorship, ids, labelling, linking, sealing
+from memquorum.core.experience import texts
 from memquorum.core.intake import Origin
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
-from memquorum.core.records import EpisodeAccepted, EpisodeRecorded, IntakeRefused, Link
+from memquorum.core.records import EpisodeAccepted, EpisodeRecorded, IntakeRefused, Link, TaskFinished
 from memquorum.core.records.episodes import SHARES
 
 KEPT_MS = 7 * 24 * 3600 * 1000
@@ -46,7 +47,8 @@ def of_failed(
         opened = sealing.open_signed(key, accepted.sealed_signed, accepted.memory_id)
         signature, payload = opened[: authorship.SIGNATURE_BYTES], opened[authorship.SIGNATURE_BYTES :]
     elif key is not None:
-        payload = _said(replace(accepted, links=_links(accepted, key)), text, _labels(accepted, key))
+        whole = replace(accepted, links=_links(accepted, key))
+        payload = _finished(accepted, text) if accepted.task is not None else _said(whole, text, _labels(accepted, key))
     return IntakeRefused(
         origin_topic=accepted.origin_topic,
         origin_partition=accepted.origin_partition,
@@ -84,6 +86,19 @@ def _said(accepted: EpisodeAccepted, text: str, labels: Mapping[str, Any]) -> by
     said |= {"links": [{n: v for n, v in asdict(link).items() if v is not None} for link in accepted.links]}
     said |= labels
     said |= {"content": text} | {name: ppm / PPM for name, ppm in shares.items() if ppm is not None}
+    return json.dumps({name: value for name, value in said.items() if value or type(value) in (int, float)}).encode()
+
+
+def _finished(accepted: EpisodeAccepted, text: str) -> bytes:
+    """A finished task as it could have been published, with the ids that it was given."""
+    assert accepted.task is not None
+    task = accepted.task
+    said = {name: getattr(accepted, name) for name in TaskFinished.__struct_fields__ if hasattr(accepted, name)}
+    said |= asdict(texts.read(text)) | {"outcome": task.outcome, "said_by": task.said_by, "seed": task.seed}
+    said |= {"configuration": task.configuration.hex(), "finished_at": accepted.occurred_at}
+    said |= {"retrieved": accepted.derives_from}
+    if accepted.sensitivity_ppm is not None and accepted.suggested is None:
+        said["sensitivity"] = accepted.sensitivity_ppm / PPM
     return json.dumps({name: value for name, value in said.items() if value or type(value) in (int, float)}).encode()
 
 

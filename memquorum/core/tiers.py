@@ -9,6 +9,8 @@ SUPERSEDED = "superseded"
 kept."""
 DRAFT = "draft"
 """A summary that members have not voted on: it is not served, and its key exists until its grace time is over."""
+FINISHED = "finished"
+"""The record of a finished task: a trial reads it and no search, no vote is about it, and only an erasure ends it."""
 GONE = "gone"
 """Its key is destroyed."""
 

@@ -22,6 +22,7 @@ SAID: dict[str, Any] = CARRIED | {
     "links": (r.Link("requires", OTHER), r.Link("isA")), "slot": "5f" * 16, "label": "6e" * 16,
     "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
     "granted": "9fd12932bb0c", "suggested": "patterns-1", "summary": SUMMARY, "clears": True,
+    "task": r.Task("failed", "reviewer", b"h" * 32, 7),
 }  # fmt: skip
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
@@ -29,6 +30,9 @@ RECORDS = (
                       "semantic", 0.7, ("billing", "support"), "DE", "valves/3", "plant/valves", "{}",
                       SUMMARY, True, **CARRIED),
     r.SessionEnded("s1", "planner", "greenhouse", "x1", 1_750_000_000_000),
+    r.TaskFinished("planner", "Open valve 3.", "failed", "greenhouse", "t1", 1_750_000_000_000, "reviewer", "4 bar",
+                   "shut", ("valve: jammed",), (MEMORY,), "68" * 32, 7, "planner", 0.7, ("support",), "DE"),
+    r.FeedbackGiven("planner", OTHER, (MEMORY,), (OTHER,), "greenhouse", "f1", 1_750_000_000_000),
     r.SessionClosed("x1", 1, "greenhouse", "planner", "s1", 1_750_000_000_000, "ended", 12),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
     r.QueryRecorded("planner", "When does valve 3 open?", "greenhouse", "q1", 1_750_000_000_000, (MEMORY,), "minilm",
@@ -39,6 +43,7 @@ RECORDS = (
                       commitment=b"c" * 32, characters=23, origin_topic="memory.episode.recorded.v1",
                       origin_partition=2, origin_offset=17, sealed_signed=b"sealed", sealed_labels=b"sealed"),
     r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
+    r.FeedbackAccepted("f1", OTHER, "greenhouse", "planner", (MEMORY,), (OTHER,), 1_750_000_000_000),
     r.ClockTicked("c1", 1_750_000_000_000),
     r.Ticked(1_750_000_000_000, r.Standing(6, 1_749_000_000_000, 41, 900, 2, 1_748_000_000_000, 1_747_000_000_000)),
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
@@ -86,6 +91,7 @@ RECORDS = (
              contradicts=(MEMORY,), superseded=(MEMORY,), worth_ppm=15_965_730, rank_ppm=734_375,
              learned_ppm=640_000, learned_by="5f" * 32),
     r.Accessed("planner", 1_750_000_000_000, True),
+    r.Assessed("planner", (MEMORY,), (OTHER,), 1_750_000_000_000, "none of what it retrieved"),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result((MEMORY,), "forget", "forgotten", "quorum"),),
               (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5, 4),)),
     r.Destroyed((MEMORY,)),

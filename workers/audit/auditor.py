@@ -26,7 +26,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.ports import Vault
-from workers.audit import authors, contents, queries, worths
+from workers.audit import authors, contents, contexts, queries, worths
 from workers.audit.contents import Checked
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
@@ -99,6 +99,8 @@ def verify(
         bodies, unchecked = Checked(), 0
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
+            told = contexts.check(found.contexts(), range(genesis.shards))
+            reports = [_with_authors(report, told[report.shard]) for report in reports]
             bodies = contents.check(found.bodies(), vault)
             unchecked = bodies.unchecked + _still_there(memory_dsn, bodies.keyless)
             reports = [_with_bodies(report, bodies) for report in reports]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from memquorum import topics
 from memquorum.core import authorship, sealing
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
@@ -61,7 +62,7 @@ def _judge(
             continue  # nobody stores it
         wrong = authorship.fault(
             codec, genesis, memory_id=episode.memory_id, namespace=episode.namespace, agent=episode.agent, text=text,
-            sealed=episode.sealed_signed, key=key,
+            sealed=episode.sealed_signed, key=key, topic=topics.EPISODES if episode.task is None else topics.TASKS,
         )  # fmt: skip
         if wrong is not None:
             where = f"accepted offset {offset}, memory_id {episode.memory_id}"

@@ -18,6 +18,7 @@ from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.experience import texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import rehearsals
@@ -33,6 +34,7 @@ from memquorum.core.records import (
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
+    FeedbackAccepted,
     MemoryReencoded,
     OrderAccepted,
     RehearsalMade,
@@ -389,7 +391,18 @@ def opened(item: Item, key: bytes | None) -> Clear | None:
     except ValueError:  # SealError, or bytes that are no text
         return None
     vector = _vector(key, scored.record, record.memory_id)
+    if record.task is not None and not _tried(text, vector):
+        return None
     return None if vector is None or "\0" in "".join((text, *named)) else Clear(text, vector, named, labels)
+
+
+def _tried(text: str, vector: Vector | None) -> bool:
+    """Whether a trial could read a finished task: its texts are some, and its vector points somewhere."""
+    try:
+        texts.read(text)
+    except ValueError:
+        return False
+    return vector is not None and bool(vector.astype("<f2").any())
 
 
 def _vector(key: bytes | None, record: EpisodeScored | MemoryReencoded, memory_id: str) -> Vector | None:
@@ -442,6 +455,8 @@ def _judge(  # noqa: PLR0917
         )  # fmt: skip
     if isinstance(record, AccessAccepted):
         return applying.apply_access(rules, rows, place, record)
+    if isinstance(record, FeedbackAccepted):
+        return applying.apply_feedback(rules, rows, place, record)
     if isinstance(record, OrderAccepted):
         return ordering.apply_order(rules, rows, place, record)
     assert isinstance(record, ClockTicked)

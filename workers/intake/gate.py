@@ -56,14 +56,14 @@ class Gate:
             return answer
         # First: what finds no room is to cost nothing of the minute. What was let in before needs none, nor does what
         # becomes no memory.
-        known = answer.clears or self._quota.repeats(answer.memory_id)
+        known = not answer.counts or self._quota.repeats(answer.memory_id)
         full = self._stocktaking.full(answer.namespace) if self._stocktaking and not known else None
         if full is not None:
             return Refusal(Reason.OVER_QUOTA, "namespace", _no_room(full))
         size = min(size, intake.RECORD_BYTES_MAX)
         over = self._quota.take(answer.namespace, answer.memory_id, size, now_ms)
         if over is None:
-            if self._stocktaking and not answer.clears:
+            if self._stocktaking and answer.counts:
                 self._stocktaking.stock.take(answer.namespace)
             return answer
         told = answer.namespace in self._refused
@@ -78,7 +78,7 @@ class Gate:
 
     def forgotten(self, episode: EpisodeIntent) -> None:
         """An episode that passed is not written after all: its key was destroyed."""
-        if self._stocktaking and not episode.clears:
+        if self._stocktaking and episode.counts:
             self._stocktaking.stock.give_back(episode.namespace)
 
     def placed(self, namespace: str, shard: int, offset: int) -> None:

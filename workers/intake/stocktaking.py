@@ -199,5 +199,5 @@ class Backlog:
                 episode = self._codec.decode(record.data)
             except DecodeError:
                 continue
-            if isinstance(episode, EpisodeAccepted) and not episode.clears:
+            if isinstance(episode, EpisodeAccepted) and episode.counts:
                 yield episode.namespace, shard, record.offset

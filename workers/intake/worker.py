@@ -13,6 +13,9 @@ A hold stands against an erasure. So an erasure is let in after every order to p
 erasure was read: who published the hold first, and had Kafka's word for it, is not overtaken on the way. And after
 every query: a key that is made later would be there after the erasure.
 
+Feedback is let in after every task that stood in its topic when the feedback was read: who was told that Kafka has the
+task may say what helped in it.
+
 The end of a session is let in after every episode that stood in its topic when the end was read, and says how far the
 accepted stream went then: that much at least belongs to the session.
 """
@@ -76,6 +79,8 @@ _FORGOTTEN = Refusal(
     "The payload was not kept",
 )
 
+# What is laid aside until something else was let in.
+_LATER = (topics.CLOCK, topics.ERASURES, topics.ENDS, topics.FEEDBACK)
 # Where what comes in goes that is not for the accepted stream.
 _TOPICS: dict[type, str] = {QueryAsked: topics.ASKED, SessionClosed: topics.CLOSED}
 
@@ -169,8 +174,9 @@ class Intake:
         self._leads = self._joined = False
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
-        self._clocks, self._erasures, self._ends = deque[Message](), deque[Message](), deque[Message]()
-        self._aside = {topics.CLOCK: self._clocks, topics.ERASURES: self._erasures, topics.ENDS: self._ends}
+        self._aside = {topic: deque[Message]() for topic in _LATER}
+        self._clocks, self._erasures = self._aside[topics.CLOCK], self._aside[topics.ERASURES]
+        self._ends, self._feedback = self._aside[topics.ENDS], self._aside[topics.FEEDBACK]
         # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
         settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
         if instance:
@@ -247,14 +253,15 @@ class Intake:
     # Records
 
     def handle(self, messages: Sequence[Message]) -> None:
-        """Lets a batch in: ends of sessions after episodes, erasures after protections and queries, ticks after all."""
+        """Lets a batch in: ends of sessions after episodes, feedback after tasks, erasures after holds, ticks last."""
         self._let_in(self._noted(messages))
-        while (self._ends or self._erasures or self._clocks) and not self._stop:
+        while any(self._aside.values()) and not self._stop:
             # What stands there now is to come before every tick that was read until now.
             waiting = set(map(id, self._clocks))
             if waiting:
                 self._drain(topics.FROM_AGENTS)
             self._let_in_after((topics.EPISODES,), self._ends)
+            self._let_in_after((topics.TASKS,), self._feedback)
             self._let_in_after((topics.PROTECTIONS, topics.QUERIES), self._erasures)
             # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
             while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
@@ -368,7 +375,7 @@ class Intake:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
         topic = _TOPICS.get(type(record), topics.ACCEPTED)
         parent = hop.send(topic, shard, event_id)
-        told = self._placed if isinstance(record, EpisodeAccepted) and not record.clears else None
+        told = self._placed if isinstance(record, EpisodeAccepted) and record.counts else None
         self._produce(topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told)
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:

@@ -8,7 +8,7 @@ from memquorum.core.asked import QueryIntent
 from memquorum.core.commit.spine import Item
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal, TickIntent
 from memquorum.core.journal.rows import Change, DecisionRow
-from memquorum.core.records import AccessAccepted
+from memquorum.core.records import AccessAccepted, FeedbackAccepted
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 
@@ -24,10 +24,10 @@ def let_in(tracing: Tracing, origin: Origin, answer: Intent | Refusal, parent: s
     if isinstance(answer, EpisodeIntent):
         return tracing.memory(topic, parent, answer.memory_id, partition=partition, offset=offset, since_ns=since_ns)
     begin = None
-    if isinstance(answer, AccessAccepted) and tracing.on:
+    if isinstance(answer, AccessAccepted | FeedbackAccepted) and tracing.on:
         begin = trace_of_memory(ids.memory_id(answer.namespace, answer.event_id))
     hop = tracing.process(topic, parent, partition=partition, offset=offset, begin=begin, since_ns=since_ns)
-    if isinstance(answer, AccessAccepted):
+    if isinstance(answer, AccessAccepted | FeedbackAccepted):
         hop.link_memory(answer.memory_id)
     return hop
 
@@ -56,7 +56,7 @@ def applied(tracing: Tracing, change: Change, item: Item | None, parents: tuple[
         return hop
     effect = change.entry.effect
     hop.tell(shard=shard, effect=effect, seq=change.entry.seq)
-    if isinstance(item.record, AccessAccepted):
+    if isinstance(item.record, AccessAccepted | FeedbackAccepted):
         hop.link_memory(item.record.memory_id, outcome=effect)
     elif effect == "reinforced" and scored is not None and scored.record.reinforces is not None:
         hop.link_memory(scored.record.reinforces, outcome=effect)

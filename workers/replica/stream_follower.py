@@ -213,6 +213,8 @@ class Walk:
         if episode.clears:
             self._empty(episode)
             return
+        if episode.task is not None:
+            return  # nothing is voted on that is a finished task
         if scored.sealed_embedding is None:  # below the threshold
             self._weigh(scored)
             return

@@ -55,7 +55,7 @@ CREATE TABLE memory (
     agent       text    NOT NULL,
     subject     text    NOT NULL,
     event_id    text    NOT NULL,
-    tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'superseded', 'draft', 'gone')),
+    tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'superseded', 'draft', 'finished', 'gone')),
     created     bigint  NOT NULL,
     characters  integer NOT NULL,
     commitment  bytea   NOT NULL,
@@ -615,7 +615,7 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 );
 
 -- Whoever gave an order asks by its id what became of it: of all entries, these are not about orders.
-CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'reinforced', 'dropped', 'cleared', 'repeated', 'accessed', 'asked', 'ticked', 'decided',
+CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'finished', 'reinforced', 'dropped', 'cleared', 'repeated', 'contradicted', 'assessed', 'unfounded', 'accessed', 'asked', 'ticked', 'decided',
     'destroyed', 'reencoded', 'rehearsed', 'lapsed');
 
 -- Orders that somebody gave, page by page, the latest first.
@@ -698,6 +698,70 @@ ALTER TABLE disclosure OWNER TO memquorum_owner;
 ALTER TABLE disclosure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON disclosure FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY tenant ON disclosure FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+
+-- Tasks that are finished: how each ended, says whom, what it ran under and what it was given, best first. No content.
+CREATE TABLE task (
+    memory_id     uuid    PRIMARY KEY,
+    shard         integer NOT NULL,
+    seq           bigint  NOT NULL, -- journal sequence
+    namespace     text    NOT NULL,
+    outcome       text    NOT NULL, -- succeeded, failed, unknown
+    said_by       text    NOT NULL, -- empty where it is unknown
+    configuration bytea   NOT NULL, -- SHA-256
+    seed          bigint  NOT NULL,
+    retrieved     text[]  NOT NULL  -- ids of memories, best first
+);
+CREATE INDEX task_listed ON task (namespace, seq); -- page by page, the latest first
+CREATE INDEX task_seq ON task (shard, seq);
+
+-- What agents say of the memories that a task was given.
+CREATE TABLE feedback (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    task      uuid    NOT NULL,
+    memory_id uuid    NOT NULL,
+    agent     text    NOT NULL,
+    helped    boolean NOT NULL,
+    given_at  bigint  NOT NULL,
+    PRIMARY KEY (shard, seq, memory_id)
+);
+CREATE INDEX feedback_task ON feedback (task);
+CREATE INDEX feedback_memory ON feedback (memory_id);
+
+-- The texts of finished tasks in the clear, as one JSON text, and the vector of what was to be done: all that nobody finds
+-- who searches. `digest`: of all that a trial of the task reads (core/experience/context.py). It would let a guess at the
+-- texts be tried, so it goes with them, and is in no topic.
+CREATE TABLE experience (
+    memory_id uuid    PRIMARY KEY REFERENCES memory,
+    namespace text    NOT NULL,
+    body      text    NOT NULL,
+    vector    halfvec NOT NULL,
+    encoder   text    NOT NULL,
+    digest    bytea   NOT NULL
+);
+CREATE INDEX experience_namespace ON experience (namespace, encoder);
+ALTER TABLE experience ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN vector SET STATISTICS 0,
+    ALTER COLUMN digest SET STATISTICS 0;
+
+ALTER TABLE task OWNER TO memquorum_owner;
+ALTER TABLE feedback OWNER TO memquorum_owner;
+ALTER TABLE experience OWNER TO memquorum_keeper;
+ALTER TABLE task ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE feedback ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE experience ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON task FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON feedback FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON experience FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY tenant ON task FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON feedback FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON experience FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 

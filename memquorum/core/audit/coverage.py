@@ -20,8 +20,10 @@ from memquorum.core.orders.table import answered_by
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
+    Assessed,
     ClockTicked,
     EpisodeAccepted,
+    FeedbackAccepted,
     JournalEntry,
     OrderAccepted,
     Stored,
@@ -134,6 +136,9 @@ def _stands(record: Accepted) -> tuple[object, ...]:
         return "episode", record.event_id, record.namespace, record.commitment.hex(), *said
     if isinstance(record, AccessAccepted):
         return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
+    if isinstance(record, FeedbackAccepted):
+        named = record.helped, record.did_not_help, record.given_at
+        return "feedback", record.event_id, record.namespace, record.memory_id, record.agent, *named
     if isinstance(record, OrderAccepted):
         return "order", record.kind, record.event_id, record.namespace, record.order.hex(), record.accepted_at
     return "tick", record.event_id, record.as_of
@@ -146,6 +151,9 @@ def _told(detail: Any, entry: JournalEntry) -> tuple[object, ...] | None:
         return "episode", entry.event_id, entry.namespace, detail.commitment.hex(), *said
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
+    if isinstance(detail, Assessed):
+        named = detail.helped, detail.did_not_help, detail.given_at
+        return "feedback", entry.event_id, entry.namespace, entry.memory_id, detail.agent, *named
     if (kind := answered_by(detail)) is not None:
         return "order", kind.name, entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
     if isinstance(detail, (Ticked, ClockTicked)):

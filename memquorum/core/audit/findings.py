@@ -143,6 +143,8 @@ class Counts:
     """Stable checkpoints whose decisions were held against the journal's."""
     contents: int = 0
     """Contents of Postgres that were held against the journal's commitments."""
+    contexts: int = 0
+    """Finished tasks of Postgres whose digests were computed again."""
     authors: int = 0
     """Episodes that were held against their agents' signatures."""
     worths: int = 0

@@ -33,8 +33,9 @@ from memquorum.core.audit.slots import Slots
 from memquorum.core.budgets import claims
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
+from memquorum.core.experience.texts import ENDED, EVENTS
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, grounds, links, repetitions
+from memquorum.core.journal import decisions, finished, grounds, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, ERASED, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import (
@@ -59,6 +60,7 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
     Accessed,
+    Assessed,
     ClockTicked,
     Decided,
     Destroyed,
@@ -101,6 +103,7 @@ class History:
         self._configuration = rules.genesis
         self._findings = findings
         self._events: dict[bytes, bool] = {}  # by digest, whether it failed last
+        self._ended: dict[bytes, str] = {}  # by digest, of finished tasks: how they ended
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
@@ -239,11 +242,15 @@ class History:
             self.erasures.judge_late(entry, detail, self.memories)
         # The same ladder as in `commit.applying.apply_episode`, written again on purpose: a fault there shows here.
         if seen:
-            expected = ("repeated", own)
+            ended = self._ended.get(_event_digest(entry))
+            other = detail.task is not None and ended not in (None, ENDED + detail.task.outcome)
+            expected = "contradicted" if other else "repeated", own
         elif detail.clears and detail.outcome != ERASED:
             expected = ("cleared", own)
         elif detail.outcome not in REMEMBERED:
             expected = ("dropped", own)
+        elif detail.task is not None:
+            expected = ("finished", own)
         elif detail.summary is not None:
             expected = ("drafted", own)
         elif repetitions.reinforces(self.rows(entry, detail), namespace, detail):
@@ -385,6 +392,8 @@ class History:
         self.dropped |= {one.memory_id: one for one in change.of(Dropped)}
         for event in change.of(Event):
             self._events[_event_digest(entry)] = event.outcome == FAILED
+            if event.outcome in EVENTS:
+                self._ended[_event_digest(entry)] = event.outcome
             if entry.effect == "reinforced":
                 self._echoes[ids.memory_id(event.namespace, event.event_id)] = event.memory_id
         if isinstance(detail, (Ticked, ClockTicked)) and self._newer_tick(entry):
@@ -440,6 +449,15 @@ def finish(history: History) -> None:
     )  # fmt: skip
 
 
+def _judge_assessed(history: History, entry: JournalEntry, detail: Assessed) -> None:
+    history._judge_place(entry)
+    named = (*detail.helped, *detail.did_not_help)
+    why = finished.unfounded(history.rows(entry, detail), entry.namespace or "", entry.memory_id or "", named)
+    expected = ("repeated", "") if history._seen(entry) else ("unfounded", why) if why else ("assessed", "")
+    if (entry.effect, detail.why) != expected:
+        raise _effect(": ".join(filter(None, expected)), ": ".join(filter(None, (entry.effect, detail.why))))
+
+
 def _judge_patched(history: History, entry: JournalEntry, detail: Patched) -> None:
     patches.judge(history._rules, entry, detail, history.rows(entry, detail))
 
@@ -460,13 +478,27 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
 """Of each kind of order: whether it was one, and is answered as it has to be."""
 _OF_DETAILS: Mapping[type, _Judge] = MappingProxyType(
     {detail: _OF_ORDERS[kind.name] for kind in ORDERS.values() for detail in kind.effects.values()}
-    | {Stored: History._judge_episode, Accessed: History._judge_access}
+    | {Stored: History._judge_episode, Accessed: History._judge_access, Assessed: _judge_assessed}
 )
 """Of what the accepted stream holds, by the journal's detail of it."""
 _JUDGES: Mapping[str, _Judge] = MappingProxyType(
     {effect: History._judge_detail for kind in ORDERS.values() for effect in kind.effects}
     | dict.fromkeys(
-        ("stored", "drafted", "reinforced", "dropped", "cleared", REPEATED, "accessed", "asked"), History._judge_detail
+        (
+            "stored",
+            "drafted",
+            "finished",
+            "reinforced",
+            "dropped",
+            "cleared",
+            REPEATED,
+            "contradicted",
+            "accessed",
+            "asked",
+            "assessed",
+            "unfounded",
+        ),
+        History._judge_detail,
     )
     | {
         "ticked": History._judge_tick,

@@ -56,7 +56,7 @@ class Overdue:
                 # What came or was released before a turn that is over has been there to be looked for.
                 self._released, self._came = _since(self._released, self._before), _since(self._came, self._before)
         self._released |= {own: seq for own, kind in change.ended(Protection) if kind == HOLD}
-        if change.entry.effect in ("stored", "drafted") and change.entry.memory_id is not None:
+        if change.entry.effect in ("stored", "drafted", "finished") and change.entry.memory_id is not None:
             self._came[change.entry.memory_id] = seq
 
     def judge(

@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.salience import FAILED
+from memquorum.core.tiers import FINISHED
 
 Row = Mapping[str, Any]
 
@@ -37,9 +38,9 @@ class Store(Struct, frozen=True):
     """A shard as one snapshot of the database shows it. Ids are text, arrays lists.
 
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. `tables`: by
-    name, the rows of each as mappings, in the order that its declaration says; and `content`, `embedding` and
-    `sentence` by memory_id, which say which memories have one: memory_id, its namespace, and of content its number of
-    characters.
+    name, the rows of each as mappings, in the order that its declaration says; and `content`, `embedding`, `sentence`
+    and `experience` by memory_id, which say which memories have one: memory_id, its namespace, and of content its
+    number of characters.
     """
 
     shard: Row | None
@@ -185,6 +186,12 @@ class Witness:
         self._hold("embedding", ("memory_id",), vectors)
         sums = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive if m.made_by)
         self._hold("sentence", ("memory_id",), sums)
+        tasks = (
+            {"memory_id": m.id, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder}
+            for m in memories
+            if m.tier == FINISHED
+        )
+        self._hold("experience", ("memory_id",), tasks)
 
     def finish(self, whole: bool) -> None:
         """Ends the audit after the last entry. `whole`: the chain reached the snapshot's end, so no further row can be

@@ -20,7 +20,7 @@ from memquorum.core.consensus.certificate import Checked
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
-from memquorum.core.journal import decisions, links, rehearsals, repetitions, restores, slots
+from memquorum.core.journal import decisions, finished, links, rehearsals, repetitions, restores, slots
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
@@ -28,11 +28,13 @@ from memquorum.core.orders import table
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
+    Assessed,
     ClockTicked,
     Decided,
     Destroyed,
     EpisodeAccepted,
     EpisodeScored,
+    FeedbackAccepted,
     JournalEntry,
     MemoryReencoded,
     OrderAccepted,
@@ -40,13 +42,14 @@ from memquorum.core.records import (
     Rehearsed,
     Restored,
     Stored,
+    Task,
     Ticked,
 )
 from memquorum.core.records.episodes import CARRIED, Said, taken
 from memquorum.core.salience import CLEARED, FAILED, REMEMBERED, UNREADABLE
 from memquorum.core.vote.kinds import KINDS
 
-Accepted = EpisodeAccepted | AccessAccepted | OrderAccepted | ClockTicked
+Accepted = EpisodeAccepted | AccessAccepted | FeedbackAccepted | OrderAccepted | ClockTicked
 """What the accepted stream holds."""
 
 
@@ -99,11 +102,14 @@ def apply_episode(
         detail, before = replace(detail, retry=True), None
     # The audit (`audit.history._judge_episode`) writes this ladder again, on purpose: what is wrong here shows there.
     if before is not None or memory_id in rows.memories:
-        effect = "repeated"
+        other = finished.contradicts(rows, episode.namespace, episode.event_id, detail)
+        effect = "contradicted" if other else "repeated"
     elif detail.clears and detail.outcome != ERASED:
         effect, detail = "cleared", slots.clearing(rows, episode.namespace, detail, proven=proven)
     elif detail.outcome not in REMEMBERED:
         effect = "dropped"
+    elif episode.task is not None:
+        effect = "finished"
     elif episode.summary is not None:
         effect = "drafted"
     elif repetitions.reinforces(rows, episode.namespace, detail):
@@ -143,6 +149,23 @@ def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted)
         event_id=access.event_id,
         namespace=access.namespace,
         memory_id=access.memory_id,
+    )
+
+
+def apply_feedback(rules: Rules, rows: Rows, place: Place, given: FeedbackAccepted) -> Change:
+    """What helped in a finished task, and what did not: it counts where the task was given all that it names."""
+    repeated = (given.namespace, given.event_id) in rows.events
+    why = finished.unfounded(rows, given.namespace, given.memory_id, (*given.helped, *given.did_not_help))
+    detail = Assessed(given.agent, given.helped, given.did_not_help, given.given_at, "" if repeated else why)
+    return apply_entry(
+        rules,
+        rows,
+        place,
+        effect="repeated" if repeated else "unfounded" if why else "assessed",
+        detail=detail,
+        event_id=given.event_id,
+        namespace=given.namespace,
+        memory_id=given.memory_id,
     )
 
 
@@ -328,6 +351,13 @@ def _unquotable(record: EpisodeAccepted) -> str | None:
     return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None
 
 
+def _untried(record: EpisodeAccepted, task: Task) -> str | None:
+    """What keeps a finished task from being stored, or None."""
+    if record.clears or record.summary is not None or record.explicit or record.links:
+        return "a finished task that is something else, too"
+    return finished.storable(task)
+
+
 def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
     memory = rows.memories.get(memory_id or "")
     return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
@@ -350,6 +380,9 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
+    if isinstance(record, FeedbackAccepted):
+        task = frozenset(filter(ids.is_uuid, {record.memory_id}))
+        return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)
     related = set[str]()
     if isinstance(record, EpisodeAccepted):
         related |= {*record.derives_from, *record.supersedes, *linking.targets(record.namespace, record.links)}
@@ -388,7 +421,10 @@ def storable(record: Accepted) -> str | None:
     memory_id = getattr(record, "memory_id", None)
     if memory_id is not None and not ids.is_uuid(memory_id):
         return f"memory id {memory_id[:40]!r} is no UUID"
-    for field, told in (("derives_from", "derives from"), ("supersedes", "supersedes")):
+    for field, told in (
+        ("derives_from", "derives from"), ("supersedes", "supersedes"), ("helped", "says of"),
+        ("did_not_help", "says of"),
+    ):  # fmt: skip
         for other in getattr(record, field, ()):
             if not ids.is_uuid(other):
                 return f"{told} {other[:40]!r}, which is no UUID"
@@ -405,9 +441,10 @@ def storable(record: Accepted) -> str | None:
         if record.clears and (not names or not record.explicit or record.summary is not None):
             return "it clears, and names nothing"
         wrong = linking.fault(record.links) or (None if record.summary is None else _unquotable(record))
+        wrong = wrong or (None if record.task is None else _untried(record, record.task))
         if wrong is not None:
             return wrong
-    for name in ("occurred_at", "accessed_at", "accepted_at", "as_of"):
+    for name in ("occurred_at", "accessed_at", "given_at", "accepted_at", "as_of"):
         if not 0 <= getattr(record, name, 0) <= _TIME_MAX:
             return f"{name} = {getattr(record, name)} is no time"
     return None

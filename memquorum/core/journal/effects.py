@@ -29,6 +29,7 @@ from memquorum.core.journal import (
     decisions,
     disclosures,
     erasures,
+    finished,
     linked,
     links,
     patching,
@@ -58,6 +59,7 @@ from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.table import DETAILS, answered_by, digests
 from memquorum.core.records import (
     Accessed,
+    Assessed,
     ClockTicked,
     Decided,
     Destroyed,
@@ -80,7 +82,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED
-from memquorum.core.tiers import DRAFT, GONE, RESTING, SHORT_TERM
+from memquorum.core.tiers import DRAFT, FINISHED, GONE, RESTING, SHORT_TERM
 
 REPEATED = "repeated"
 ERASED = "erased"
@@ -125,6 +127,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
     # What it was made of, with what stands behind that: an entry of the same batch may be a rehearsal of it.
     grounds = frozenset(detail.derives_from if isinstance(detail, Stored) else ())
+    if isinstance(detail, Assessed):
+        grounds = frozenset(memories)
     if isinstance(detail, Rehearsed):
         grounds = frozenset(rehearsals.named(codec, detail.made))
         memories.update(grounds)
@@ -351,6 +355,39 @@ def _renewed(rows: Rows, namespace: str, summary: Summary) -> str | None:
     return gone.id
 
 
+def _do_finished(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+    """A finished task is kept as it was said. It is not alive: nothing finds it but who tries what helps in tasks."""
+    entry, task = change.entry, detail.task
+    if task is None or entry.namespace is None or entry.memory_id is None:
+        raise KeyError("a finished task")
+    memory = replace(_born(rows, entry, detail), tier=FINISHED)
+    return change.plus(
+        memory,
+        finished.row(entry, detail),
+        _event(entry, finished.event(task), detail),
+        *repetitions.provenance(rows, entry, detail),
+        state=_interaction(change.state),
+        revealed=memory.id,
+        gone=_undropped(entry, detail),
+    )
+
+
+def _do_contradicted(_: Rules, __: Rows, change: Change, detail: Stored) -> Change:
+    """Somebody says of a task that it ended otherwise than was said first, which stands."""
+    if detail.task is None:
+        raise KeyError("a finished task")
+    return change
+
+
+def _do_assessed(_: Rules, __: Rows, change: Change, detail: Assessed) -> Change:
+    entry = change.entry
+    return change.plus(*finished.feedback(entry, detail), _event(entry, entry.effect), state=_interaction(change.state))
+
+
+def _do_unfounded(_: Rules, __: Rows, change: Change, detail: Assessed) -> Change:
+    return change.plus(_event(change.entry, change.entry.effect))
+
+
 def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     strength = rows.strengths[change.entry.memory_id or ""]
     if not repetitions.reinforces(rows, change.entry.namespace or "", detail):
@@ -515,13 +552,17 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
     {
         "stored": Effect((Stored,), _do_stored),
         "drafted": Effect((Stored,), _do_drafted),
+        "finished": Effect((Stored,), _do_finished),
+        "contradicted": Effect((Stored,), _do_contradicted),
+        "assessed": Effect((Assessed,), _do_assessed),
+        "unfounded": Effect((Assessed,), _do_unfounded),
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
         "cleared": Effect((Stored,), _do_cleared),
         "accessed": Effect((Accessed,), _do_accessed),
         "asked": Effect((Accessed,), _do_asked),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
-        REPEATED: Effect((Stored, Accessed, *DETAILS), _do_nothing),
+        REPEATED: Effect((Stored, Accessed, Assessed, *DETAILS), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),

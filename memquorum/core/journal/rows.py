@@ -212,6 +212,35 @@ class PatchRow(Struct, frozen=True):
     as_of: int
 
 
+class TaskRow(Struct, frozen=True):
+    """A task that is finished (`core.experience`): how it ended, says whom; the SHA-256 of what it ran under, its seed,
+    and the memories that it was given, best first. `said_by`: empty where the outcome is unknown. When it ended is when
+    the memory of its id was made."""
+
+    memory_id: Uuid
+    shard: Int4
+    seq: int
+    namespace: str
+    outcome: str
+    said_by: str
+    configuration: bytes
+    seed: int
+    retrieved: tuple[str, ...]
+
+
+class FeedbackRow(Struct, frozen=True):
+    """What an agent says of a memory that a task was given: whether it `helped`. `given_at`: when, milliseconds."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    task: Uuid
+    memory_id: Uuid
+    agent: str
+    helped: bool
+    given_at: int
+
+
 class Conflict(Struct, frozen=True):
     """A memory says otherwise than one that was there before it (`core.text.conflict`). Both stay until members have
     voted."""

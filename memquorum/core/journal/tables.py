@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import (
     ErasedRow,
     ErasureRow,
     Event,
+    FeedbackRow,
     JournalRow,
     LetGo,
     LinkRow,
@@ -43,6 +44,7 @@ from memquorum.core.journal.rows import (
     Reward,
     Spent,
     Strength,
+    TaskRow,
 )
 
 Kind = type[Struct]
@@ -50,7 +52,8 @@ Kind = type[Struct]
 
 _TYPES: Mapping[Any, str] = {
     "uuid": "uuid", "int4": "int4", int: "int8", str: "text", bool: "bool", bytes: "bytea",
-    tuple[int, ...]: "int8[]", tuple[bytes, ...]: "bytea[]", Mapping[str, int]: "jsonb",
+    tuple[int, ...]: "int8[]", tuple[bytes, ...]: "bytea[]",
+    tuple[str, ...]: "text[]", Mapping[str, int]: "jsonb",
 }  # fmt: skip
 
 
@@ -156,6 +159,8 @@ TABLES: dict[Kind, Table] = {
         Table("provenance", Provenance, ("namespace", "parent", "child"), ("seq", "parent"), "seq"),
         Table("quote", QuoteRow, ("summary", "place"), ("seq", "place"), "seq"),
         Table("patch", PatchRow, ("shard", "seq", "place"), ("seq", "place"), "seq"),
+        Table("task", TaskRow, ("memory_id",), ("seq",), "seq"),
+        Table("feedback", FeedbackRow, ("shard", "seq", "memory_id"), ("seq", "memory_id"), "seq"),
         Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
         Table("link", LinkRow, ("namespace", "memory", "kind", "target"), ("seq", "kind", "target"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),

@@ -32,6 +32,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.tiers import GONE
 
 
 class Net(Struct, frozen=True):
@@ -137,6 +138,9 @@ class Workset:
             self._count(row, +1)
         held[key] = table.plus(held[key], row) if table.adds and key in held else row
         self._touched[kind][key] = None
+        if kind is Memory and row.tier == GONE:
+            # What came and went within a batch is in no store.
+            self._revealed.pop(key, None)
         if kind is ErasedRow:
             self._erased.add((row.namespace, row.memory_id))
         if kind is Answered:

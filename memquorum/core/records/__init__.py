@@ -5,8 +5,8 @@ milliseconds since the epoch, scores are integers in millionths (`_ppm`), identi
 stands in the schema's `doc`.
 
 By subject: `episodes`, `intake` (uses and the clock), `queries`, `erasure`, `protection`, `restoring`, `orders`
-(any of them on its way), `configuration`, `consolidation`, `rollups`, `nomination`, `votes` (what members sign),
-`journal`, `rewards` and `rehearsals`.
+(any of them on its way), `configuration`, `consolidation`, `rollups`, `experience`, `nomination`, `votes` (what members
+sign), `journal`, `rewards` and `rehearsals`.
 Everybody imports them from here.
 """
 
@@ -29,6 +29,7 @@ from memquorum.core.records.episodes import (
     Stored,
 )
 from memquorum.core.records.erasure import Erased, ErasedEpisode, ErasureOrdered
+from memquorum.core.records.experience import Assessed, FeedbackAccepted, FeedbackGiven, Task, TaskFinished
 from memquorum.core.records.intake import AccessAccepted, AccessRecorded, ClockRequested, ClockTicked, IntakeRefused
 from memquorum.core.records.journal import (
     Accessed,
@@ -73,6 +74,7 @@ __all__ = [
     "AccessAccepted",
     "AccessRecorded",
     "Accessed",
+    "Assessed",
     "BallotCast",
     "Checkpoint",
     "ClockRequested",
@@ -90,6 +92,8 @@ __all__ = [
     "Erased",
     "ErasedEpisode",
     "ErasureOrdered",
+    "FeedbackAccepted",
+    "FeedbackGiven",
     "IntakeRefused",
     "JournalAppended",
     "JournalEntry",
@@ -130,6 +134,8 @@ __all__ = [
     "Standing",
     "Stored",
     "Summary",
+    "Task",
+    "TaskFinished",
     "Ticked",
     "ViewChange",
     "Weighed",

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from memquorum.core.records.consolidation import Summary
+from memquorum.core.records.experience import Task
 
 
 class Carried(Struct, frozen=True, kw_only=True):
@@ -99,6 +100,14 @@ class Said(Carried, frozen=True, kw_only=True):
     """What makes it a summary of the memories that it derives from; None of any other episode."""
     clears: bool = False
     """That it says nothing, and that nothing is to fill its slot any more: it becomes no memory."""
+    task: Task | None = None
+    """What makes it the record of a finished task; None of any other episode."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it may become one more of the memories that a namespace is said to have: neither a write of nothing
+        nor a finished task does."""
+        return not self.clears and self.task is None
 
 
 def taken(kind: type[Struct], record: Struct) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from memquorum.core.records import (
     Signed,
     Stored,
     Summary,
+    Task,
 )
 from memquorum.core.records.episodes import Carried, Link, taken
 from memquorum.core.retrieval.conflicts import Pair
@@ -43,7 +44,7 @@ from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS, MAKES_ROOM
 from memquorum.ports import Candidate
 
-BORN = ("stored", "drafted", "dropped", "cleared")
+BORN = ("stored", "drafted", "finished", "dropped", "cleared")
 """The effects of an entry that tells what an episode was: a memory, or none."""
 
 
@@ -238,6 +239,8 @@ class Birth(Carried, frozen=True):
     unknown: tuple[str, ...] = ()
     nowhere: tuple[Link, ...] = ()
     summary: Summary | None = None
+    task: Task | None = None
+    """What makes it the record of a finished task."""
 
 
 class Use(Struct, frozen=True):
@@ -559,6 +562,7 @@ def _birth(genesis: Genesis, note: Noted, facts: Facts) -> Birth | None:
         unknown=tuple(i for i in told.supersedes if i not in told.contradicts and i not in told.superseded),
         nowhere=linking.nowhere(facts.namespace, told.links, facts.linked) if facts.memory is not None else (),
         summary=told.summary,
+        task=told.task,
         **taken(Carried, told),
     )
 

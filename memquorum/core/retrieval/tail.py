@@ -18,6 +18,7 @@ from memquorum.core.orders import uses
 from memquorum.core.policy import share
 from memquorum.core.records import (
     Accessed,
+    Assessed,
     Decided,
     Destroyed,
     Disclosed,
@@ -38,7 +39,7 @@ from memquorum.core.records import (
     Stored,
     Withheld,
 )
-from memquorum.core.retrieval.telling import moment, why
+from memquorum.core.retrieval.telling import ENDED, moment, why
 from memquorum.core.salience import CLEARED
 from memquorum.core.text.escaping import escaped
 from memquorum.core.text.plurals import many
@@ -119,6 +120,9 @@ class Tail:
             return f"{said}  {where}: by {detail.encoder} instead of {detail.previous}"
         if isinstance(detail, Rehearsed):
             return f"{said}  {where}: salience {share(detail.before_ppm)} becomes {share(detail.after_ppm)}"
+        if isinstance(detail, Assessed):
+            told = f"{len(detail.helped)} helped, {len(detail.did_not_help)} did not"
+            return f"{said}  by {detail.agent} {where}: {told}{f'; not counted: {detail.why}' if detail.why else ''}"
         if not isinstance(detail, Stored):
             return f"{said}  {where}"
         return f"{said}  by {detail.agent} {where}: {_said(entry.effect, detail)}"
@@ -185,6 +189,10 @@ def _said(effect: str, detail: Stored) -> str:
     if effect == "cleared":
         gone = f", and takes away {', '.join(detail.superseded)}" if detail.superseded else ""
         return f"{_CLEARED.get(detail.outcome, detail.outcome)}{gone}"
+    if detail.task is not None and effect != "dropped":
+        other = ", otherwise than was said first, which stands" if effect == "contradicted" else ""
+        by = f", says {detail.task.said_by}" if detail.task.said_by else ""
+        return f"a task that {ENDED[detail.task.outcome]}{by}, given {many(len(detail.derives_from), 'memory')}{other}"
     about = f"{detail.characters} characters, salience {share(detail.salience_ppm)}"
     if detail.summary is not None and effect == "drafted":
         return f"{about}, a summary of {many(len(detail.derives_from), 'memory')} that waits for its vote"

@@ -14,6 +14,7 @@ from memquorum.core.budgets.rules import WEIGHS
 from memquorum.core.consolidation import rendering
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.decay import Profile, of_tier
+from memquorum.core.experience import texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, UNKNOWN
@@ -29,7 +30,7 @@ from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing, Merg
 from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
-from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED, SUPERSEDED
+from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
@@ -54,6 +55,10 @@ WHY = {
     UNKNOWN: "its shard does not know it",
 } | {code: told for kind in reversed(list(KINDS.values())) for code, told in kind.words.why.items()}
 """Why a proposal ended so, by the codes of reasons, whatever its kind."""
+
+
+ENDED = {texts.SUCCEEDED: "succeeded", texts.FAILED: "failed", texts.UNKNOWN: "ended"}
+"""How a task ended, in a word."""
 
 
 def why(kind: Kind, code: str) -> str:
@@ -127,6 +132,7 @@ def _headline(account: Account) -> str:
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
         "draft": "a summary that waits for its vote; never served, and its key exists until its grace time ends",
+        "finished": "a finished task: no search finds it, and trials of what helps in tasks read it",
         "sealed": "forgotten and sealed; its key still exists",
         "superseded": f"superseded: {_took(account)}; never served, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
@@ -170,6 +176,10 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         yield f"  It is a summary of session {born.summary.session}, made by {born.summary.by}."
         yield f"  Importance {share(born.salience_ppm)}: how late the session was, how often it was used, how it ended."
         yield f"  Encoded by {born.encoder}."
+        return
+    if born.task is not None:
+        by = f", says {born.task.said_by}" if born.task.said_by else ", as nobody says how"
+        yield f"  It is a finished task, which {ENDED[born.task.outcome]}{by}. Encoded by {born.encoder}."
         return
     if born.outcome in CLEARINGS:
         yield from _cleared(born)
@@ -234,7 +244,7 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str |
             yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
     elif born.derives_from:
-        yield f"  It was made of {', '.join(born.derives_from)}."
+        yield f"  It was {'given' if born.task else 'made of'} {', '.join(born.derives_from)}."
     if born.outcome in CLEARINGS:
         return
     if born.slot is not None:
@@ -535,8 +545,8 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it."
         if winner is not None:
             yield f"  What took its place says: {winner}"
-    elif account.tier == DRAFT:
-        yield from _draft(account)
+    elif account.tier in (DRAFT, FINISHED):
+        yield from _unserved(account)
     elif account.profile is None or account.due_at is None:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."
@@ -557,8 +567,11 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         yield f"  {asked.order_id}: nobody has voted on that yet."
 
 
-def _draft(account: Account) -> Iterator[str]:
-    """Tells when members vote on a summary, and until when it waits for that."""
+def _unserved(account: Account) -> Iterator[str]:
+    """Tells when members vote on a summary, and until when it waits for that; and what ends a finished task."""
+    if account.tier == FINISHED:
+        yield "  Nobody votes on it: only an erasure takes it, also one of what it was given."
+        return
     again = " again" if account.votes else ""
     yield "  It waits for its vote, and is in no search until then. Members may vote on it"
     yield f"  {again.strip() + ' ' if again else ''}in epoch {opening(account.last_epoch + 1, _opens(account))}."

@@ -26,7 +26,7 @@ from tests.builders.shard import NAMESPACE, Shard, memory_id
 SCHEMA = (MIGRATIONS / "memory" / "0001_schema.sql").read_text()
 _NAMES = {
     "uuid": "uuid", "integer": "int4", "bigint": "int8", "text": "text", "boolean": "bool", "bytea": "bytea",
-    "bytea[]": "bytea[]", "bigint[]": "int8[]", "jsonb": "jsonb",
+    "bytea[]": "bytea[]", "bigint[]": "int8[]", "text[]": "text[]", "jsonb": "jsonb",
 }  # fmt: skip
 
 
