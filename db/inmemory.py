@@ -106,8 +106,7 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         self.states: dict[int, ShardState] = {}
-        self.contents: dict[str, Clear] = {}
-        self.experience: dict[str, Context] = {}
+        self.contents, self.experience = dict[str, Clear](), dict[str, Context]()
         self.entries: dict[int, list[tuple[JournalEntry, JournalAppended]]] = {}
         # By table, its rows by their keys; those that are asked for have a name.
         self.rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
@@ -358,12 +357,13 @@ class InMemoryStore:
 def _reveal(store: InMemoryStore, net: Net, contents: Mapping[str, Clear]) -> None:
     """Takes contents in, and the names of subjects that an order erased out of the links of what occurred before."""
     tasks: dict[str, TaskRow] = store.rows[TaskRow]
-    for gone in (one.id for one in net.of(Memory) if one.tier == GONE):
-        store.experience.pop(gone, None)
+    for one in net.of(Memory):
+        if one.tier == GONE:
+            store.experience.pop(one.id, None)
     for i in net.revealed:
         if i in contents and i in tasks:
             clear = contents[i]
-            vector = clear.vector.astype("<f2").tobytes()
+            vector = np.atleast_2d(clear.vector)[0].astype("<f2").tobytes()
             store.experience[i] = context(store.memories[i], tasks[i], clear.text, vector)
     store.contents |= {i: contents[i] for i in net.revealed if i in contents and i not in tasks}
     if not (net.of(ErasureRow) or net.revealed):

@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from db import found_rows, order_rows
+from db import found_rows, order_rows, task_rows
 from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
-from memquorum.core.api.answers import Epoch, Ordered, Protector
+from memquorum.core.api.answers import Epoch, FinishedTask, Ordered, Protector, TaskInShort
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Given, Standing
+from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Finished, Given, Standing
+from memquorum.core.retrieval.query import Filters
 
 T = TypeVar("T")
 Needs = tuple[str, int, tuple[str, ...], int, tuple[str, ...]]
@@ -46,6 +47,24 @@ class ListedReads:
         asked = {"kind": page.kind, "ordered_by": page.ordered_by, "reference": page.reference}
         rows = await self._pool.ask("protectors_listed", _standing(page) | asked, sight)
         return [(Protector(*row[:-1]), row[-1]) for row in rows]
+
+    async def tasks(self, sight: Sight, page: Finished) -> list[TaskInShort]:
+        """The finished tasks of a namespace, the latest first."""
+        if not _seen(sight, page.namespace):
+            return []
+        wanted = _gates(page) | {
+            "namespace": page.namespace, "outcomes": page.outcomes and list(page.outcomes),
+            "by": page.agents and list(page.agents), "given": page.memory_id, "from": page.since, "to": page.until,
+            "behind": page.behind, "limit": page.limit + 1,
+        }  # fmt: skip
+        return [task_rows.in_short(row) for row in await self._pool.ask("tasks_listed", wanted, sight)]
+
+    async def task(self, sight: Sight, task_id: str, gates: Filters) -> FinishedTask | None:
+        """A finished task; None for one that is out of sight, erased, or kept back by the gates."""
+        rows = await self._pool.ask("task_shown", found_rows.filters_of(gates) | {"id": task_id}, sight)
+        told = await self._pool.ask("task_feedback", {"id": task_id}, sight) if rows else []
+        found = task_rows.whole(rows[0], told) if rows else None
+        return found if found is not None and _seen(sight, found.namespace) else None
 
     async def orders_given(self, sight: Sight, codec: Codec, page: Given) -> list[tuple[Ordered, int]]:
         """The orders of a namespace that were answered, the latest first, each with the entry that answers it."""
@@ -101,6 +120,6 @@ def _standing(page: Standing) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _gates(page: Standing | Decided) -> dict[str, Any]:
+def _gates(page: Standing | Decided | Finished) -> dict[str, Any]:
     """The parameters of the gates; times are the page's own."""
     return found_rows.filters_of(page.gates)

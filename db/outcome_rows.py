@@ -9,7 +9,7 @@ from db import connection
 from db.queries import QUERIES
 from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
-from memquorum.core.records import JournalEntry, Link, Stored
+from memquorum.core.records import Assessed, JournalEntry, Link, Stored
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import shared_codec
 
@@ -39,13 +39,15 @@ def found(rows: Iterable[tuple[Any, ...]]) -> dict[Event, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _cleared(entry: bytes | None) -> dict[str, list[str]]:
-    """What a write of nothing took away, and what stays in its slot."""
+def _cleared(entry: bytes | None) -> dict[str, Any]:
+    """What a write of nothing took away, and what stays in its slot; why feedback does not count."""
     if entry is None:
-        return {"hidden": [], "stays": []}
+        return {"hidden": [], "stays": [], "why": None}
     codec = shared_codec()
-    told = codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
-    return {"hidden": list(told.superseded), "stays": list(told.contradicts)}
+    told = codec.decode(codec.decode_as(JournalEntry, entry).detail)
+    if isinstance(told, Assessed):
+        return {"hidden": [], "stays": [], "why": told.why}
+    return {"hidden": list(told.superseded), "stays": list(told.contradicts), "why": None}
 
 
 def nowhere(codec: Codec, rows: Iterable[tuple[bytes, Sequence[str]]]) -> tuple[Link, ...]:

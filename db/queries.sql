@@ -267,10 +267,10 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace,
 
 -- :name became
 -- What became of events, by namespace, event id and the episode's own memory id: `erased` where an order took the episode, whatever it
--- was before. Of a write of nothing its entry, which tells what it took away.
+-- was before. Of a write of nothing its entry, which tells what it took away; and of feedback that does not count, which tells why.
 SELECT e.namespace, e.event_id, e.shard, CASE WHEN x.memory_id IS NULL THEN e.outcome ELSE 'erased' END,
     e.memory_id::text, coalesce(x.seq, e.seq),
-    CASE WHEN e.outcome IN ('cleared', 'contested') AND x.memory_id IS NULL
+    CASE WHEN e.outcome IN ('cleared', 'contested', 'unfounded') AND x.memory_id IS NULL
         THEN (SELECT j.entry FROM journal j WHERE j.shard = e.shard AND j.seq = e.seq) END
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[], %(ids)s::uuid[]) AS wanted (namespace, event_id, id)
@@ -1830,6 +1830,41 @@ WHERE p.namespace = %(namespace)s AND p.kind = %(kind)s AND p.seq < %(behind)s A
   AND (%(until)s::bigint IS NULL OR p.accepted_at < %(until)s)
 ORDER BY p.seq DESC
 LIMIT %(limit)s
+
+-- :name tasks_listed
+-- The finished tasks of a namespace that pass, the latest first, from behind one on: of each which of the memories that it was
+-- given never were any, and what is said to have helped and what not.
+SELECT t.memory_id::text, m.agent, x.body::jsonb ->> 'goal', t.outcome, t.said_by, m.created, t.seq, t.retrieved,
+    ARRAY(SELECT r.id FROM unnest(t.retrieved) WITH ORDINALITY AS r (id, place)
+          WHERE NOT EXISTS (SELECT FROM memory k WHERE k.id = r.id::uuid AND k.namespace = t.namespace) ORDER BY r.place),
+    ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND f.helped ORDER BY 1),
+    ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND NOT f.helped ORDER BY 1)
+FROM task t
+JOIN memory m ON m.id = t.memory_id AND m.tier = 'finished'
+JOIN experience x ON x.memory_id = t.memory_id
+WHERE t.namespace = %(namespace)s AND t.seq < %(behind)s AND $gates
+  AND (%(outcomes)s::text[] IS NULL OR t.outcome = ANY(%(outcomes)s))
+  AND (%(by)s::text[] IS NULL OR m.agent = ANY(%(by)s))
+  AND (%(given)s::text IS NULL OR %(given)s = ANY(t.retrieved))
+  AND (%(from)s::bigint IS NULL OR m.created >= %(from)s)
+  AND (%(to)s::bigint IS NULL OR m.created < %(to)s)
+ORDER BY t.seq DESC
+LIMIT %(limit)s
+
+-- :name task_shown
+-- A finished task, if it passes, whole.
+SELECT t.memory_id::text, m.agent, x.body, t.outcome, t.said_by, m.created, t.seq, t.retrieved,
+    ARRAY(SELECT r.id FROM unnest(t.retrieved) WITH ORDINALITY AS r (id, place)
+          WHERE NOT EXISTS (SELECT FROM memory k WHERE k.id = r.id::uuid AND k.namespace = t.namespace) ORDER BY r.place),
+    t.namespace, t.configuration, t.seed, m.encoder, x.digest
+FROM task t
+JOIN memory m ON m.id = t.memory_id AND m.tier = 'finished'
+JOIN experience x ON x.memory_id = t.memory_id
+WHERE t.memory_id = %(id)s::uuid AND $gates
+
+-- :name task_feedback
+-- What agents say of the memories that a task was given, in the order of the journal.
+SELECT memory_id::text, agent, helped, given_at FROM feedback WHERE task = %(id)s::uuid ORDER BY seq, feedback.memory_id
 
 -- :name orders_listed
 -- The orders of a namespace that somebody gave and that were answered, the latest first, from behind one on: of each what

@@ -294,9 +294,11 @@ class Transaction:
 
 def _finished(memory: Memory, task: TaskRow, clear: Clear) -> tuple[Any, ...]:
     """A finished task in the clear, as COPY takes it."""
-    told = context(memory, task, clear.text, clear.vector.astype("<f2").tobytes())
-    vector = copying.raw_vector(clear.vector)
-    return copying.raw_id(memory.id), memory.namespace, clear.text, vector, memory.encoder, told.digest
+    # Of a task nothing but the whole has a vector.
+    vector = np.atleast_2d(clear.vector)[0]
+    told = context(memory, task, clear.text, vector.astype("<f2").tobytes())
+    kept = copying.raw_vector(vector)
+    return copying.raw_id(memory.id), memory.namespace, clear.text, kept, memory.encoder, told.digest
 
 
 def _filed(labels: Labels) -> tuple[Any, ...]:

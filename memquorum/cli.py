@@ -25,6 +25,7 @@ WHERE = {
     "decisions": _CLIENT + "decisions",
     **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
+    "experience": _CLIENT + "tasks",
     "rollup": _CLIENT + "rollups",
     "tail": _CLIENT + "tail",
     "verify": _CLIENT + "verifying",

@@ -22,6 +22,7 @@ from memquorum.client.asking import Asking
 from memquorum.client.deciding import Deciding
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.filing import Filing
+from memquorum.client.finishing import Finishing, note
 from memquorum.client.ordering import Ordering
 from memquorum.client.overseeing import Overseeing
 from memquorum.client.refusals import explained
@@ -58,7 +59,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
-class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Asking):
+class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(
@@ -249,10 +250,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Asking):
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
         found = await self._ask(kind, "POST", path, json=body, params=_after(after))
+        given = [one.memory_id for one in (found.hits if isinstance(found, SearchResult) else found.items)]
+        note(self, given)
         if ourselves:
             try:
-                given = found.hits if isinstance(found, SearchResult) else found.items
-                await self.use_all([one.memory_id for one in given])
+                await self.use_all(given)
             except Unreachable as error:  # what was found is no worse for it
                 _LOG.warning("these hits may not count as used: %s", error)
         return found
@@ -420,8 +422,9 @@ def _ended(receipt: Receipt, found: Became) -> Receipt:
     """The receipt with what became of what was published."""
     holder = found.memory_id or receipt.memory_id
     return replace(
-        receipt, outcome=found.outcome, memory_id=holder, nowhere=found.nowhere, hidden=found.hidden, stays=found.stays
-    )
+        receipt, outcome=found.outcome, memory_id=holder, nowhere=found.nowhere, hidden=found.hidden, stays=found.stays,
+        why=found.why,
+    )  # fmt: skip
 
 
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from memquorum.client.entries import Entries
+from memquorum.client.finishing import About, SyncTask
 from memquorum.client.looping import OwnLoop
 from memquorum.client.memory import AsyncMemory
 
@@ -78,6 +79,10 @@ class Memory:
         """Delivers what is under way and lets connections go. A second call does nothing."""
         self._loop.end(self._memory.close)
 
+    def task(self, goal: str, *, inputs: str | None = None, **about: Unpack[About]) -> SyncTask:
+        """A task for `with`: see `AsyncMemory.task`. Raises Invalid."""
+        return SyncTask(self._memory.task(goal, inputs=inputs, **about), self._loop.run)
+
     add = _same(AsyncMemory.add)
     add_all = _same(AsyncMemory.add_all)
     clear = _same(AsyncMemory.clear)
@@ -91,6 +96,10 @@ class Memory:
     use = _same(AsyncMemory.use)
     use_all = _same(AsyncMemory.use_all)
     end_session = _same(AsyncMemory.end_session)
+    finish_task = _same(AsyncMemory.finish_task)
+    give_feedback = _same(AsyncMemory.give_feedback)
+    tasks = _same(AsyncMemory.tasks)
+    finished_task = _same(AsyncMemory.finished_task)
     session = _same(AsyncMemory.session)
     memories = _same(AsyncMemory.memories)
     slot = _same(AsyncMemory.slot)

@@ -31,6 +31,8 @@ class Receipt:
     nowhere: tuple[Link, ...] = ()
     hidden: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
+    why: str | None = None
+    """Of feedback that does not count, why."""
 
     @property
     def token(self) -> str:

@@ -14,7 +14,7 @@ from memquorum import cloudevents, topics
 from memquorum.client.errors import Busy, Held, Invalid, NotAllowed, NotFound, NotYet, Unreachable
 from memquorum.client.values import Gates
 from memquorum.core import intake
-from memquorum.core.api.endpoints import END_SESSION, PUBLISHED
+from memquorum.core.api.endpoints import END_SESSION, FEEDBACK, FINISH_TASK, PUBLISHED
 from memquorum.core.avro import Codec
 from memquorum.core.intake import Origin, Refusal
 from memquorum.telemetry import tracing
@@ -28,7 +28,10 @@ _SOURCE = "memquorum/client"
 _NO_CODEC = Codec([])
 # One request of a long poll; proxies cut longer ones.
 POLL_MS = 20_000
-POSTED = {topics.EPISODES: PUBLISHED.path, topics.ENDS: END_SESSION.path}
+POSTED = {
+    topics.EPISODES: PUBLISHED.path, topics.ENDS: END_SESSION.path, topics.TASKS: FINISH_TASK.path,
+    topics.FEEDBACK: FEEDBACK.path,
+}  # fmt: skip
 """By the topic, where the service takes what a client without Kafka publishes."""
 JSON = {"Content-Type": "application/json"}
 

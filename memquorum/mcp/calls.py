@@ -46,6 +46,13 @@ class Deleted(Published, frozen=True, kw_only=True):
     stays: tuple[str, ...]
 
 
+class Kept(Published, frozen=True, kw_only=True):
+    """What was published of a task: `memory_id` is the task's id. `outcome`: what became of it, where that was waited
+    for: finished_succeeded, finished_failed or finished_unknown; of feedback assessed."""
+
+    outcome: str | None = None
+
+
 class Found(Struct, frozen=True):
     """The memories that were found, nearest first."""
 
@@ -193,6 +200,21 @@ async def document(call: Call, memory_id: str) -> Document:
 def _title(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _TITLE else line[: _TITLE - 1].rstrip() + "…"
+
+
+async def finish_task(call: Call, wait: bool = False, **said: Any) -> Kept:
+    """Publishes a finished task."""
+    return _kept(await call.memory.finish_task(said.pop("goal"), said.pop("outcome"), wait=wait, **said))
+
+
+async def give_feedback(call: Call, task: str, wait: bool = False, **said: Any) -> Kept:
+    """Publishes what helped in a task."""
+    return _kept(await call.memory.give_feedback(task, wait=wait, **said))
+
+
+def _kept(receipt: Receipt) -> Kept:
+    ids = receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token
+    return Kept(*ids, outcome=receipt.outcome)
 
 
 async def end_session(call: Call, session: str) -> Ended:

@@ -163,6 +163,14 @@ READING = (
         gives=a.Pins, do=_asking("pins"),
     ),
     _tool(
+        "get_tasks",
+        "Lists finished tasks, the latest first: what was to be done, how it ended, which memories it was given, and "
+        "which of these are said to have helped.",
+        e.TASKS,
+        takes=("outcomes", "agents", "memory_id", "limit", "cursor", "redact"),
+        gives=a.Tasks, do=_asking("tasks"),
+    ),
+    _tool(
         "get_event_status",
         "Tells what became of what add_memory published: an outcome, or null while there is none.",
         e.EVENT,
@@ -217,6 +225,26 @@ WRITING = (
         e.END_SESSION,
         takes=("session",),
         gives=a.Ended, do=calls.end_session, writes=True, again=True,
+    ),
+    _tool(
+        "finish_task",
+        "Says that a task is finished: what was to be done, what you were given and gave, which memories you were "
+        "given for it and how it ended. Others learn from it what helps. Say unknown where you cannot tell how it "
+        "ended; what is said of a task first stands.",
+        e.FINISH_TASK,
+        takes=(
+            "goal", "outcome", "inputs", "outputs", "tools", "retrieved", "said_by", "subject", "sensitivity",
+            "purposes", "seed", "event_id", "finished_at",
+        ),
+        required=("goal", "outcome"), own=(_WAIT,),
+        gives=calls.Kept, do=calls.finish_task, writes=True,
+    ),
+    _tool(
+        "give_feedback",
+        "Says which of the memories that a finished task was given have helped in it, and which have not.",
+        e.FEEDBACK,
+        takes=("task", "helped", "did_not_help", "event_id"), required=("task",), own=(_WAIT,),
+        gives=calls.Kept, do=calls.give_feedback, writes=True,
     ),
 )  # fmt: skip
 ORDERING = (

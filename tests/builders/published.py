@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import (
     ErasedRow,
     ErasureRow,
     Event,
+    FeedbackRow,
     LetGo,
     LinkRow,
     PatchRow,
@@ -36,6 +37,7 @@ from memquorum.core.journal.rows import (
     QuoteRow,
     Reward,
     Spent,
+    TaskRow,
 )
 from memquorum.core.policy import EpochPolicy, ForgetPolicy
 from memquorum.core.records import (
@@ -46,6 +48,7 @@ from memquorum.core.records import (
     JournalEntry,
     JournalHead,
 )
+from memquorum.core.tiers import FINISHED
 from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import Shard, memory_id
@@ -202,6 +205,15 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         ],
         "sentence": [
             {"memory_id": i, "namespace": m.namespace, "encoder": m.encoder} for i, m in held if m.made_by is not None
+        ],
+        "experience": [
+            {"memory_id": m.id, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder}
+            for _, m in sorted(rows.memories.items())
+            if m.tier == FINISHED
+        ],
+        "task": [asdict(one) | {"retrieved": list(one.retrieved)} for c in shard.changes for one in c.of(TaskRow)],
+        "feedback": [
+            asdict(one) for c in shard.changes for one in sorted(c.of(FeedbackRow), key=lambda o: o.memory_id)
         ],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],

@@ -17,7 +17,7 @@ from db.listed_reads import Needs
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
-from memquorum.core.api.answers import Epoch, Hit, Ordered, Protector, Took
+from memquorum.core.api.answers import Epoch, Feedback, FinishedTask, Hit, Ordered, Protector, TaskInShort, Took
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.intake import EndIntent, EpisodeIntent
@@ -25,13 +25,14 @@ from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
-from memquorum.core.records import ErasedEpisode, Patch, ProtectionOrdered
+from memquorum.core.records import ErasedEpisode, FeedbackAccepted, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval import decisions, pages
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.listing import Branch, Listing, Slot
+from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -230,6 +231,25 @@ class Store:
         assert covers(sight.namespaces, namespace)
         return [("planner", "used", 2, 600_000)] if namespace == "greenhouse" else []
 
+    async def tasks(self, sight: Sight, page: Finished) -> list[TaskInShort]:
+        """Of the greenhouse two tasks, of which the later one failed."""
+        assert covers(sight.namespaces, page.namespace)
+        self.filters.append(page.gates)
+        found = [_short(ORDER, "failed", 9), _short(THEIRS, "succeeded", 7)] if page.namespace == "greenhouse" else []
+        wanted = [one for one in found if page.outcomes is None or one.outcome in page.outcomes]
+        return [one for one in wanted if one.journal_seq < page.behind][: page.limit + 1]
+
+    async def task(self, sight: Sight, task_id: str, gates: Filters) -> FinishedTask | None:
+        """The greenhouse's task of hers."""
+        self.filters.append(gates)
+        if task_id != HERS or not covers(sight.namespaces, "greenhouse"):
+            return None
+        return FinishedTask(
+            **structs.asdict(_short(HERS, "succeeded", 7)), namespace="greenhouse", inputs="Call +49 170 1234567.",
+            outputs="open", tools=("valve: opened",), configuration="00" * 32, seed=0, encoder="hashing",
+            digest="11" * 32, feedback=(Feedback(THEIRS, "ann", True, SINCE),),
+        )  # fmt: skip
+
     async def session(
         self, sight: Sight, _: Codec, place: tuple[int, str, str]
     ) -> tuple[list[Member], list[Made], list[SessionMemory], SessionShard]:
@@ -356,6 +376,7 @@ def filled(path: str) -> str:
         "namespace": "greenhouse",
         "event_id:path": "e",
         "order_id": ORDER,
+        "task_id": HERS,
         "topic:path": "valve 3",
         "session:path": "shift",
     }
@@ -364,12 +385,18 @@ def filled(path: str) -> str:
     return path
 
 
+def _short(task: str, outcome: str, seq: int) -> TaskInShort:
+    goal = "Open valve 3 and call +49 170 1234567."
+    return TaskInShort(task, "ann", goal, outcome, "ann", SINCE, seq, (THEIRS,), (), (THEIRS,), ())
+
+
 class Served(Service):
     """Its store is the one above, and what it publishes it keeps."""
 
     published: list[tuple[EpisodeIntent, bytes]]
     granted: list[bytes | None]
     ended: list[tuple[EndIntent, bytes]]
+    relayed: list[tuple[str, str, EpisodeIntent | FeedbackAccepted, bytes]]
     sent: list[tuple[str, str, bytes]]
     carries_out = True
     withholds = False
@@ -377,6 +404,9 @@ class Served(Service):
     async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> None:
         self.published.append((episode, data))
         self.granted.append(granted)
+
+    async def relay(self, topic: str, kind: str, said: EpisodeIntent | FeedbackAccepted, data: bytes) -> None:
+        self.relayed.append((topic, kind, said, data))
 
     async def end_session(self, ended: EndIntent, data: bytes) -> None:
         self.ended.append((ended, data))
@@ -433,7 +463,7 @@ def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service
     )  # fmt: skip
     made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
     made.uses, made.published, made.sent = Uses(codec, telemetry.sent), [], []
-    made.granted, made.ended = [], []
+    made.granted, made.ended, made.relayed = [], [], []
     return made
 
 

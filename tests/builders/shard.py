@@ -28,6 +28,7 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     ErasedEpisode,
+    FeedbackAccepted,
     MemoryReencoded,
     OrderAccepted,
     OrderFound,
@@ -37,6 +38,7 @@ from memquorum.core.records import (
     RestoreOrdered,
     Stored,
     Summary,
+    Task,
 )
 from tests.builders import votes
 
@@ -151,6 +153,25 @@ class Shard:
         record = AccessAccepted(event_id or f"access-{self.offset + 1}", memory, namespace, "reviewer", at)
         place = self._place(record)
         return self._absorb(applying.apply_access(self.rules, self.rows, place, record))
+
+    def task(
+        self, event_id: str, given: Sequence[str] = (), ended: str = "succeeded", at: int = 1_000, **said: Any
+    ) -> Change:
+        """A finished task that was given memories."""
+        said_by = "" if ended == "unknown" else "planner"
+        said = {"session": None, "role": None, "confidence_ppm": None, "type": "task"} | said
+        return self.episode(
+            event_id, at, derives_from=tuple(given), task=Task(ended, said_by, b"h" * 32, 7), salience=0, **said
+        )
+
+    def feedback(
+        self, task: str, helped: Sequence[str] = (), others: Sequence[str] = (), event_id: str | None = None,
+        namespace: str = NAMESPACE,
+    ) -> Change:  # fmt: skip
+        """What is said to have helped in a task, and what not."""
+        event_id = event_id or f"feedback-{self.offset + 1}"
+        record = FeedbackAccepted(event_id, task, namespace, "reviewer", tuple(helped), tuple(others), 1_000)
+        return self._absorb(applying.apply_feedback(self.rules, self.rows, self._place(record), record))
 
     def tick(self, as_of: int) -> Change:
         record = ClockTicked(f"tick-{self.offset + 1}", as_of)

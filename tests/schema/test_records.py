@@ -66,6 +66,7 @@ def test_every_record_class_has_a_schema() -> None:
         "Link",
         "Restored",
         "Summary",
+        "Task",
         "Weighed",
         "Lot",
     }

@@ -17,6 +17,7 @@ from memquorum.core import ids, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item
+from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.records import (
@@ -88,6 +89,7 @@ class Flow:
         done = []
         for event_id, (memory_id, _, _) in zip(event_ids, wanted, strict=True):
             content, key = f"Valve {event_id} opens at 4 bar.", keys[memory_id]
+            content = content if said.get("task") is None else Texts(content, "4 bar").content
             episode = EpisodeAccepted(
                 event_id=event_id, memory_id=memory_id, namespace=namespace, agent="planner", subject="planner",
                 occurred_at=at, sealed_content=sealing.seal_text(key, os.urandom(12), content, memory_id),

@@ -402,7 +402,7 @@ def _tried(text: str, vector: Vector | None) -> bool:
         texts.read(text)
     except ValueError:
         return False
-    return vector is not None and bool(vector.astype("<f2").any())
+    return vector is not None and bool(np.atleast_2d(vector)[0].astype("<f2").any())
 
 
 def _vector(key: bytes | None, record: EpisodeScored | MemoryReencoded, memory_id: str) -> Vector | None:

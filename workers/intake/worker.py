@@ -79,8 +79,11 @@ _FORGOTTEN = Refusal(
     "The payload was not kept",
 )
 
-# What is laid aside until something else was let in.
-_LATER = (topics.CLOCK, topics.ERASURES, topics.ENDS, topics.FEEDBACK)
+# What is laid aside until what stands in other topics was let in.
+_AFTER = {
+    topics.ENDS: (topics.EPISODES,), topics.FEEDBACK: (topics.TASKS,),
+    topics.ERASURES: (topics.PROTECTIONS, topics.QUERIES),
+}  # fmt: skip
 # Where what comes in goes that is not for the accepted stream.
 _TOPICS: dict[type, str] = {QueryAsked: topics.ASKED, SessionClosed: topics.CLOSED}
 
@@ -174,9 +177,8 @@ class Intake:
         self._leads = self._joined = False
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
-        self._aside = {topic: deque[Message]() for topic in _LATER}
-        self._clocks, self._erasures = self._aside[topics.CLOCK], self._aside[topics.ERASURES]
-        self._ends, self._feedback = self._aside[topics.ENDS], self._aside[topics.FEEDBACK]
+        self._aside = {topic: deque[Message]() for topic in (topics.CLOCK, *_AFTER)}
+        self._clocks = self._aside[topics.CLOCK]
         # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
         settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
         if instance:
@@ -260,9 +262,8 @@ class Intake:
             waiting = set(map(id, self._clocks))
             if waiting:
                 self._drain(topics.FROM_AGENTS)
-            self._let_in_after((topics.EPISODES,), self._ends)
-            self._let_in_after((topics.TASKS,), self._feedback)
-            self._let_in_after((topics.PROTECTIONS, topics.QUERIES), self._erasures)
+            for topic, before in _AFTER.items():
+                self._let_in_after(before, self._aside[topic])
             # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
             while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
                 self._let_in([self._clocks.popleft()])

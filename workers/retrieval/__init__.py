@@ -10,6 +10,9 @@
     POST /decisions/list                    {namespace, filters, cursor, limit} → what members decided, latest first
     POST /goals/list, /pins/list, /holds/list, /orders/list, /epochs/list, /members/list
                                             {namespace, filters, cursor, limit} → what stands, was ordered, who votes
+    POST /tasks, /tasks/feedback            a finished task, and what helped in one
+    POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
+    GET  /tasks/{id}                        one of them whole
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
     GET  /rewards/{namespace}               what agents were given for what they did to its memory
     GET  /rollups/{namespace}               what things there are roll-ups of
@@ -31,7 +34,7 @@ Read in this order:
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `listing`, `decisions`, `lists`, `publishing`, `receipts`,
+3. `search`, `retrieving`, `context`, `memories`, `listing`, `decisions`, `lists`, `tasks`, `publishing`, `receipts`,
    `rewards`, `rollups`, `health`: the endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders when it is

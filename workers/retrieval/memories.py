@@ -32,6 +32,7 @@ _NOTHING: dict[str, Any] = {
     "journal_seq": None,
     "hidden": [],
     "stays": [],
+    "why": None,
 }
 
 

@@ -45,7 +45,7 @@ async def clear(service: Service, request: Request, caller: Caller) -> Response:
 
 async def _publish(service: Service, request: Request, caller: Caller, said: bytes) -> Response:
     data, intent = _checked(service, said)
-    _check_right(service, caller, intent.namespace)
+    check_right(service, caller, intent.namespace)
     with tracing.joined(request.headers.get(tracing.HEADER)):
         await service.publish(intent, data, _granted(service, intent, data, caller))
     token = f"{intent.namespace}/{intent.event_id}"
@@ -54,9 +54,9 @@ async def _publish(service: Service, request: Request, caller: Caller, said: byt
 
 async def end_session(service: Service, request: Request, caller: Caller) -> Response:
     """Says that a session is over: what is left of it is summed up, and members vote on that."""
-    data, intent = _named(service, topics.ENDS, await body(request, service.bounds))
+    data, intent = named(service, topics.ENDS, await body(request, service.bounds))
     assert isinstance(intent, EndIntent)
-    _check_right(service, caller, intent.namespace)
+    check_right(service, caller, intent.namespace)
     await service.end_session(intent, data)
     return Told(Ended(intent.namespace, intent.session, intent.event_id, intent.agent), 202)
 
@@ -73,7 +73,7 @@ async def session(service: Service, request: Request, caller: Caller) -> Respons
     return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, made, free, shard, policy=policy))
 
 
-def _check_right(service: Service, caller: Caller, namespace: str) -> None:
+def check_right(service: Service, caller: Caller, namespace: str) -> None:
     """Whether the caller may publish there, and the service for it. Raises what `Caller.at` raises, and BadRequest."""
     caller.at(namespace, PUBLISH)
     if namespace in service.genesis.signed:
@@ -89,12 +89,12 @@ def _granted(service: Service, intent: EpisodeIntent, data: bytes, caller: Calle
 
 
 def _checked(service: Service, data: bytes) -> tuple[bytes, EpisodeIntent]:
-    data, intent = _named(service, topics.EPISODES, data)
+    data, intent = named(service, topics.EPISODES, data)
     assert isinstance(intent, EpisodeIntent)
     return data, intent
 
 
-def _named(service: Service, topic: str, data: bytes) -> tuple[bytes, Intent]:
+def named(service: Service, topic: str, data: bytes) -> tuple[bytes, Intent]:
     """The record, with an event id where it had none, held against the wall before it is sent. Raises BadRequest."""
     if not data.startswith(b"{"):
         raise BadRequest(Reason.BAD_JSON, None, 'not a JSON object; send {"agent": …, …}')

@@ -27,6 +27,7 @@ from workers.retrieval import (
     rewards,
     rollups,
     search,
+    tasks,
 )
 from workers.retrieval.after import seen
 from workers.retrieval.answers import Told
@@ -50,7 +51,9 @@ _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, publishing.clear,
-        publishing.end_session, publishing.session, listing.memories, listing.slot, listing.paths, memories.memory,
+        publishing.end_session, publishing.session,
+        tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task,
+        listing.memories, listing.slot, listing.paths, memories.memory,
         memories.explain, memories.event, decisions.decisions, lists.goals, lists.pins, lists.holds,
         lists.orders, lists.epochs, lists.members, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,

@@ -23,7 +23,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EndIntent, EpisodeIntent
-from memquorum.core.records import QueryRecorded
+from memquorum.core.records import FeedbackAccepted, QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
@@ -172,6 +172,12 @@ class Service:
         """Publishes the JSON of a session's end that was checked. Raises KafkaUnavailable."""
         told = cloudevents.headers("SessionEnded", SOURCE, ended.event_id, None, content=cloudevents.JSON)
         await self._confirmed(topics.ENDS, ended.namespace, data, told, "send it again: a session ends once")
+
+    async def relay(self, topic: str, kind: str, said: EpisodeIntent | FeedbackAccepted, data: bytes) -> None:
+        """Publishes the JSON of a record of an outside topic that was checked. Raises KafkaUnavailable."""
+        told = cloudevents.headers(kind, SOURCE, said.event_id, None, content=cloudevents.JSON)
+        again = f"send it with event_id {said.event_id}, so that it counts once"
+        await self._confirmed(topic, said.namespace, data, told, again)
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         """Publishes an encoded record of an outside topic. Raises KafkaUnavailable."""

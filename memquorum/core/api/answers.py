@@ -612,6 +612,58 @@ class Became(Struct, frozen=True):
     nowhere: tuple[Link, ...] = ()
     hidden: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
+    why: str | None = None
+    """Of feedback that does not count, why."""
+
+
+class TaskInShort(Struct, frozen=True):
+    """A finished task in short. `task`: its id; `goal`: what was to be done; `outcome`: succeeded, failed or unknown,
+    says `said_by`; `finished_at`: when, in milliseconds; `retrieved`: the memories that it was given, best first, of
+    which `unknown` never were any here; `helped`, `did_not_help`: what agents say of some of them."""
+
+    task: str
+    agent: str
+    goal: str
+    outcome: str
+    said_by: str | None
+    finished_at: int
+    journal_seq: int
+    retrieved: tuple[str, ...]
+    unknown: tuple[str, ...]
+    helped: tuple[str, ...]
+    did_not_help: tuple[str, ...]
+
+
+class Tasks(Struct, frozen=True, omit_defaults=True):
+    """Finished tasks, the latest first. `next`: the cursor of those that come behind, None at the end."""
+
+    namespace: str
+    tasks: tuple[TaskInShort, ...]
+    next: str | None = None
+
+
+class Feedback(Struct, frozen=True):
+    """What an agent says of a memory that a task was given; when, in milliseconds."""
+
+    memory_id: str
+    agent: str
+    helped: bool
+    given_at: int
+
+
+class FinishedTask(TaskInShort, frozen=True):
+    """A finished task whole. `tools`: a summary of each call of a tool; `configuration`: the SHA-256 of what it ran
+    under, in hexadecimal; `encoder`: which made its vector; `digest`: the SHA-256 of all that a trial of it reads."""
+
+    namespace: str
+    inputs: str
+    outputs: str
+    tools: tuple[str, ...]
+    configuration: str
+    seed: int
+    encoder: str
+    digest: str
+    feedback: tuple[Feedback, ...]
 
 
 class Rewarded(Struct, frozen=True):

@@ -13,7 +13,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import GIVEN, ORDERS
-from memquorum.core.records import EpisodeRecorded, SessionEnded
+from memquorum.core.records import EpisodeRecorded, FeedbackGiven, SessionEnded, TaskFinished
 
 A = TypeVar("A")
 # How long an answer waits for its order where the request does not say.
@@ -129,6 +129,26 @@ SESSION = Endpoint(
     "What comes of a session, by agents: its summaries, which of them wait for their vote, why others are not made.",
     a.Session, query=_AFTER,
 )  # fmt: skip
+FINISH_TASK = Endpoint(
+    "finish_task", "POST", "/tasks", (PUBLISH,),
+    "Says that a task is finished: what it was, what it was given, how it ended. `/events` tells what becomes of it.",
+    a.Published, TaskFinished, status=202,
+)  # fmt: skip
+FEEDBACK = Endpoint(
+    "feedback", "POST", "/tasks/feedback", (PUBLISH,),
+    "Says which of the memories that a task was given have helped in it, and which have not. `/events` tells.",
+    a.Published, FeedbackGiven, status=202,
+)  # fmt: skip
+TASKS = Endpoint(
+    "tasks", "POST", "/tasks/list", (READ,),
+    "The finished tasks of a namespace, the latest first: what was to be done, how it ended, what it was given.",
+    a.Tasks, r.TasksRequest,
+)  # fmt: skip
+TASK = Endpoint(
+    "task", "GET", "/tasks/{task_id}", (READ,),
+    "A finished task whole: its texts, what it was given, and what is said to have helped in it.",
+    a.FinishedTask, query=_WITHIN + _GATES + _AFTER,
+)  # fmt: skip
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
     "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
@@ -243,7 +263,8 @@ ACCESS = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, END_SESSION, SESSION, MEMORY, EXPLAIN,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, END_SESSION, SESSION,
+    FINISH_TASK, FEEDBACK, TASKS, TASK, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,

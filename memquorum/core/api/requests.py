@@ -95,6 +95,15 @@ class PassingRequest(PageRequest, frozen=True, kw_only=True):
     jurisdictions: tuple[str, ...] | None = None
 
 
+class TasksRequest(PassingRequest, frozen=True, kw_only=True):
+    """The body of a list of finished tasks. `agents`: who worked on them; `memory_id`: those that were given it."""
+
+    outcomes: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    memory_id: str | None = None
+    redact: bool | None = None
+
+
 class StandingRequest(PassingRequest, frozen=True, kw_only=True):
     """What the body of a list of what protects memories says."""
 

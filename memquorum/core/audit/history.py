@@ -102,8 +102,7 @@ class History:
         # By whom the next decision is taken, and by which policy what follows is judged.
         self._configuration = rules.genesis
         self._findings = findings
-        self._events: dict[bytes, bool] = {}  # by digest, whether it failed last
-        self._ended: dict[bytes, str] = {}  # by digest, of finished tasks: how they ended
+        self._events: dict[bytes, str] = {}  # by digest, their last outcome
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
@@ -234,7 +233,7 @@ class History:
     def _judge_episode(self, entry: JournalEntry, detail: Stored) -> None:
         self._judge_place(entry)
         namespace, own = entry.namespace or "", ids.memory_id(entry.namespace or "", entry.event_id)
-        retry = self._events.get(_event_digest(entry), False)
+        retry = self._events.get(_event_digest(entry)) == FAILED
         if detail.retry != retry:
             raise _effect("another try of what failed" if retry else "no second try", f"retry {detail.retry}")
         seen = (self._seen(entry) and not retry) or own in self.memories
@@ -242,17 +241,13 @@ class History:
             self.erasures.judge_late(entry, detail, self.memories)
         # The same ladder as in `commit.applying.apply_episode`, written again on purpose: a fault there shows here.
         if seen:
-            ended = self._ended.get(_event_digest(entry))
-            other = detail.task is not None and ended not in (None, ENDED + detail.task.outcome)
-            expected = "contradicted" if other else "repeated", own
+            expected = _again(self._events.get(_event_digest(entry)), detail), own
         elif detail.clears and detail.outcome != ERASED:
             expected = ("cleared", own)
         elif detail.outcome not in REMEMBERED:
             expected = ("dropped", own)
-        elif detail.task is not None:
-            expected = ("finished", own)
-        elif detail.summary is not None:
-            expected = ("drafted", own)
+        elif detail.task is not None or detail.summary is not None:
+            expected = ("drafted" if detail.task is None else "finished", own)
         elif repetitions.reinforces(self.rows(entry, detail), namespace, detail):
             expected = ("reinforced", detail.reinforces or "")
         else:
@@ -391,9 +386,7 @@ class History:
             self.dropped.pop(memory_id, None)
         self.dropped |= {one.memory_id: one for one in change.of(Dropped)}
         for event in change.of(Event):
-            self._events[_event_digest(entry)] = event.outcome == FAILED
-            if event.outcome in EVENTS:
-                self._ended[_event_digest(entry)] = event.outcome
+            self._events[_event_digest(entry)] = self._texts.setdefault(event.outcome, event.outcome)
             if entry.effect == "reinforced":
                 self._echoes[ids.memory_id(event.namespace, event.event_id)] = event.memory_id
         if isinstance(detail, (Ticked, ClockTicked)) and self._newer_tick(entry):
@@ -447,6 +440,13 @@ def finish(history: History) -> None:
         history.configuration.policy, history.memories, held=held, kin=history.erasures.kin,
         erased=history.erasures.erased, findings=history._findings,
     )  # fmt: skip
+
+
+def _again(before: str | None, detail: Stored) -> str:
+    """What becomes of an event that comes again: of a task that is said to have ended otherwise than before, that is
+    told. What was erased meanwhile is known as what it was."""
+    other = detail.task is not None and before in EVENTS and before != ENDED + detail.task.outcome
+    return "contradicted" if other else REPEATED
 
 
 def _judge_assessed(history: History, entry: JournalEntry, detail: Assessed) -> None:

@@ -12,17 +12,14 @@ digest, and a context of which any field differs has another one.
 from __future__ import annotations
 
 import hashlib
-from typing import Final
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
-SUCCEEDED: Final = "succeeded"
-FAILED: Final = "failed"
-UNKNOWN: Final = "unknown"
-OUTCOMES = (SUCCEEDED, FAILED, UNKNOWN)
-"""What may be said of how a task ended; UNKNOWN: nobody said."""
+from memquorum.core.experience.texts import FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
+
+__all__ = ["FAILED", "OUTCOMES", "SUCCEEDED", "UNKNOWN", "BadContext", "Context", "read"]
 
 _MARK = b"memquorum/context/1\0"
 _DIGEST_BYTES = 32
@@ -37,7 +34,7 @@ class BadContext(ValueError):
 class Context(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A finished task. Raises BadContext where a field cannot be one of a context.
 
-    - `goal`: what was to be done, in words; `vector`: of the goal by `encoder`, little-endian float16
+    - `goal`: what was to be done, in words; `vector`: of it, with the inputs, by `encoder`, little-endian float16
     - `inputs`, `outputs`: what the task was given, and what it gave
     - `tools`: a summary of each call of a tool, in order, so that none has to be called again
     - `retrieved`: the ids of the memories that it was given, best first

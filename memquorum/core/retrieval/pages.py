@@ -24,7 +24,9 @@ from memquorum.core.api.requests import (
     PassingRequest,
     ProtectorsRequest,
     StandingRequest,
+    TasksRequest,
 )
+from memquorum.core.experience.texts import OUTCOMES as ENDINGS
 from memquorum.core.ids import shard_of
 from memquorum.core.orders.protect import HOLD, PIN, goal_kind
 from memquorum.core.orders.table import GIVEN
@@ -44,6 +46,8 @@ from memquorum.core.vote.kinds import KINDS
 
 GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS = "goals", "pins", "holds", "orders", "epochs", "members"
 LISTS = (GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS)
+TASKS = "tasks"
+"""Finished tasks: what they say is told, too, so it is a list for who may read."""
 LIMIT_DEFAULT = 100
 NEEDED_MOST = 100
 """So many memories of a goal are named."""
@@ -73,6 +77,22 @@ class Standing(Struct, frozen=True):
     since: int | None = None
     until: int | None = None
     behind: int | str | None = None
+
+
+class Finished(Struct, frozen=True):
+    """A page of finished tasks, `behind` an entry of the journal. `since` ≤ when it ended < `until`, in milliseconds.
+    `memory_id`: those that were given it; `redact`: what is found of persons and secrets is masked."""
+
+    namespace: str
+    limit: int
+    gates: Filters
+    outcomes: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    memory_id: str | None = None
+    since: int | None = None
+    until: int | None = None
+    behind: int = _LATEST
+    redact: bool = False
 
 
 class Given(Struct, frozen=True):
@@ -138,6 +158,18 @@ def read_pins(body: bytes, bounds: Bounds = DEFAULTS) -> Standing:
 def read_holds(body: bytes, bounds: Bounds = DEFAULTS) -> Standing:
     """The page of holds that a JSON body asks for."""
     return _protectors(body, HOLDS, HOLD, bounds)
+
+
+def read_tasks(body: bytes, bounds: Bounds = DEFAULTS) -> Finished:
+    """The page of finished tasks that a JSON body asks for."""
+    asked = read_body(body, TasksRequest)
+    namespace = read_namespace(asked.namespace)
+    return Finished(
+        namespace, _limit(asked, bounds), _gates(asked), _some("outcomes", asked.outcomes, ENDINGS),
+        _names("agents", asked.agents),
+        None if asked.memory_id is None else read_memory_id(asked.memory_id),
+        asked.since, _until(asked), _number(TASKS, namespace, asked.cursor, _LATEST), bool(asked.redact),
+    )  # fmt: skip
 
 
 def read_orders(body: bytes, caller: Caller, bounds: Bounds = DEFAULTS) -> Given:

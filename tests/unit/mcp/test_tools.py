@@ -72,7 +72,7 @@ def test_an_unknown_argument_is_refused_by_its_name(tool: Tool) -> None:
 def test_a_key_that_may_only_read_is_shown_no_tool_that_writes() -> None:
     assert not any(BY_NAME[name].writes for name in shown(READ))
     assert shown(READ) >= {"search_memories", "get_memory", "explain_memory"}
-    assert shown(PUBLISH) == {"add_memory", "end_session", "get_event_status"}
+    assert shown(PUBLISH) == {"add_memory", "end_session", "finish_task", "give_feedback", "get_event_status"}
     assert "update_memory" in shown(READ, PUBLISH) and "update_memory" not in shown(READ)
     asked = {"propose_forget", "restore_memory", "pin_memory", "unpin_memory", "get_order"}
     assert shown(FORGET) == asked | {"get_goals", "get_pins"}

@@ -16,7 +16,7 @@ from infra.embedded.postgres import Postgres
 from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.core.records import Link, Lot, Quote, Summary, Weighed
+from memquorum.core.records import FeedbackAccepted, Link, Lot, Quote, Summary, Task, Weighed
 from tests.builders import disclosures, erasures, protections, rollups
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
@@ -59,8 +59,12 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         patches = rollups.wanted(GENESIS, rollups.patch(a), namespace=mine)
         flow.accepted(SHARD, rollups.accepted(codec, GENESIS, patches))
         flow.accepted(SHARD, disclosures.accepted(codec, GENESIS, a, namespace=mine))
+        task = {"task": Task("failed", "planner", b"h" * 32, 7), "derives_from": (a,), "type": "task"}
+        flow.episodes(SHARD, ["task"], at=TICK + 3, **task)
+        given = FeedbackAccepted("f", memory_id(mine, "task"), mine, "planner", (a,), (), TICK + 4)
+        flow.accepted(SHARD, given)
         flow.flush()
-        await_seq(databases, SHARD, 13, worker)
+        await_seq(databases, SHARD, 15, worker)
     return flow
 
 

@@ -28,6 +28,7 @@ from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight
 from memquorum.core.api.answers import Explained, Shown
 from memquorum.core.avro import Codec
+from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.orders.patch import SIGNER
@@ -57,7 +58,8 @@ UNUSED = UNKNOWN.replace("5", "6")
 _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
     **dict.fromkeys(
-        ("memory", "content", "embedding", "sentence", "event", "dropped", "journal"), "namespace = %(namespace)s"
+        ("memory", "content", "embedding", "sentence", "experience", "task", "feedback", "event", "dropped", "journal"),
+        "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "link", "erased", "erasure"), "namespace = %(namespace)s"),
@@ -110,6 +112,9 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
         shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)
         shard.summary(event("summary", namespace), [memory("kept", namespace)], namespace=namespace, at=900)
+        shard.task(event("task", namespace), [memory("kept", namespace)], namespace=namespace, at=900)
+        shard.feedback(memory("task", namespace), [memory("kept", namespace)], namespace=namespace)
+        texts[memory("task", namespace)] = Texts(text("task", namespace)).content
     # She names memories of theirs in accesses of her own: the journal notes what she said, in her namespace.
     for name in NAMES:
         shard.access(memory(name, THEIRS), 950, event(f"spies-{name}", HERS), HERS)
@@ -291,7 +296,7 @@ def test_the_stages_see_everything_and_the_owner_nothing(store: str, role: str) 
     for table in TABLES:
         whole = count("", table)
         assert count(f"-c role={role}", table) == whole != (0,), table
-        owner = "memquorum_keeper" if table in ("content", "embedding", "sentence") else "memquorum_owner"
+        owner = "memquorum_keeper" if table in ("content", "embedding", "sentence", "experience") else "memquorum_owner"
         assert count(f"-c role={owner}", table) == (0,), table
 
 

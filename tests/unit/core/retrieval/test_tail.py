@@ -75,6 +75,11 @@ def shard(codec: Codec) -> Shard:
         made.episode(f"clear {number}", 8_000_000_001, clears=True, **slot)
     made.episode("f2", 8_000_000_002, agent="reviewer", **slot)
     made.episode("clear 3", 8_000_000_003, clears=True, **slot)
+    made.task("t", [memory_id("e")])
+    made.task("t", [memory_id("e")], "failed")
+    made.task("u", ended="unknown")
+    made.feedback(memory_id("t"), [memory_id("e")])
+    made.feedback(memory_id("t"), others=[B])
     return made
 
 
@@ -138,6 +143,15 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "salience 0.6",
         f"1970-04-03 14:13:20  0/34    cleared     {memory_id('clear 3')}  by planner in greenhouse: a write of "
         "nothing, which leaves something until members vote on it",
+        f"1970-04-03 14:13:20  0/35    finished    {memory_id('t')}  by planner in greenhouse: a task that succeeded, "
+        "says planner, given 1 memory",
+        f"1970-04-03 14:13:20  0/36    contradicted {memory_id('t')}  by planner in greenhouse: a task that failed, "
+        "says planner, given 1 memory, otherwise than was said first, which stands",
+        f"1970-04-03 14:13:20  0/37    finished    {memory_id('u')}  by planner in greenhouse: a task that ended, "
+        "given 0 memories",
+        f"1970-04-03 14:13:20  0/38    assessed    {memory_id('t')}  by reviewer in greenhouse: 1 helped, 0 did not",
+        f"1970-04-03 14:13:20  0/39    unfounded   {memory_id('t')}  by reviewer in greenhouse: 0 helped, 1 did not; "
+        f"not counted: never retrieved in the task: {B}",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -50,6 +50,9 @@ def client(service: Served) -> TestClient:
 def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
+        "finish_task": {"agent": "ann", "goal": "Open valve 3.", "outcome": "succeeded", "namespace": "greenhouse"},
+        "feedback": {"agent": "ann", "task": HERS, "helped": [THEIRS], "namespace": "greenhouse"},
+        "tasks": {"namespace": "greenhouse", "outcomes": ["failed"]},
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
         **{one: {"namespace": "greenhouse"} for one in ("goals", "pins", "holds", "orders", "epochs", "members")},
@@ -133,7 +136,19 @@ def test_a_read_comes_after_the_write_that_it_names_or_says_so(
 
 
 def test_every_read_of_memories_may_come_after_a_write() -> None:
-    names = {"search", "retrieve", "recall", "context", "memories", "slot", "paths", "memory", "explain", "session"}
+    names = {
+        "search",
+        "retrieve",
+        "recall",
+        "context",
+        "memories",
+        "slot",
+        "paths",
+        "memory",
+        "explain",
+        "session",
+        "task",
+    }
     assert {endpoint.name for endpoint in READS} == names
 
 

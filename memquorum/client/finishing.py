@@ -1,0 +1,330 @@
+"""A task that an agent works on: what it retrieves is noted, and once it is over it is published as finished.
+
+async with memory.task("open valve 3", inputs="4 bar") as task:
+    found = await memory.retrieve("valve 3")
+    task.tool("valve", "opened at 4.0 bar")
+    task.done(success=True, outputs="valve 3 is open")
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+from memquorum import topics
+from memquorum.client import wire
+from memquorum.client.errors import Invalid, MemquorumError
+from memquorum.client.overseeing import Passed
+from memquorum.client.values import Gates, Receipt
+from memquorum.core import ids
+from memquorum.core.api.answers import FinishedTask, Tasks
+from memquorum.core.experience.texts import ENDED, FAILED, SUCCEEDED, UNKNOWN
+from memquorum.core.intake import FOUND_MAX, TOOL_BYTES_MAX, TOOLS_MAX
+
+T = TypeVar("T")
+Configuration = Mapping[str, Any] | str | None
+
+_LOG = logging.getLogger("memquorum.client")
+_CUT = "…"
+
+
+class About(TypedDict, total=False):
+    """What else may be said of a task. `configuration`: what it ran under, as values of which the SHA-256 is taken, or
+    that in hexadecimal; `seed`: of what was drawn in it; `subject`: whom it is about, for an erasure. One `event_id` is
+    one task, and what is said of it first stands. `finished_at`: in milliseconds."""
+
+    configuration: Configuration
+    seed: int | None
+    subject: str | None
+    sensitivity: float | None
+    purposes: Sequence[str] | None
+    jurisdiction: str | None
+    event_id: str | None
+    finished_at: int | None
+
+
+class Work:
+    """What there is to say of a task while it goes on; `Task` and `SyncTask` publish it."""
+
+    def __init__(self, memory: Finishing, goal: str, inputs: str | None, about: About) -> None:
+        self._memory, self._goal, self._inputs, self._about = memory, goal, inputs, about
+        self.event_id = about.get("event_id") or str(uuid.uuid4())
+        self.receipt: Receipt | None = None
+        """What was published, once it is over."""
+        self._given: dict[str, None] = {}
+        self._tools: list[str] = []
+        self._ended: tuple[str, str | None] | None = None
+        self._outputs: str | None = None
+        # What it says is held against the wall now, rather than when the work is done.
+        self._memory._finished(self._said(UNKNOWN, None))
+
+    @property
+    def id(self) -> str:
+        """The id that the task's record has: what feedback names."""
+        return ids.memory_id(self._memory.namespace, self.event_id)
+
+    @property
+    def retrieved(self) -> tuple[str, ...]:
+        """The memories that it was given so far, in the order in which they came."""
+        return tuple(self._given)
+
+    def given(self, *memory_ids: str) -> None:
+        """Notes memories that the task was given otherwise than by this client while it is open."""
+        self._given |= dict.fromkeys(memory_ids)
+
+    def tool(self, name: str, summary: str = "") -> None:
+        """Notes a call of a tool, and in short what it answered. What is longer than 4 KiB is cut."""
+        told = f"{name}: {summary}" if summary else name
+        if len(told.encode(errors="replace")) > TOOL_BYTES_MAX:
+            told = told.encode(errors="replace")[: TOOL_BYTES_MAX - len(_CUT.encode())].decode(errors="ignore") + _CUT
+        self._tools.append(told)
+
+    def done(self, *, success: bool | None = None, outputs: str | None = None, by: str | None = None) -> None:
+        """Says how the task ended, and what it gave. `by`: who says so; without it this agent. What is said first
+        stands: raises Invalid for another outcome."""
+        if success is not None:
+            outcome = SUCCEEDED if success else FAILED
+            if self._ended is not None and self._ended[0] != outcome:
+                told = f"it was said to have {self._ended[0]} before, and that stands"
+                raise Invalid("contradicted", "outcome", told)
+            self._ended = self._ended or (outcome, by)
+        elif by is not None:
+            raise Invalid("missing_field", "success", "say success=True or False: somebody says how it ended")
+        self._outputs = self._outputs if outputs is None else outputs
+
+    def _over(self, error: BaseException | None) -> dict[str, Any]:
+        """What is published; of an exception its kind alone, as its words may hold anything."""
+        if error is not None and self._ended is None:
+            self._ended = FAILED, None
+            self._tools.append(f"ended by {type(error).__name__}")
+        if self._ended is None:
+            _LOG.warning(
+                "task %s is recorded as %s: nobody said how it ended, as task.done(success=True) does", self.id, UNKNOWN
+            )
+        return self._said(*(self._ended or (UNKNOWN, None)))
+
+    def _said(self, outcome: str, by: str | None) -> dict[str, Any]:
+        given = self.retrieved
+        if len(given) > FOUND_MAX:
+            _LOG.warning("task %s was given %d memories: the first %d are told", self.id, len(given), FOUND_MAX)
+        more = len(self._tools) - TOOLS_MAX
+        tools = self._tools if more <= 0 else [*self._tools[: TOOLS_MAX - 1], f"{_CUT} and {more + 1} more calls"]
+        return {
+            **self._about, "event_id": self.event_id, "goal": self._goal, "inputs": self._inputs, "outcome": outcome,
+            "said_by": by, "outputs": self._outputs, "tools": tools, "retrieved": given[:FOUND_MAX],
+        }  # fmt: skip
+
+
+_OPEN: ContextVar[tuple[Work, ...]] = ContextVar("memquorum_tasks", default=())
+
+
+def note(memory: Finishing, memory_ids: Iterable[str]) -> None:
+    """Notes what a client gives for the tasks of that client that are open where it was asked: in the same thread or
+    asyncio task, and in what these began."""
+    for one in _OPEN.get():
+        if one._memory is memory:
+            one.given(*memory_ids)
+
+
+class _Opened(Work):
+    """Work that is open for as long as a block."""
+
+    _token: Token[tuple[Work, ...]] | None = None
+
+    def _open(self) -> None:
+        self._token = _OPEN.set((*_OPEN.get(), self))
+
+    def _close(self) -> None:
+        if self._token is not None:
+            _OPEN.reset(self._token)
+            self._token = None
+
+    def _unpublished(self, problem: MemquorumError, error: BaseException | None) -> None:
+        """Raises what kept the record back, unless the block has failed itself: that is what there is to know."""
+        if error is None:
+            raise problem
+        _LOG.warning("task %s is not recorded: %s", self.id, problem)
+
+
+class Task(_Opened):
+    """A task for `async with`. What is retrieved in it is noted; at its end it is published, as failed where an
+    exception ended it, of which only the kind is told."""
+
+    async def __aenter__(self) -> Self:
+        self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._close()
+        try:
+            self.receipt = await self._memory.finish_task(**self._over(error))
+        except MemquorumError as problem:
+            self._unpublished(problem, error)
+
+
+class Finishing:
+    """What a client can say of tasks that are finished, and of what helped in them. All raise Invalid, NotAllowed and
+    Unreachable."""
+
+    @property
+    def namespace(self) -> str:
+        """Where the tasks belong."""
+        raise NotImplementedError
+
+    @property
+    def agent(self) -> str:
+        """Who works on them."""
+        raise NotImplementedError
+
+    async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
+        """What became of what was published."""
+        raise NotImplementedError
+
+    async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
+        raise NotImplementedError
+
+    async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
+        raise NotImplementedError
+
+    async def _get(self, kind: type[T], path: str, **parameters: Any) -> T:
+        raise NotImplementedError
+
+    def task(self, goal: str, *, inputs: str | None = None, **about: Unpack[About]) -> Task:
+        """A task for `async with`: what is searched, retrieved, recalled or put into a context through this client
+        while it is open is noted as what it was given. Raises Invalid."""
+        return Task(self, goal, inputs, about)
+
+    async def finish_task(
+        self,
+        goal: str,
+        outcome: str,
+        *,
+        said_by: str | None = None,
+        inputs: str | None = None,
+        outputs: str | None = None,
+        tools: Sequence[str] = (),
+        retrieved: Sequence[str] = (),
+        wait: bool = False,
+        timeout: float = 30.0,
+        **about: Unpack[About],
+    ) -> Receipt:
+        """Publishes a task that is finished. `outcome`: succeeded, failed, or unknown, says `said_by` (this agent);
+        `tools`: a summary of each call of one; `retrieved`: the memories that it was given, best first.
+
+        With `wait` it returns once the task is kept, and raises Invalid where it was said to have ended otherwise
+        before: that stands. The receipt's `memory_id` is the task's."""
+        event_id = about.get("event_id") or str(uuid.uuid4())
+        said = {
+            **about, "event_id": event_id, "goal": goal, "outcome": outcome, "said_by": said_by, "inputs": inputs,
+            "outputs": outputs, "tools": tools, "retrieved": retrieved,
+        }  # fmt: skip
+        receipt, data = self._finished(said)
+        await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
+        if not wait:
+            return receipt
+        found = await self.outcome(receipt, timeout)
+        before = (found.outcome or "").removeprefix(ENDED)
+        if found.outcome and found.outcome.startswith(ENDED) and before != outcome:
+            raise Invalid("contradicted", "outcome", f"the task was said to have {before} before, and that stands")
+        return found
+
+    async def give_feedback(
+        self,
+        task: str,
+        *,
+        helped: Sequence[str] = (),
+        did_not_help: Sequence[str] = (),
+        event_id: str | None = None,
+        wait: bool = False,
+        timeout: float = 30.0,
+    ) -> Receipt:
+        """Says which of the memories that a task was given have helped in it, and which have not. `task`: its id.
+
+        With `wait` it returns once that counts, and raises Invalid where it does not: for what the task was never
+        given, or for no task."""
+        event_id = event_id or str(uuid.uuid4())
+        said = {
+            "agent": self.agent, "namespace": self.namespace, "event_id": event_id, "task": task,
+            "helped": list(helped), "did_not_help": list(did_not_help),
+        }  # fmt: skip
+        data = wire.checked(topics.FEEDBACK, said)[1]
+        await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
+        receipt = Receipt(self.namespace, event_id, task)
+        if not wait:
+            return receipt
+        found = await self.outcome(receipt, timeout)
+        if found.why:
+            raise Invalid("unfounded", None, found.why)
+        return found
+
+    async def tasks(
+        self,
+        *,
+        outcomes: Sequence[str] | None = None,
+        agents: Sequence[str] | None = None,
+        memory_id: str | None = None,
+        redact: bool | None = None,
+        **page: Unpack[Passed],
+    ) -> Tasks:
+        """The finished tasks here, the latest first: what was to be done, how it ended, says whom, and what it was
+        given. `memory_id`: those that were given this memory."""
+        said = {"outcomes": outcomes, "agents": agents, "memory_id": memory_id, "redact": redact, **page}
+        asked = {name: value for name, value in said.items() if value is not None}
+        return await self._ask(Tasks, "POST", "/tasks/list", json={"namespace": self.namespace, **asked})
+
+    async def finished_task(self, task: str, **gates: Unpack[Gates]) -> FinishedTask:
+        """A finished task whole: its texts, what it was given, and what is said to have helped. Raises NotFound, also
+        for one that the `gates` keep back."""
+        return await self._get(FinishedTask, f"/tasks/{wire.path_id(task)}", **wire.gates(gates))
+
+    def _finished(self, said: Mapping[str, Any]) -> tuple[Receipt, bytes]:
+        """A finished task as it is sent. Raises Invalid."""
+        value: dict[str, Any] = {"agent": self.agent, "namespace": self.namespace}
+        value |= {name: one for name, one in said.items() if one is not None}
+        value |= {name: list(value[name]) for name in ("tools", "retrieved", "purposes") if name in value}
+        if "configuration" in value:
+            value["configuration"] = configured(value["configuration"])
+        data = wire.checked(topics.TASKS, value)[1]
+        namespace, event_id = str(value["namespace"]), str(value["event_id"])
+        return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
+
+
+def configured(said: Configuration) -> str | None:
+    """The SHA-256, in hexadecimal, of what a task ran under; as it is where it is given so. Raises Invalid."""
+    if said is None or isinstance(said, str):
+        return said
+    try:
+        told = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Invalid("wrong_type", "configuration", f"not plain JSON values: {error}") from None
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+class SyncTask(_Opened):
+    """A task for `with`, as `Task` is for `async with`."""
+
+    def __init__(self, work: Task, run: Any) -> None:
+        """`run`: runs a coroutine on the client's loop."""
+        super().__init__(work._memory, work._goal, work._inputs, {**work._about, "event_id": work.event_id})
+        self._run = run
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._close()
+        try:
+            self.receipt = self._run(self._memory.finish_task(**self._over(error)))
+        except MemquorumError as problem:
+            self._unpublished(problem, error)

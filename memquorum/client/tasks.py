@@ -1,0 +1,105 @@
+"""Finished tasks, and what was of use in them: lists them, and shows one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from memquorum import terminal
+from memquorum.client.command import command, in_json, opened
+from memquorum.client.reading import IF_IT_PASSES, PASSES, gated
+from memquorum.commands import OK, flag, option, titled, when
+from memquorum.core.api.answers import FinishedTask, TaskInShort
+from memquorum.core.experience.texts import OUTCOMES
+from memquorum.core.retrieval.telling import ENDED, moment
+from memquorum.core.text.plurals import many
+
+_LENGTH = 200
+
+
+@command(
+    "experience list",
+    option("--outcome", action="append", choices=OUTCOMES, help="that ended so; repeatable"),
+    option("--of", action="append", metavar="AGENT", help="that this agent worked on; repeatable"),
+    option("--memory", metavar="ID", help="that were given this memory"),
+    option("--since", type=when, metavar="WHEN", help="ended from then on; ISO 8601, or milliseconds"),
+    option("--until", type=when, metavar="WHEN", help="ended before then"),
+    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
+    option("--cursor", help="go on behind the page that ended with this"),
+    titled("only tasks that pass", *PASSES, flag("--redact", "mask what is found of persons and secrets, by kind")),
+    example="memquorum experience list -n greenhouse --outcome failed",
+)
+def _list(parsed: argparse.Namespace) -> int:
+    """Lists finished tasks, the latest first: what was to be done, how it ended, says whom, and what it was given."""
+    asked = {
+        "outcomes": parsed.outcome, "agents": parsed.of, "memory_id": parsed.memory, "since": parsed.since,
+        "until": parsed.until, "limit": parsed.limit, "cursor": parsed.cursor,
+    }  # fmt: skip
+    gates = gated(parsed)
+    with opened(parsed) as memory:
+        page = memory.tasks(**asked, **gates)
+        namespace = memory.namespace
+    console = terminal.console()
+    for one in page.tasks:
+        if parsed.json:
+            print(in_json(one))
+        else:
+            _short(console, one)
+    if not page.tasks and not parsed.json:
+        part = any(value is not None for value in (*asked.values(), *gates.values()))
+        console.print(Text(f"no task was finished in {namespace!r}{' that passes' if part else ''}"))
+    if page.next:
+        # Beside what is listed, so that it can be piped.
+        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    return OK
+
+
+@command(
+    "experience show",
+    option("task", metavar="TASK", help="its id"),
+    IF_IT_PASSES,
+    example="memquorum experience show -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _show(parsed: argparse.Namespace) -> int:
+    """Shows a finished task whole: its texts, what it was given, and what is said to have helped in it."""
+    with opened(parsed) as memory:
+        found = memory.finished_task(parsed.task, **gated(parsed))
+    if parsed.json:
+        print(in_json(found))
+        return OK
+    console = terminal.console()
+    for line in _lines(found):
+        console.print(terminal.text(console, line), soft_wrap=True)
+    return OK
+
+
+def _short(console: Console, one: TaskInShort) -> None:
+    said = " ".join(one.goal.split())
+    console.print(terminal.text(console, said if len(said) <= _LENGTH else said[:_LENGTH] + "…"), soft_wrap=True)
+    told = f"{len(one.helped)} helped, {len(one.did_not_help)} did not"
+    line = f"        {one.task}  {_ended(one)}, by {one.agent}, {moment(one.finished_at).removesuffix(' UTC')}; given "
+    line += f"{many(len(one.retrieved), 'memory')}{f', {told}' if one.helped or one.did_not_help else ''}"
+    console.print(terminal.text(console, line), style="dim", soft_wrap=True)
+
+
+def _ended(one: TaskInShort) -> str:
+    how = ENDED[one.outcome] if one.said_by else "ended, nobody says how"
+    return f"{how}, says {one.said_by}" if one.said_by else how
+
+
+def _lines(one: FinishedTask) -> list[str]:
+    lines = [f"task {one.task} of {one.agent}: {_ended(one)}, {moment(one.finished_at)}", f"goal: {one.goal}"]
+    lines += [f"{name}: {text}" for name, text in (("inputs", one.inputs), ("outputs", one.outputs)) if text]
+    lines += [f"tool: {told}" for told in one.tools]
+    said: dict[str, list[str]] = {}
+    for each in one.feedback:
+        told = f"{'helped' if each.helped else 'did not help'}, says {each.agent}"
+        said.setdefault(each.memory_id, []).append(told)
+    for memory_id in one.retrieved:
+        never = ["no memory here was ever called so"] if memory_id in one.unknown else []
+        lines.append(f"given: {'; '.join((memory_id, *never, *said.get(memory_id, [])))}")
+    lines.append(f"configuration {one.configuration}, seed {one.seed}, encoded by {one.encoder}, digest {one.digest}")
+    return lines

@@ -1,0 +1,51 @@
+"""Finished tasks on a running installation: told, kept for trials alone, listed, held against what they were given, and
+gone with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.client import Invalid, NotFound
+from memquorum.core.ids import memory_id
+from tests.support.sessions import Plant
+
+NOTES = ("Valve 3 opens at 4.0 bar.", "Rosa keeps the spare gaskets in drawer 12.")
+
+
+def test_a_task_is_told_kept_and_goes_with_what_it_was_given(fleet: Plant) -> None:
+    with fleet.client("works") as memory:
+        valve, gasket = fleet.live(memory, notes=NOTES)
+        with memory.task("Open valve 3", inputs="4.0 bar", seed=3) as task:
+            found = memory.search("At what pressure does valve 3 open?", k=1)
+            task.tool("valve", "opened at 4.0 bar")
+            task.given(memory_id("works", "never"))
+            task.done(success=True, outputs="Valve 3 opens at 4.0 bar.", by="bert")
+        assert task.receipt is not None and [one.memory_id for one in found] == [valve]
+        assert memory.outcome(task.receipt).outcome == "finished_succeeded"
+
+        (short,) = memory.tasks(memory_id=valve).tasks
+        assert (short.task, short.goal, short.outcome, short.said_by) == (task.id, "Open valve 3", "succeeded", "bert")
+        never = memory_id("works", "never")
+        assert (short.retrieved, short.unknown) == ((valve, never), (never,))
+        assert memory.tasks(memory_id=gasket).tasks == () and memory.tasks(outcomes=["failed"]).tasks == ()
+        hits = memory.search("Open valve 3", peek=True)
+        assert {one.memory_id for one in hits} == {valve, gasket}, "a task is served"
+        assert fleet.tiers("works") == {"anna short-term": 2, "anna finished": 1}
+        assert "a finished task, which succeeded, says bert" in str(memory.explain(task.id))
+
+        assert memory.give_feedback(task.id, helped=[valve], wait=True).outcome == "assessed"
+        with pytest.raises(Invalid, match="never retrieved in the task"):
+            memory.give_feedback(task.id, helped=[gasket], wait=True)
+        with pytest.raises(Invalid, match="said to have succeeded before"):
+            memory.finish_task("Open valve 3", "failed", event_id=task.event_id, wait=True)
+        whole = memory.finished_task(task.id)
+        assert [(one.memory_id, one.helped) for one in whole.feedback] == [(valve, True)]
+        assert (whole.inputs, whole.tools, whole.seed) == ("4.0 bar", ("valve: opened at 4.0 bar",), 3)
+
+        other = memory.finish_task("Count the gaskets", "unknown", retrieved=[gasket], wait=True).memory_id
+        memory.erase(memory_id=valve, dry_run=False)
+        fleet.until(lambda: not memory.tasks(memory_id=valve).tasks)
+        with pytest.raises(NotFound):
+            memory.finished_task(task.id)
+        assert fleet.rows("SELECT memory_id::text FROM experience WHERE namespace = 'works'") == [(other,)]
+        assert [one.task for one in memory.tasks().tasks] == [other]

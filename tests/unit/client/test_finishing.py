@@ -1,0 +1,197 @@
+"""A task of the client's: what it notes, what it publishes at its end, and what of an exception is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from memquorum.client import AsyncMemory, Invalid, Memory, Unreachable, settings
+from memquorum.client.finishing import configured
+from memquorum.core import ids
+from memquorum.core.intake import TOOL_BYTES_MAX, TOOLS_MAX
+
+HIT = {
+    "text": "t", "tier": "short-term", "agent": "a", "session": None, "role": None, "occurred_at": 1,
+    "last_access": 2, "accesses": 0, "salience": 0.5, "score": 0.9,
+}  # fmt: skip
+SEARCHED = {
+    "namespace": "n", "used": 1, "served_from": "store", "compared": "all", "cached": 0, "left_out": {},
+}  # fmt: skip
+BECAME = {"namespace": "n", "event_id": "e", "shard": None, "journal_seq": None}
+
+M, N = ids.memory_id("n", "m"), ids.memory_id("n", "o")
+FOUND = SEARCHED | {"hits": [HIT | {"memory_id": M}, HIT | {"memory_id": N}]}
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No installation nearby, no variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path / settings.RUN_DIR]))
+    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR", "API_KEY"):
+        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+
+
+class Service:
+    """What the service would be sent, and says."""
+
+    def __init__(self, became: str | None = None, why: str | None = None, status: int = 202) -> None:
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+        self._became, self._why, self._status = became, why, status
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path
+        if path.startswith("/events/"):
+            told = BECAME | {"outcome": self._became, "memory_id": M, "why": self._why}
+            return httpx.Response(200, json=told)
+        self.sent.append((path, json.loads(request.content)))
+        if path == "/search":
+            return httpx.Response(200, json=FOUND)
+        return httpx.Response(self._status, json={})
+
+    @property
+    def tasks(self) -> list[dict[str, Any]]:
+        return [said for path, said in self.sent if path == "/tasks"]
+
+
+def client(service: Service) -> AsyncMemory:
+    memory = AsyncMemory(url="http://service", namespace="n", agent="ann")
+    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
+    return memory
+
+
+async def test_what_is_retrieved_in_a_task_is_noted_and_it_is_published_at_its_end() -> None:
+    service = Service()
+    async with client(service) as memory:
+        await memory.search("before")
+        async with memory.task("open valve 3", inputs="4 bar", configuration={"b": 1, "a": [2]}, seed=5) as task:
+            await asyncio.gather(memory.search("a"), memory.search("b"))
+            task.given(ids.memory_id("n", "x"))
+            task.tool("valve", "opened")
+            task.done(success=True, outputs="open", by="eve")
+            assert service.tasks == [], "it is not over"
+        await memory.search("after")
+    (said,) = service.tasks
+    assert said == {
+        "agent": "ann", "namespace": "n", "event_id": task.event_id, "goal": "open valve 3", "inputs": "4 bar",
+        "outcome": "succeeded", "said_by": "eve", "outputs": "open", "tools": ["valve: opened"],
+        "retrieved": [M, N, ids.memory_id("n", "x")], "configuration": configured({"a": [2], "b": 1}), "seed": 5,
+    }  # fmt: skip
+    assert task.receipt is not None and task.receipt.memory_id == task.id == ids.memory_id("n", task.event_id)
+
+
+async def test_tasks_beside_each_other_note_their_own() -> None:
+    service = Service()
+    async with client(service) as memory, client(service) as other:
+
+        async def work(goal: str, asks: bool) -> tuple[str, ...]:
+            async with memory.task(goal) as task:
+                await (memory if asks else other).search("x")
+                task.done(success=True)
+            return task.retrieved
+
+        assert await asyncio.gather(work("a", True), work("b", False)) == [(M, N), ()]
+        async with memory.task("outer") as outer, memory.task("inner") as inner:
+            await memory.search("x")
+            inner.done(success=True)
+            outer.done(success=True)
+        assert outer.retrieved == inner.retrieved == (M, N), "what the inner one was given the outer one was given, too"
+
+
+async def test_an_exception_ends_a_task_as_failed_and_its_words_are_not_told() -> None:
+    service = Service()
+    async with client(service) as memory:
+        with pytest.raises(ValueError, match="hunter2"):
+            async with memory.task("open valve 3"):
+                raise ValueError("the password is hunter2")
+    (said,) = service.tasks
+    assert (said["outcome"], said["tools"]) == ("failed", ["ended by ValueError"])
+    assert "hunter2" not in json.dumps(said)
+
+
+async def test_without_an_outcome_it_is_unknown_and_that_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    service = Service()
+    async with client(service) as memory, memory.task("open valve 3") as task:
+        task.done(outputs="who knows")
+    (said,) = service.tasks
+    assert (said["outcome"], "said_by" in said, said["outputs"]) == ("unknown", False, "who knows")
+    assert f"task {task.id} is recorded as unknown" in caplog.text
+
+
+async def test_what_is_said_first_stands() -> None:
+    async with client(Service()) as memory:
+        task = memory.task("open valve 3")
+        task.done(success=True)
+        task.done(success=True, outputs="open")
+        with pytest.raises(Invalid, match="said to have succeeded before"):
+            task.done(success=False)
+        with pytest.raises(Invalid, match="success=True or False"):
+            task.done(by="eve")
+    async with client(Service(became="finished_succeeded")) as memory:
+        with pytest.raises(Invalid, match="said to have succeeded before"):
+            await memory.finish_task("open valve 3", "failed", wait=True)
+        receipt = await memory.finish_task("open valve 3", "succeeded", wait=True)
+        assert receipt.outcome == "finished_succeeded"
+
+
+async def test_what_tools_say_fits() -> None:
+    service = Service()
+    async with client(service) as memory, memory.task("t") as task:
+        for at in range(TOOLS_MAX + 3):
+            task.tool("long", "ü" * TOOL_BYTES_MAX if at == 0 else str(at))
+        task.done(success=True)
+    (said,) = service.tasks
+    assert len(said["tools"]) == TOOLS_MAX and said["tools"][-1] == "… and 4 more calls"
+    assert len(said["tools"][0].encode()) <= TOOL_BYTES_MAX and said["tools"][0].endswith("ü…")
+
+
+async def test_a_bad_task_is_refused_when_it_begins() -> None:
+    async with client(Service()) as memory:
+        for about in ({"goal": " "}, {"goal": "t", "seed": -1}, {"goal": "t", "configuration": "gpt"}):
+            with pytest.raises(Invalid):
+                memory.task(**about)
+        with pytest.raises(Invalid) as refused:
+            await memory.finish_task("t", "won")
+        assert refused.value.field == "outcome"
+
+
+async def test_a_task_that_cannot_be_recorded_says_so_unless_the_work_failed(caplog: pytest.LogCaptureFixture) -> None:
+    async with client(Service(status=503)) as memory:
+        with pytest.raises(Unreachable):
+            async with memory.task("t") as task:
+                task.done(success=True)
+        with pytest.raises(KeyError):
+            async with memory.task("t"):
+                raise KeyError("x")
+    assert "is not recorded" in caplog.text
+
+
+async def test_feedback_that_does_not_count_says_why() -> None:
+    service = Service(became="unfounded", why=f"never retrieved in the task: {N}")
+    async with client(service) as memory:
+        with pytest.raises(Invalid, match="never retrieved"):
+            await memory.give_feedback(M, helped=[N], wait=True)
+        assert (await memory.give_feedback(M, did_not_help=[N])).outcome is None
+    path, said = service.sent[0]
+    assert (path, said["task"], said["helped"]) == ("/tasks/feedback", M, [N])
+
+
+def test_without_an_event_loop_it_is_the_same() -> None:
+    service = Service()
+    with Memory(url="http://service", namespace="n", agent="ann") as memory:
+        memory._memory._http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
+        with memory.task("open valve 3") as task:
+            memory.search("x")
+            task.done(success=False)
+        memory.search("after")
+        with pytest.raises(ValueError, match="gone"), memory.task("broken"):
+            raise ValueError("gone")
+    assert [(said["goal"], said["outcome"], said["retrieved"]) for said in service.tasks] == [
+        ("open valve 3", "failed", [M, N]), ("broken", "failed", []),
+    ]  # fmt: skip
+    assert task.receipt is not None and task.receipt.event_id == task.event_id

@@ -1,0 +1,76 @@
+"""Finished tasks over HTTP: what was finished and what helped is published, and both are read.
+
+To look at them is no use of a memory."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memquorum import topics
+from memquorum.core.access import READ, Caller
+from memquorum.core.api.answers import FinishedTask, Published, TaskInShort, Tasks
+from memquorum.core.intake import EpisodeIntent
+from memquorum.core.records import FeedbackAccepted
+from memquorum.core.retrieval import pages, query
+from memquorum.core.retrieval.pages import cursor, cut
+from memquorum.core.retrieval.redaction import Redactor
+from memquorum.telemetry import tracing
+from workers.retrieval import publishing
+from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.service import Service
+
+
+async def finish_task(service: Service, request: Request, caller: Caller) -> Response:
+    """Publishes a finished task: Kafka has it then, and `/events` tells what becomes of it."""
+    return await _publish(service, request, caller, topics.TASKS, "TaskFinished")
+
+
+async def feedback(service: Service, request: Request, caller: Caller) -> Response:
+    """Publishes what helped in a task: Kafka has it then, and `/events` tells whether it counts."""
+    return await _publish(service, request, caller, topics.FEEDBACK, "FeedbackGiven")
+
+
+async def _publish(service: Service, request: Request, caller: Caller, topic: str, kind: str) -> Response:
+    data, intent = publishing.named(service, topic, await body(request, service.bounds))
+    assert isinstance(intent, EpisodeIntent | FeedbackAccepted)
+    publishing.check_right(service, caller, intent.namespace)
+    with tracing.joined(request.headers.get(tracing.HEADER)):
+        await service.relay(topic, kind, intent, data)
+    token = f"{intent.namespace}/{intent.event_id}"
+    return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
+
+
+async def tasks(service: Service, request: Request, caller: Caller) -> Response:
+    """The finished tasks of a namespace, the latest first."""
+    page = pages.read_tasks(await body(request, service.bounds), service.bounds)
+    found, more = cut(await service.reads.tasks(caller.at(page.namespace, READ), page), page.limit)
+    behind = cursor(pages.TASKS, page.namespace, found[-1].journal_seq) if more else None
+    mask = service.redaction.of(page.namespace, asked=page.redact)
+    told = await asyncio.to_thread(_goals, found, mask) if mask.on else found
+    return Told(Tasks(page.namespace, told, behind))
+
+
+async def task(service: Service, request: Request, caller: Caller) -> Response:
+    """A finished task whole. What a search would keep back is not there."""
+    task_id = query.read_memory_id(request.path_params["task_id"])
+    gates = query.read_gates_of(request.query_params)
+    found = await service.reads.task(caller.sight(READ), task_id, gates)
+    within = query.read_within(request.query_params.get("namespace"))
+    if found is None or within not in (None, found.namespace):
+        return unknown("task_id", f"no finished task {task_id}{'' if within is None else f' in {within!r}'}")
+    asked = query.read_flag("redact", request.query_params.get("redact"))
+    mask = service.redaction.of(found.namespace, asked=asked)
+    return Told(await asyncio.to_thread(_masked, found, mask) if mask.on else found)
+
+
+def _goals(found: tuple[TaskInShort, ...], mask: Redactor) -> tuple[TaskInShort, ...]:
+    return tuple(replace(one, goal=mask.text(one.goal)) for one in found)
+
+
+def _masked(one: FinishedTask, mask: Redactor) -> FinishedTask:
+    said = {name: mask.text(getattr(one, name)) for name in ("goal", "inputs", "outputs")}
+    return replace(one, **said, tools=tuple(map(mask.text, one.tools)))
