@@ -42,7 +42,12 @@ def test_a_task_is_told_kept_and_goes_with_what_it_was_given(fleet: Plant) -> No
         assert [(one.memory_id, one.helped) for one in whole.feedback] == [(valve, True)]
         assert (whole.inputs, whole.tools, whole.seed) == ("4.0 bar", ("valve: opened at 4.0 bar",), 3)
 
-        other = memory.finish_task("Count the gaskets", "unknown", retrieved=[gasket], wait=True).memory_id
+        about = {"retrieved": [gasket], "jurisdiction": "DE"}
+        other = memory.finish_task("Count the gaskets", "unknown", wait=True, **about).memory_id
+        assert memory.finished_task(other, jurisdictions=["DE"]).said_by is None
+        with pytest.raises(NotFound):
+            memory.finished_task(other, jurisdictions=["US"])
+        assert [one.task for one in memory.tasks(jurisdictions=["US"]).tasks] == [task.id]
         memory.erase(memory_id=valve, dry_run=False)
         fleet.until(lambda: not memory.tasks(memory_id=valve).tasks)
         with pytest.raises(NotFound):

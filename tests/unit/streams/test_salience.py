@@ -14,6 +14,7 @@ from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake, learning, letters, sealing
 from memquorum.core.avro import Codec
+from memquorum.core.experience.texts import Texts
 from memquorum.core.policy import PPM, LearnedPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
@@ -21,6 +22,7 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     OrderAccepted,
+    Task,
 )
 from memquorum.core.worth import ln_ppm
 from memquorum.encoders.contradiction import OnnxContradiction
@@ -178,6 +180,27 @@ def test_a_write_of_nothing_is_not_judged_and_surrounds_nobody(line: Line) -> No
     assert (line.read(outputs)[0].outcome, line.letters(outputs)) == ("cleared", [])
     line.process(line.episode("Ada eats no meat.", explicit=True))
     assert "" not in line.encoder.tried
+
+
+def test_a_finished_task_is_kept_whatever_it_says_and_surrounds_nobody(line: Line) -> None:
+    said = {"task": Task("failed", "ann", b"h" * 32, 0), "type": "task"}
+    asked = Texts("Open valve 3.", "4 bar")
+    first, again = line.episode(asked.content, "t", **said), line.episode(asked.content, "u", **said)
+    ok = line.episode(Texts("ok").content, "ok", **said)
+    for scored in line.process(first, again, ok):
+        assert (scored.outcome, scored.reinforces, scored.salience_ppm) == ("stored", None, 0)
+        assert (scored.novelty_ppm, scored.worth_ppm, scored.rank_ppm, scored.sealed_counts) == (None, None, None, None)
+    sealed = line.process(first)[0].sealed_embedding
+    assert sealed is not None
+    vector = sealing.open_vector(line.vault.open([mid("t")])[mid("t")], sealed, mid("t"))
+    assert np.allclose(vector, line.encoder.encode(["Open valve 3.\n4 bar"])[0], atol=1e-3)
+    (episode,) = line.process(line.episode("Open valve 3.\n4 bar", "e"))
+    assert (episode.outcome, episode.reinforces, episode.novelty_ppm) == ("stored", None, 1_000_000)
+
+
+def test_a_task_without_texts_is_unreadable(line: Line) -> None:
+    (scored,) = line.process(line.episode("no texts", "t", task=Task("failed", "ann", b"h" * 32, 0)))
+    assert (scored.outcome, scored.sealed_embedding) == ("unreadable", None)
 
 
 def test_namespaces_do_not_see_each_other(line: Line) -> None:

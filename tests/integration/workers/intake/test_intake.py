@@ -471,6 +471,25 @@ def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[st
     assert line.of(IntakeRefused) == []
 
 
+def test_feedback_comes_in_after_the_tasks_that_stood_there_before_it(line: Line) -> None:
+    tasks = [{"agent": "a", "goal": f"task {i}", "outcome": "failed", "event_id": f"t{i}"} for i in range(700)]
+    given = {"agent": "a", "task": ids.memory_id("default", "t699"), "helped": [ids.memory_id("default", "m")]}
+    line.publish(topics.TASKS, *tasks, {"agent": "a", "goal": "no outcome"})
+    line.publish(topics.FEEDBACK, given, {"agent": "a", "task": "t1", "helped": []})
+    line.publish(topics.CLOCK, {"as_of": START})
+    with line.intake():
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS and len(line.of(IntakeRefused)) == 2)
+    (shard,) = {m.partition() for m in line.messages if m.topic() == topics.ACCEPTED and m.key() == b"default"}
+    here = [m for m in line.messages if (m.topic(), m.partition()) == (topics.ACCEPTED, shard)]
+    order = [type(line.codec.decode(m.value() or b"")).__name__ for m in here]
+    assert order == ["EpisodeAccepted"] * 700 + ["FeedbackAccepted", "ClockTicked"]
+    assert {(r.origin_topic, r.reason, r.field) for r in line.of(IntakeRefused)} == {
+        (topics.TASKS, "missing_field", "outcome"), (topics.FEEDBACK, "bad_id", "task"),
+    }  # fmt: skip
+    (first, *_) = line.of(EpisodeAccepted)
+    assert first.task is not None and b"task 0" not in first.sealed_content
+
+
 def test_what_was_forgotten_does_not_come_back_under_its_old_event(line: Line) -> None:
     episode = {"agent": "a", "content": CANARY, "event_id": "e1"}
     memory = ids.memory_id("default", "e1")

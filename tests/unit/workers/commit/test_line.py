@@ -11,12 +11,16 @@ from msgspec.structs import replace
 from db.inmemory import InMemoryStore
 from db.standing import Clear
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.avro import Codec
+from memquorum.core.commit.applying import Scored
+from memquorum.core.commit.spine import Item
+from memquorum.core.experience.texts import Texts
 from memquorum.core.journal.effects import Rules
-from memquorum.core.records import ClockTicked, RehearsalMade
+from memquorum.core.records import ClockTicked, RehearsalMade, Task
 from tests.builders import genesis, rehearsals
 from tests.builders.shard import NAMESPACE, accepted, memory_id, scored
-from workers.commit.line import Batch, Line
+from workers.commit.line import Batch, Line, opened
 
 GENESIS = genesis.make(**rehearsals.entitled())
 A, MADE = memory_id("a"), memory_id("made")
@@ -45,6 +49,17 @@ def applied(line: Line, codec: Codec, store: InMemoryStore) -> Batch:
     with store.transaction({line.state: batch.keys(codec, line.tombstones, line.since)}) as transaction:
         transaction.write([batch.apply(line.rules, transaction.rows[0], clear, {}, line.tombstones)], clear, {})
     return batch
+
+
+def test_a_task_that_no_trial_could_read_is_unreadable(line: Line, codec: Codec) -> None:
+    """Whoever seals it, or scores it: what makes no context must not stop the shard that would store it."""
+    key, said = bytes(32), Texts("Open valve 3.").content
+    task = {"task": Task("failed", "ann", b"h" * 32, 7), "derives_from": (A,)}
+    for text, vector, there in ((said, [0.6, 0.8], True), ("no texts", [0.6, 0.8], False), (said, [0.0, 0.0], False)):
+        record = accepted("t", 1_000, sealed_content=sealing.seal_text(key, bytes(12), text, memory_id("t")), **task)
+        sealed = sealing.seal_vector(key, b"1" * 12, np.array(vector, np.float32), memory_id("t"))
+        item = Item(0, record, Scored(0, replace(scored(record, 0), sealed_embedding=sealed)))
+        assert (opened(item, key) is not None) == there
 
 
 def test_what_is_not_borne_out_is_told_and_what_is_stale_is_not(line: Line, codec: Codec) -> None:
