@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Struct)
 ID, GUID = 0, 1
 """First bytes of the two framings."""
 _ENDS = {ID: 5, GUID: 17}
-_TIMES = ("occurred_at", "accessed_at", "asked_at", "ended_at")
+_TIMES = ("occurred_at", "accessed_at", "asked_at", "ended_at", "finished_at", "given_at")
 OFF = "no schema registry is named here: its operator can name one as registry_url"
 _TAKEN = "send a JSON object ('{') or single-object Avro (0xc3 0x01)"
 
