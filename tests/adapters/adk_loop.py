@@ -33,7 +33,7 @@ from memquorum.client import Contested, Invalid, Memory
 
 BEGUN = 1_785_000_000_000
 DAY = 24 * 3_600_000
-PAGE = Path(os.environ["PYTHONPATH"]) / "docs" / "adk.md"
+PAGE = Path(os.environ["CHECKOUT"]) / "docs" / "adk.md"
 THANKS, ANSWER = "Thank you so much!", "Noted, thank you."
 
 

@@ -105,7 +105,7 @@ def page() -> Callable[[str, Mapping[str, str]], str]:
     """The first lines of Python of a page of the docs, with some of them in other words."""
 
     def read(name: str, instead: Mapping[str, str]) -> str:
-        text = (Path(os.environ["PYTHONPATH"]) / "docs" / name).read_text()
+        text = (Path(os.environ["CHECKOUT"]) / "docs" / name).read_text()
         lines = text.split("```python\n")[1].split("```")[0]
         for said, other in instead.items():
             assert said in lines, f"{name} does not say {said}"
