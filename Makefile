@@ -19,7 +19,7 @@ TREES_READY := $(TREES)/.ready
 LANGGRAPH       := .tools/langgraph
 LANGGRAPH_READY := $(LANGGRAPH)/.ready
 # Frameworks, for `make adapters` alone, in environments that keep their pins apart: some 800 MB.
-ADAPTERS_READY := $(patsubst %,.tools/%/.ready,adapters adk)
+ADAPTERS_READY := $(patsubst %,.tools/%/.ready,adapters adk crewai)
 # Node and, by npm, the conformance suite of MCP and its inspector, for `make conformance` alone: some 350 MB.
 CONFORMANCE       := .tools/conformance
 CONFORMANCE_READY := $(CONFORMANCE)/.ready
@@ -177,7 +177,7 @@ $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
 	@touch $@
 
-adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block, Google's ADK and Pydantic AI, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME, CHECKOUT=FOLDER of ADK's repository, whose package holds no tests
+adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block, Google's ADK, Pydantic AI and CrewAI, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME, CHECKOUT=FOLDER of ADK's repository, whose package holds no tests
 	@$(MAKE) --no-print-directory --keep-going $(ADAPTERS_READY) || echo "adapters: not all packages are installed" >&2; \
 	$(BIN)/python -m tests.adapters $(if $(LOOP),--loop) $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)") $(if $(CHECKOUT),--checkout "$(CHECKOUT)")
 
@@ -235,7 +235,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -conformance.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -crewai.in, -conformance.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -249,6 +249,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --no-header --quiet --output-file requirements-adapters.lock requirements-adapters.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-adk.lock requirements-adk.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --excludes requirements-crewai.out --output-file requirements-crewai.lock requirements-crewai.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-conformance.lock requirements-conformance.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

@@ -44,6 +44,7 @@ FRAMEWORKS = {
     "google-adk": Framework(
         "adk", "adk", tests=("unittests/memory/test_in_memory_memory_service.py",), repository=True
     ),
+    "crewai": Framework("crewai", "crewai", quiet=("CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_VERSION_CHECK")),
 }  # fmt: skip
 
 
@@ -72,7 +73,8 @@ def _of(package: str, folder: Path, run_dir: Path, asked: argparse.Namespace) ->
         print(f"adapters: NOT RUN, the packages of {package} are not there (`make adapters` installs them)")
         return 0
     folder.mkdir()
-    quiet, status = dict.fromkeys(framework.quiet, "true"), 0
+    # What a framework keeps beside its program goes with the folder.
+    quiet, status = dict.fromkeys(framework.quiet, "true") | {"XDG_DATA_HOME": str(folder)}, 0
     if framework.tests and not asked.loop:
         if _laid(package, framework, environment, folder, asked.checkout):
             status = environment.ran(folder, run_dir, ["tests"], asked.only, **quiet)

@@ -80,7 +80,9 @@ def test_the_sdks_are_tested_beside_the_client_of_the_server_and_in_the_ranges_o
         assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted(extra))
 
 
-@pytest.mark.parametrize(("framework", "theirs"), [("adk", {"google-adk", "opentelemetry-api"})])
+@pytest.mark.parametrize(
+    ("framework", "theirs"), [("adk", {"google-adk", "opentelemetry-api"}), ("crewai", {"crewai", "rich"})]
+)
 def test_a_framework_that_keeps_to_other_versions_is_tested_beside_the_client_in_its_ranges(
     framework: str, theirs: set[str]
 ) -> None:
@@ -100,6 +102,7 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         "requirements-langgraph.lock",
         "requirements-adapters.lock",
         "requirements-adk.lock",
+        "requirements-crewai.lock",
         "requirements-conformance.lock",
         "requirements-charts.lock",
         "requirements-trees.lock",
