@@ -31,13 +31,12 @@ class Files:
         """A file with numbers of lines, those of a range alone (from 1; −1: to the end), or a directory. What is shown
         of a file counts as used."""
         parts = naming.parts_of(path)
-        if parts and (found := await self._file(parts)) is not None:
+        if parts and (found := await self._file(parts, use=True)) is not None:
             lines = naming.text_of(found).split("\n")
             first, last = 1, len(lines)
             if view_range is not None and len(view_range) == 2:
                 first = max(1, view_range[0])
                 last = last if view_range[1] == -1 else view_range[1]
-            await self._entries.use([found.memory_id])
             numbered = naming.numbered(lines[first - 1 : last], first)
             return f"Here's the content of {path} with line numbers:\n{numbered}"
         below = await self._under(parts)
@@ -153,9 +152,9 @@ class Files:
             if found is not None:
                 raise Refused(f"{naming.shown_path(at)} is a file, not a directory")
 
-    async def _file(self, parts: Parts) -> Shown | None:
+    async def _file(self, parts: Parts, *, use: bool = False) -> Shown | None:
         key, path = self._slot(parts)
-        return await self._entries.fills(key, path)
+        return await self._entries.fills(key, path, use=use)
 
     async def _under(self, parts: Parts) -> dict[Parts, Shown]:
         """The files in a directory, and deeper."""

@@ -80,10 +80,10 @@ class Entries:
         if stays := [memory_id for one in done for memory_id in one.stays]:
             raise Contested(stays)
 
-    async def fills(self, key: str, path: str) -> Shown | None:
-        """The entry that fills a slot. Raises Invalid."""
+    async def fills(self, key: str, path: str, *, use: bool = False) -> Shown | None:
+        """The entry that fills a slot; with `use` it counts as used. Raises Invalid."""
         try:
-            found = await self.read(lambda after: self.memory.slot(key, path, after=after))
+            found = await self.read(lambda after: self.memory.slot(key, path, use=use, after=after))
         except NotFound:
             return None
         return None if found.text is None else found

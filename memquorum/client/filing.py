@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 
 from memquorum.client import wire
+from memquorum.client.errors import Unreachable
 from memquorum.client.values import Clearing, Filed, Gates, Receipt
-from memquorum.core.api.answers import Paths, Shown
+from memquorum.core import ids, names
+from memquorum.core.api.answers import Paths, Shown, Used
+from memquorum.core.api.requests import USES_MOST
 
 T = TypeVar("T")
+_LOG = logging.getLogger("memquorum.client")
 
 
 class Filing:
-    """What a client does with paths and keys. No use of a memory."""
+    """What a client does with paths and keys."""
 
     @property
     def namespace(self) -> str:
@@ -26,6 +32,24 @@ class Filing:
     async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Adds many, in order, confirmed together."""
         raise NotImplementedError
+
+    async def use(self, memory_id: str) -> Receipt:
+        """Says that a memory was used."""
+        raise NotImplementedError
+
+    def _user(self) -> str | None:
+        """Who uses what is read by key, where the service may say so; None where the agent itself has to sign that."""
+        raise NotImplementedError
+
+    async def _tell_uses(self, agent: str, memory_ids: Sequence[str]) -> list[Receipt]:
+        """Through the service, which publishes them."""
+        found = list[Receipt]()
+        for at in range(0, len(memory_ids), USES_MOST):
+            event_id, some = str(uuid.uuid4()), memory_ids[at : at + USES_MOST]
+            told = {"agent": agent, "namespace": self.namespace, "memory_ids": list(some), "event_id": event_id}
+            await self._ask(Used, "POST", "/memories/uses", json=told, params={"confirm": "true"})
+            found += [Receipt(self.namespace, ids.use_event_id(event_id, str(names.uuid(one))), one) for one in some]
+        return found
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """The receipt with its outcome."""
@@ -53,13 +77,28 @@ class Filing:
         return await self.outcome(receipt, timeout) if wait else receipt
 
     async def slot(
-        self, key: str, path: str | None = None, *, after: Receipt | str | None = None, **gates: Unpack[Gates]
+        self,
+        key: str,
+        path: str | None = None,
+        *,
+        use: bool = False,
+        after: Receipt | str | None = None,
+        **gates: Unpack[Gates],
     ) -> Shown:
         """What fills a slot: of the memories that are filed under the key at that path, and not below, the latest. It
         holds also while members vote on what it contradicts. Raises NotFound where nothing does, or what a search with
-        these `gates` would keep back."""
+        these `gates` would keep back. `use`: it counts as used, which no answer waits for; once a minute."""
         asked = wire.within(self.namespace, {"key": key, "path": path, **gates})
-        return await self._ask(Shown, "POST", "/memories/slot", json=asked, params=_after(after))
+        by = self._user() if use else None
+        if by is not None:
+            asked |= {"use": True, "agent": by}
+        found = await self._ask(Shown, "POST", "/memories/slot", json=asked, params=_after(after))
+        if use and by is None and found.text is not None:
+            try:
+                await self.use(found.memory_id)
+            except Unreachable as error:  # what was found is no worse for it
+                _LOG.warning("what was read may not count as used: %s", error)
+        return found
 
     async def paths(
         self,

@@ -290,18 +290,16 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
 
     async def use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
         """Says that memories were used, in order, confirmed together. Raises Invalid, Unreachable."""
-        receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
         agent = self._place.need_agent()
-        values = [
-            {"agent": agent, "memory_id": r.memory_id, "namespace": r.namespace, "event_id": r.event_id}
-            for r in receipts
-        ]
-        records = [
-            (r.namespace, r.event_id, wire.checked(topics.ACCESSES, value)[1])
-            for r, value in zip(receipts, values, strict=True)
-        ]
+        if self._posts:
+            return await self._tell_uses(agent, memory_ids)
+        receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
+        records = [(r.namespace, r.event_id, wire.checked(topics.ACCESSES, _use(agent, r))[1]) for r in receipts]
         await self._send(topics.ACCESSES, "AccessRecorded", records)
         return receipts
+
+    def _user(self) -> str | None:
+        return self._place.need_agent() if self._signer is None else None
 
     async def get(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Shown:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
@@ -432,6 +430,11 @@ def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(episode, Mapping):
         raise Invalid("wrong_type", None, f"an episode is a mapping of its fields, not {episode!r:.80}")
     return episode
+
+
+def _use(agent: str, receipt: Receipt) -> dict[str, Any]:
+    named = {"memory_id": receipt.memory_id, "namespace": receipt.namespace, "event_id": receipt.event_id}
+    return {"agent": agent, **named}
 
 
 def _nothing() -> None:

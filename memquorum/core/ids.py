@@ -39,6 +39,11 @@ def cloud_event_id(source: str, event_id: str) -> str:
     return str(uuid.uuid5(_MEMORIES, f"cloudevent/{len(source)}:{source}:{event_id}"))
 
 
+def use_event_id(event_id: str, memory_id: str) -> str:
+    """The event id of one memory's use, where a request of that event id told of several."""
+    return str(uuid.uuid5(_MEMORIES, f"use/{memory_id}/{event_id}"))
+
+
 def is_uuid(text: str) -> bool:
     """Whether the text is a UUID in its canonical lower-case form."""
     return _UUID.fullmatch(text) is not None

@@ -89,13 +89,15 @@ class Operations:
     async def _get(self, op: GetOp, after: str | None) -> Item | None:
         path = items.path_of(op.namespace)
         try:
-            found: Shown | None = await self.memory.slot(items.key_of(op.key), path, after=after)
+            found: Shown | None = await self.memory.slot(
+                items.key_of(op.key), path, use=bool(op.refresh_ttl), after=after
+            )
         except NotFound:
             found = await self._unkeyed(op.key, path) if uuid(op.key) is not None else None
+            if found is not None and found.text is not None and op.refresh_ttl:
+                await self._entries.use([found.memory_id])
         if found is None or found.text is None:
             return None
-        if op.refresh_ttl:
-            await self._entries.use([found.memory_id])
         return Item(**_item(found))
 
     async def _unkeyed(self, memory_id: str, path: str | None) -> Shown | None:

@@ -95,8 +95,8 @@ class Calls:
         }
 
     async def get(self, memory_id: str) -> dict[str, Any]:
-        """One memory. Raises NotFound."""
-        return told(await self._find(memory_id))
+        """One memory, which counts as used. Raises NotFound."""
+        return told(await self._find(memory_id, use=True))
 
     async def update(self, memory_id: str, **asked: Any) -> dict[str, Any]:
         """Puts another text or metadata in the place of what the id had. Raises NotFound, Invalid."""
@@ -158,11 +158,12 @@ class Calls:
     async def _clear(self, old: _Living) -> Any:
         return await self._speaker(old.agent).clear(str(old.key), PATH, wait=True, subject=old.subject)
 
-    async def _find(self, memory_id: str) -> _Living:
-        """What an id names: what was added so by its key, what came another way by its memory's id."""
+    async def _find(self, memory_id: str, *, use: bool = False) -> _Living:
+        """What an id names: what was added so by its key, what came another way by its memory's id. `use`: it counts
+        as used, in the name of whoever asks."""
         memory = self._speaker(AGENT)
         try:
-            return await memory.slot(memory_id, PATH)
+            return await memory.slot(memory_id, PATH, use=use)
         except NotFound:
             found = await memory.get(memory_id)
         if found.text is None:

@@ -38,9 +38,11 @@ class Kept:
             }  # fmt: skip
             self.slots[slot] = Listed(**shown)
 
-    async def fills(self, key: str, path: str) -> Listed | None:
-        """What fills a slot."""
-        return self.slots.get((path, key))
+    async def fills(self, key: str, path: str, *, use: bool = False) -> Listed | None:
+        """What fills a slot; `use`: and is used."""
+        found = self.slots.get((path, key))
+        self.used += [found.memory_id] if use and found is not None else []
+        return found
 
     async def below(self, path: str) -> list[Listed]:
         """What fills slots at a path and below it."""

@@ -1,5 +1,5 @@
 """The memories of a namespace, page by page in the order of time; the paths that they are filed at; and what fills a
-slot. To list them, or to look one up, is no use of them."""
+slot. To list them, or to look one up, is no use of them, unless who looks a slot up says so."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Listed, Page, Paths, Shown
 from memquorum.core.retrieval.listing import cursor, read_list, read_paths, read_slot
+from memquorum.core.retrieval.using import Told as Uses
+from memquorum.telemetry import tracing
+from workers.retrieval import using
 from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.memories import due
 from workers.retrieval.service import Service
@@ -42,6 +45,9 @@ async def slot(service: Service, request: Request, caller: Caller) -> Response:
     found = await service.reads.slot(caller.at(wanted.namespace, READ), wanted)
     if found is None:
         return unknown("key", f"nothing fills this slot in {wanted.namespace!r}")
+    if wanted.user is not None:
+        used = Uses(wanted.namespace, wanted.user, (found["memory_id"],))
+        await using.read(service, used, request.headers.get(tracing.HEADER))
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     if mask.on:
         found |= {"text": await asyncio.to_thread(mask.text, found["text"])}

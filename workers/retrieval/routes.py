@@ -28,6 +28,7 @@ from workers.retrieval import (
     rollups,
     search,
     tasks,
+    using,
 )
 from workers.retrieval.after import seen
 from workers.retrieval.answers import Told
@@ -53,7 +54,7 @@ _DO: dict[str, Do] = orders.GIVING | {
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, publishing.clear,
         publishing.end_session, publishing.session,
         tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task,
-        listing.memories, listing.slot, listing.paths, memories.memory,
+        listing.memories, listing.slot, listing.paths, using.uses, memories.memory,
         memories.explain, memories.event, decisions.decisions, lists.goals, lists.pins, lists.holds,
         lists.orders, lists.epochs, lists.members, rewards.rewards, rollups.rollups, rollups.rollup,
         orders.order, receipts.receipt,

@@ -23,12 +23,13 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EndIntent, EpisodeIntent
-from memquorum.core.records import FeedbackAccepted, QueryRecorded
+from memquorum.core.records import AccessRecorded, FeedbackAccepted, QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import Search
 from memquorum.core.retrieval.redaction import NONE, Redaction
+from memquorum.core.retrieval.using import Lately
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory
@@ -77,7 +78,7 @@ class Service:
         self.erasure_seed = erasure_seed
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.genesis, self.codec, self.bounds, self.redaction = genesis, codec, bounds, redaction
-        self.configurations = Configurations(codec, genesis)
+        self.configurations, self.lately = Configurations(codec, genesis), Lately(bounds.uses_most)
         self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send, health=shown.health)
         self.encoder, self.before = encoder, before
         self._shown = shown
@@ -142,10 +143,17 @@ class Service:
         if search.namespace in self.genesis.signed:
             return 0, _UNSIGNED if accesses else None
         asked = self._asked(search, hits)
+        return await self.count(accesses, parent, "POST /search", confirm, asked)
+
+    async def count(
+        self, accesses: Sequence[AccessRecorded], parent: str | None, where: str, confirm: bool,
+        asked: QueryRecorded | None = None,
+    ) -> tuple[int, str | None]:  # fmt: skip
+        """Publishes uses behind the answer of an endpoint; how many will count, and a warning if that is not all."""
         if not accesses and asked is None:
             return 0, None
-        hop = self._shown.tracing.serve("POST /search", parent)
-        hop.tell(hits=len(hits))
+        hop = self._shown.tracing.serve(where, parent)
+        hop.tell(hits=len(accesses))
         return await self.uses.count(accesses, hop, confirm=confirm, asked=asked)
 
     def _asked(self, search: Search, hits: Sequence[Hit]) -> QueryRecorded | None:

@@ -769,6 +769,16 @@ class Published(Struct, frozen=True):
     token: str
 
 
+class Used(Struct, frozen=True):
+    """Uses that were told. `used`: how many of them will count; fewer where one was told within the minute. `warning`:
+    why that is in doubt."""
+
+    namespace: str
+    event_id: str
+    used: int
+    warning: str | None = None
+
+
 class Ended(Struct, frozen=True):
     """A session that is over, says Kafka: an agent's part of it, or every agent's."""
 

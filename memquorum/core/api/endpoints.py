@@ -119,6 +119,11 @@ CLEAR = Endpoint(
     "Clears a slot, or takes a memory of the agent's back: served no more, and can be restored. `/events` tells.",
     a.Published, r.ClearRequest, status=202,
 )  # fmt: skip
+USES = Endpoint(
+    "uses", "POST", "/memories/uses", (READ,),
+    "Says that memories were used, which keeps them alive: each counts once a minute for an agent.",
+    a.Used, r.UsesRequest, _CONFIRM, status=202,
+)  # fmt: skip
 END_SESSION = Endpoint(
     "end_session", "POST", "/sessions/end", (PUBLISH,),
     "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on.",
@@ -263,7 +268,7 @@ ACCESS = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, END_SESSION, SESSION,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
     FINISH_TASK, FEEDBACK, TASKS, TASK, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,

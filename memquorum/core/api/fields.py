@@ -15,6 +15,7 @@ SENTENCES: Mapping[str, str] = {
     "jurisdictions": "Under no law but these, as in DE, US-CA, EU.",
     "redact": "What is found of persons and secrets is masked by kind, as in [phone] (default: false).",
     "peek": "True: what is given does not count as used. A use keeps a memory alive (default: false).",
+    "use": "True: what is given counts as used by `agent`, once a minute (default: false).",
     "agents": "Recorded by one of these agents.",
     "sessions": "Of one of these sessions.",
     "subjects": "About one of these subjects.",

@@ -151,10 +151,26 @@ class MembersRequest(Struct, frozen=True, kw_only=True):
 
 
 class SlotRequest(Gated, frozen=True, kw_only=True):
-    """The body of a question for what fills a slot. `path`: where it is filed, and not below; None: at no path."""
+    """The body of a question for what fills a slot. `path`: where it is filed, and not below; None: at no path. `use`:
+    what is given counts as used by `agent`."""
 
     key: str
     path: str | None = None
+    use: bool | None = None
+
+
+USES_MOST = 100
+"""Memories that are told as used in one request."""
+
+
+class UsesRequest(Struct, frozen=True, kw_only=True):
+    """The body that tells of memories that an agent used. `event_id`: of the request, so that one that is sent again
+    counts once."""
+
+    agent: str
+    memory_ids: tuple[str, ...]
+    namespace: str | None = None
+    event_id: str | None = None
 
 
 class PathsRequest(Gated, frozen=True, kw_only=True):

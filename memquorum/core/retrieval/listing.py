@@ -50,6 +50,8 @@ class Slot(Struct, frozen=True):
     path: str | None
     filters: Filters
     redact: bool = False
+    user: str | None = None
+    """The agent that uses what it is given; None: it only looks."""
 
 
 class Branch(Struct, frozen=True):
@@ -84,7 +86,10 @@ def read_list(body: bytes, bounds: Bounds = DEFAULTS) -> Listing:
 def read_slot(body: bytes) -> Slot:
     """The slot that a JSON body asks for. Raises BadRequest and names the field."""
     asked = read_body(body, SlotRequest)
+    if asked.use and asked.agent is None:
+        raise BadRequest("missing_field", "agent", "who uses it? Send agent with use: true")
     return Slot(
+        user=read_name("agent", asked.agent) if asked.use and asked.agent is not None else None,
         namespace=read_namespace(asked.namespace),
         key=read_name("key", asked.key),
         path=read_filed(asked.path, None)["path"],

@@ -101,16 +101,18 @@ async def test_a_client_that_knows_no_kafka_publishes_through_the_service_with_i
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append((request.url.path, json.loads(request.content), request.headers))
-        return httpx.Response(202, json={})
+        told = {"namespace": "n", "event_id": "u1", "used": 1}
+        return httpx.Response(202, json=told if request.url.path == "/memories/uses" else {})
 
     trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     async with answering(answer, agent="a", namespace="n", api_key="mq_1") as memory:
         with tracing.joined(trace):
             receipt = await memory.add("Valve 3 opens at 4 bar.")
         ended = await memory.end_session("shift")
-        with pytest.raises(NotConfigured, match="MEMQUORUM_BOOTSTRAP"):
-            await memory.use(receipt.memory_id)
-    (where, episode, headers), (there, end, _) = asked
+        used = await memory.use(receipt.memory_id)
+    (where, episode, headers), (there, end, _), (to, use, _) = asked
+    assert (to, use["agent"], use["memory_ids"]) == ("/memories/uses", "a", [receipt.memory_id])
+    assert used.event_id == ids.use_event_id(use["event_id"], receipt.memory_id)
     assert (where, episode["event_id"], episode["agent"]) == ("/memories", receipt.event_id, "a")
     assert (headers["authorization"], headers["content-type"]) == ("Bearer mq_1", "application/json")
     assert headers[tracing.HEADER] == trace

@@ -58,6 +58,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         **{one: {"namespace": "greenhouse"} for one in ("goals", "pins", "holds", "orders", "epochs", "members")},
         "paths": {"path": "users"}, "slot": {"namespace": "greenhouse", "key": "k"},
         "clear": {"namespace": "greenhouse", "agent": "ann", "key": "k"},
+        "uses": {"namespace": "greenhouse", "agent": "ann", "memory_ids": [HERS]},
         "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},

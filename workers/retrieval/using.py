@@ -1,0 +1,53 @@
+"""What an agent says that it used, for who has no Kafka; and what it reads by key, counted behind the answer."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memquorum.core.access import READ, Caller
+from memquorum.core.api.answers import Used
+from memquorum.core.reasons import Reason
+from memquorum.core.retrieval import query, using
+from memquorum.core.retrieval.query import BadRequest
+from memquorum.core.retrieval.using import Told as Uses
+from memquorum.telemetry import tracing
+from workers.retrieval.answers import Told, body
+from workers.retrieval.limits import Busy
+from workers.retrieval.service import Service
+
+_UNSIGNED = "this namespace takes signed uses alone, which the agent itself publishes to Kafka"
+
+
+async def uses(service: Service, request: Request, caller: Caller) -> Response:
+    """Says that memories were used: each counts once a minute for an agent, and keeps the memory alive."""
+    told = using.read_uses(await body(request, service.bounds))
+    caller.at(told.namespace, READ)
+    if told.namespace in service.genesis.signed:
+        raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
+    now_s = time.monotonic()
+    if not service.lately.spend(caller.id or "", len(told.memory_ids), now_s):
+        raise Busy(True, f"{service.bounds.uses_most} uses a minute are the most of one key; try again later")
+    event_id = told.event_id or str(uuid.uuid4())
+    # Who repeats a request does not know whether it came in, so what it named is not taken for used already.
+    new = told.memory_ids if told.event_id else service.lately.new(told.namespace, told.agent, told.memory_ids, now_s)
+    confirm = query.read_flag("confirm", request.query_params.get("confirm"))
+    found = using.accesses(replace(told, memory_ids=new), event_id)
+    count, warning = await service.count(found, request.headers.get(tracing.HEADER), "POST /memories/uses", confirm)
+    if found and not count and not confirm:
+        raise Busy(False, warning or "try again")
+    return Told(Used(told.namespace, event_id, count, warning), 202)
+
+
+async def read(service: Service, told: Uses, parent: str | None) -> None:
+    """A memory that was read by its key counts as used: nobody waits for it, nor hears where it fails."""
+    if told.namespace in service.genesis.signed:
+        return
+    new = service.lately.new(told.namespace, told.agent, told.memory_ids, time.monotonic())
+    found = using.accesses(replace(told, memory_ids=new), str(uuid.uuid4()))
+    if found:
+        await service.count(found, parent, "POST /memories/slot", confirm=False)
