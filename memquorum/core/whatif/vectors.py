@@ -53,6 +53,13 @@ class Vectors:
             found[:, at : at + _PART] = wide @ self._rows[at : at + _PART].astype(np.float32).T
         return found
 
+    def of(self, query: Numbers, rows: Rows) -> NDArray[np.float32]:
+        """How near some rows lie to one query."""
+        found = np.empty(len(rows), np.float32)
+        for at in range(0, len(rows), _PART):
+            found[at : at + _PART] = self._rows[rows[at : at + _PART]].astype(np.float32) @ query.astype(np.float32)
+        return found
+
     def fits(self, query: Numbers) -> bool:
         """Whether a query can be asked: there is something, made by an encoder of as many dimensions."""
         return len(self.ids) > 0 and query.shape == self._rows.shape[1:]
@@ -67,7 +74,7 @@ class Asking:
 
     Some are multiplied with all rows at once: to make binary floating point of the rows takes longer than the product.
     What lay nearest is kept, so that the next replay multiplies hardly anything: what there is to be found at a query,
-    is the same in each.
+    is the same in each. A setting that kept little of what lay nearest is asked what it kept alone.
     """
 
     def __init__(self, vectors: Vectors, queries: Mapping[int, Numbers]) -> None:
@@ -86,7 +93,7 @@ class Asking:
             return None
         if number not in self._first:
             self._first[number] = _highest(np.where(among, self._products(number), _NEVER), _NEAR)
-        return Near(self._first[number], lambda: self._products(number))
+        return Near(self._first[number], lambda rows: self._of(number, rows))
 
     def _products(self, number: int) -> NDArray[np.float32]:
         at = self._place[number]
@@ -96,19 +103,27 @@ class Asking:
         found: NDArray[np.float32] = self._block[at - self._begin]
         return found
 
+    def _of(self, number: int, rows: Rows) -> NDArray[np.float32]:
+        at = self._place[number] - self._begin
+        if 0 <= at < len(self._block):
+            found: NDArray[np.float32] = self._block[at][rows]
+            return found
+        return self._vectors.of(self._queries[number], rows)
+
 
 class Near:
     """How near each memory lies to one query."""
 
-    def __init__(self, first: Rows, products: Callable[[], NDArray[np.float32]]) -> None:
-        """`first`: the rows that lie nearest, nearest first; `products`: answers how near all lie."""
+    def __init__(self, first: Rows, products: Callable[[Rows], NDArray[np.float32]]) -> None:
+        """`first`: the rows that lie nearest, nearest first; `products`: answers how near some rows lie."""
         self._first, self._products = first, products
 
     def nearest(self, count: int, kept: Flags) -> list[int]:
         """The rows of the nearest that are kept, at most so many; none is kept that was not flagged."""
         found = self._first[kept[self._first]][:count]
         if len(found) < count and len(self._first) == _NEAR:
-            found = _highest(np.where(kept, self._products(), _NEVER), count)
+            rows = np.flatnonzero(kept).astype(np.int32)
+            found = rows[_highest(self._products(rows), count)]
         return [int(row) for row in found]
 
 
