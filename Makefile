@@ -177,9 +177,9 @@ $(LANGGRAPH_READY): $(READY) requirements-langgraph.lock
 	@$(UV) pip sync --quiet --python $(LANGGRAPH)/bin/python --require-hashes requirements-langgraph.lock
 	@touch $@
 
-adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block, Google's ADK, Pydantic AI and CrewAI, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME, CHECKOUT=FOLDER of ADK's repository, whose package holds no tests
+adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block, Google's ADK, Pydantic AI and CrewAI, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME
 	@$(MAKE) --no-print-directory --keep-going $(ADAPTERS_READY) || echo "adapters: not all packages are installed" >&2; \
-	$(BIN)/python -m tests.adapters $(if $(LOOP),--loop) $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)") $(if $(CHECKOUT),--checkout "$(CHECKOUT)")
+	$(BIN)/python -m tests.adapters $(if $(LOOP),--loop) $(if $(OF),--of "$(OF)") $(if $(ONLY),--only "$(ONLY)")
 
 $(ADAPTERS_READY): .tools/%/.ready: requirements-%.lock $(READY)
 	@echo "adapters: the packages of $<"

@@ -3,14 +3,13 @@ had, and by an agent's loop of ours.
 
 Its tests come out of the source package that the lock file names, with what stands behind them (a file system, SQLite,
 a dictionary) replaced by ours (`NAME_standin.py`). `NAME_excluded.toml` names those that are left out, each with its
-reason. The source package of Google's ADK has none: `--checkout` says where a checkout of its repository is. All that
+reason. Not every source package has any. All that
 imports a framework runs in an environment of `make adapters`. Exit 0 where all holds.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 import time
@@ -26,12 +25,11 @@ HERE = Path(__file__).parent
 @dataclass(frozen=True)
 class Framework:
     """A package. `short`: how the names of our files on it begin. `tests`: those of its own, as they are named below
-    the `tests` of its source package, or of its repository. `quiet`: what keeps it from telling others that it runs."""
+    the `tests` of its source package. `quiet`: what keeps it from telling others that it runs."""
 
     short: str
     environment: str = "adapters"
     tests: tuple[str, ...] = ()
-    repository: bool = False
     quiet: tuple[str, ...] = ()
 
 
@@ -41,9 +39,7 @@ FRAMEWORKS = {
     "openai-agents": Framework("openai", tests=OPENAI),
     "llama-index-core": Framework("llama"),
     "pydantic-ai-slim": Framework("pydantic"),
-    "google-adk": Framework(
-        "adk", "adk", tests=("unittests/memory/test_in_memory_memory_service.py",), repository=True
-    ),
+    "google-adk": Framework("adk", "adk"),
     "crewai": Framework("crewai", "crewai", quiet=("CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_VERSION_CHECK")),
 }  # fmt: skip
 
@@ -54,7 +50,6 @@ def main() -> int:
     parser.add_argument("--only", help="those tests alone whose names have this, as pytest's -k")
     parser.add_argument("--of", choices=FRAMEWORKS, action="append", help="of one package alone; repeatable")
     parser.add_argument("--loop", action="store_true", help="the agents' loops alone")
-    parser.add_argument("--checkout", type=Path, metavar="FOLDER", help="where the repository of Google's ADK is")
     parsed = parser.parse_args()
     began, status = time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="adapters-", dir=scratch.root()) as name:
@@ -77,7 +72,11 @@ def _of(package: str, folder: Path, run_dir: Path, asked: argparse.Namespace) ->
     # What a framework keeps beside its program goes with the folder.
     quiet, status = dict.fromkeys(framework.quiet, "true") | {"XDG_DATA_HOME": str(folder)}, 0
     if framework.tests and not asked.loop:
-        if _laid(package, framework, environment, folder, asked.checkout):
+        ours = {
+            "conftest.py": HERE / f"{framework.short}_standin.py",
+            "excluded.toml": HERE / f"{framework.short}_excluded.toml",
+        }
+        if environment.unpacked(package, framework.tests, folder, ours):
             status = environment.ran(folder, run_dir, ["tests"], asked.only, **quiet)
         else:
             print(f"adapters: NOT RUN, the tests of {package} cannot be had here")
@@ -85,22 +84,6 @@ def _of(package: str, folder: Path, run_dir: Path, asked: argparse.Namespace) ->
         status |= environment.looped(HERE / f"{framework.short}_loop.py", folder, run_dir, **quiet)
     print(f"adapters: {package} took {time.monotonic() - began:.0f} s")
     return status
-
-
-def _laid(package: str, framework: Framework, environment: Environment, folder: Path, checkout: Path | None) -> bool:
-    """Whether its tests lie in a folder now, with ours beside them."""
-    ours = {
-        "conftest.py": HERE / f"{framework.short}_standin.py",
-        "excluded.toml": HERE / f"{framework.short}_excluded.toml",
-    }
-    if not framework.repository:
-        return environment.unpacked(package, framework.tests, folder, ours)
-    if checkout is None:
-        return False
-    (folder / "tests").mkdir()
-    for name, file in {Path(one).name: checkout / "tests" / one for one in framework.tests}.items() | ours.items():
-        shutil.copy(file, folder / "tests" / name)
-    return True
 
 
 if __name__ == "__main__":

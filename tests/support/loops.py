@@ -95,7 +95,8 @@ def lived(later: Callable[[float], None]) -> Callable[[Mapping[str, Callable[[st
         assert not any(left.values())
         for say in agents.values():
             assert '"order_id"' in say("Forget me: Ada.")
-            assert "fish" not in say("What does Ada eat?")
+            # The order is given; it is obeyed a moment later.
+            assert any("fish" not in say("What does Ada eat?") for _ in range(20))
 
     return live
 
