@@ -109,6 +109,12 @@ class Matter:
             for place in self.places.get(stem, ()) for at in (place - 1, place + 1) if 0 <= at < len(self.order)
         )  # fmt: skip
 
+    def said_before(self, stem: str) -> frozenset[str]:
+        """The words that stand directly before one, with nothing between, and do not own it: "pump" of "pump 7"."""
+        before = ((place - 1, place) for place in self.places.get(stem, ()) if place)
+        near = {self.order[at] for at, place in before if self._at[place] - self._at[at] == 1}
+        return frozenset(near - self.owners)
+
     def says_instead(self, stem: str, of: Matter, known: Set[str]) -> bool:
         """Whether it has a word, none of those that are known, where the other text has one that this lacks.
 

@@ -85,6 +85,8 @@ class _Asked:
         self.matter, self.moment = Matter(text), moment(text)
         self.named = self.matter.names | self.matter.numbers
         self.plain = self.matter.stems - self.named
+        self.things = self.named | {stem for one in self.named for stem in self.matter.said_before(one)}
+        """What names the things that it asks about: "pump 7", "project Kiwi"."""
         self.a_name = _ASKS_A_NAME.search(flat) is not None
         self.exactly = self.moment.was or _YES_OR_NO.match(flat) is not None
         """It asks whether something is so, or what was: another value is no newer answer to that."""
@@ -152,6 +154,8 @@ class _Read:
             and alike
             and bool(both - asked.named)
             and lacks.isdisjoint(theirs.numbers)
+            # Of one pump there is much to say: what is said of it otherwise renews nothing that the other answers.
+            and bool(both - asked.things or not lacks & asked.plain)
             and not self.says_instead(other, lacks)
         )
 

@@ -32,6 +32,8 @@ SVENJA = "Bernd has handed the juniors over to Svenja."
             "Our hotel in Kyoto is the Sakura Inn, check-in from 15:00.",
             "The Sakura Inn cancelled on us, we stay at Hotel Mume instead.",
         ),
+        ("What is the pressure of pump 7?", "The pressure of pump 7 is 4 bar.", "Pump 7 now runs at 3 bar."),
+        ("Does Paul train Svenja?", "Paul trains Svenja.", "Paul no longer trains Svenja."),
         ("Wo steht der Drucker?", "Der Drucker steht im Flur.", "Der Drucker steht jetzt im Keller."),
         ("¿Dónde está la llave?", "La llave está en el cajón.", "Ahora la llave está en la cocina."),
     ],
@@ -49,6 +51,18 @@ def test_what_became_otherwise_comes_first(question: str, older: str, newer: str
         ("What does Mia eat?", "Mia eats no peanuts.", "Tom no longer eats fish."),
         ("Who trains the juniors?", BERND, "The juniors of the club train in the new hall with two boats and a van."),
         ("Who trains the juniors?", BERND, "Svenja trains the juniors."),
+        (
+            "Who replaced the seal of pump 7?",
+            "The seal of pump 7 was replaced by Ines.",
+            "Pump 7 now runs at 3 bar.",
+        ),
+        ("What is patient 31 allergic to?", "Patient 31 is allergic to latex.", "Patient 31 no longer takes the bus."),
+        (
+            "Who approved the budget of project Kiwi?",
+            "Ada approved the budget of project Kiwi.",
+            "Project Kiwi now has four engineers.",
+        ),
+        ("Who keeps the key of room 12?", "Tom keeps the key of room 12.", "Room 12 was moved to the second floor."),
     ],
 )
 def test_what_is_about_something_else_or_says_of_no_change_does_not(question: str, older: str, other: str) -> None:
