@@ -318,7 +318,7 @@ class World:
             told = (PPM, decay_ppm(at, now, policy), PPM, PPM, at) if yes else RESTORE.abstain(now)
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
-        for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000)}
+        for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000, 0)}
         for_it |= {CONSOLIDATE: (PPM, 600_000, PPM), MERGE: (PPM, 990_000), EVICT: (0, PPM // 2)}
         fades = (decay_ppm(0, now, of_tier(policy, kind.decays_in)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(now)
