@@ -3,8 +3,8 @@ had, and by an agent's loop of ours.
 
 Its tests come out of the source package that the lock file names, with what stands behind them (a file system, SQLite,
 a dictionary) replaced by ours (`NAME_standin.py`). `NAME_excluded.toml` names those that are left out, each with its
-reason. Not every source package has any. All that
-imports a framework runs in an environment of `make adapters`. Exit 0 where all holds.
+reason. Not every source package has any. All that imports a framework runs in an environment of `make adapters`. Exit 0
+where all holds.
 """
 
 from __future__ import annotations
@@ -81,7 +81,10 @@ def _of(package: str, folder: Path, run_dir: Path, asked: argparse.Namespace) ->
         else:
             print(f"adapters: NOT RUN, the tests of {package} cannot be had here")
     if not asked.only:
-        status |= environment.looped(HERE / f"{framework.short}_loop.py", folder, run_dir, **quiet)
+        # Apart from the tests of its own, of which what is left out is no test of ours.
+        apart = folder / "loop"
+        apart.mkdir()
+        status |= environment.looped(HERE / f"{framework.short}_loop.py", apart, run_dir, **quiet)
     print(f"adapters: {package} took {time.monotonic() - began:.0f} s")
     return status
 
