@@ -64,8 +64,8 @@ $(READY): requirements.lock infra/bootstrap.lock infra/embedded/kafka-jars.sha25
 demo: setup  ## the whole line on a written scenario; INPUT=PATH takes a log of yours, KEEP=1 leaves it running
 	@$(INFRA) demo $(if $(INPUT),--input "$(INPUT)") $(if $(MAP),--map "$(MAP)") $(if $(KEEP),--keep)
 
-up: setup  ## start everything and leave it running
-	@$(INFRA) up
+up: setup  ## start everything and leave it running; WAIT=S where a slow machine needs longer than 120 s
+	@$(INFRA) up $(if $(WAIT),--wait $(WAIT))
 
 down: setup  ## stop what `make up` started
 	@$(INFRA) down

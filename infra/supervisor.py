@@ -33,7 +33,7 @@ from infra.roles import check_encoders
 from infra.servers import Servers
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum import terminal
-from memquorum.commands import flag
+from memquorum.commands import flag, option, seconds
 from workers.kafka.loop import Stop
 
 log = logging.getLogger(__name__)
@@ -72,6 +72,13 @@ _OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_
 @command(
     "up",
     flag("--foreground", "stay, log to the terminal, stop on Ctrl-C"),
+    option(
+        "--wait",
+        type=seconds,
+        default=_READY_S,
+        metavar="SECONDS",
+        help=f"for all to be ready (default: {_READY_S:.0f}); what is not by then is stopped; not with --foreground",
+    ),
     login="administrator",
     process=lambda parsed: "supervisor" if parsed.foreground else None,
     example="up",
@@ -82,20 +89,28 @@ def _up(given: Settings, parsed: Namespace) -> int:
         if os.environ.get(name):
             raise SettingsError(f"`up` starts servers of its own: unset {name}, or start the roles with `run`")
     if parsed.foreground:
-        serve(given)
+        serve(given, lambda running: print("\n".join(_addresses(running)), flush=True))
         return 0
     check_encoders(given)
     summariser.check(given)
     console = terminal.console(stderr=True)
     with console.status("starting") as line:
-        running = launch(given, lambda step: line.update(f"starting: {step}"))
-    print(f"memquorum runs. Its folder is {running.run_dir}")
-    print(f"  Kafka      {running.bootstrap}")
-    print(f"  retrieval  {running.retrieval_url}")
-    if running.summariser_url:  # text leaves the house, and what said so may be a run of weeks ago
-        print(f"  {summariser.told(running)}\n             (summariser_url in {running.file})")
+        running = launch(given, lambda step: line.update(f"starting: {step}"), parsed.wait)
+    print("\n".join(_addresses(running)))
     print("  make status | make psql | make down")
     return 0
+
+
+def _addresses(running: Settings) -> list[str]:
+    """What is said once all are ready: where everything is."""
+    told = [
+        f"memquorum is ready. Its folder is {running.run_dir}",
+        f"  Kafka      {running.bootstrap}",
+        f"  retrieval  {running.retrieval_url}",
+    ]
+    if running.summariser_url:  # text leaves the house, and what said so may be a run of weeks ago
+        told += [f"  {summariser.told(running)}", f"             (summariser_url in {running.file})"]
+    return told
 
 
 @command("down", example="down")
@@ -116,9 +131,10 @@ def read_pids(run_dir: Path) -> dict[str, Any]:
         return {}
 
 
-def serve(configured: Settings) -> None:
+def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: None) -> None:
     """Starts everything, watches it until SIGTERM or SIGINT, stops everything. Call from the main thread.
 
+    `ready` is called once with the settings in force, when every process is ready.
     Raises SupervisorError when another supervisor has the run folder, or what a part that did not start raised.
     """
     stopping = Stop().on_signals()
@@ -127,7 +143,7 @@ def serve(configured: Settings) -> None:
     with _locked(run_dir), contextlib.ExitStack() as parts:
         books = _Books(run_dir / _PIDS)
         try:
-            _run(configured, parts, books, stopping)
+            _run(configured, parts, books, stopping, ready)
         except Exception as error:
             books.write(state="failed", step=str(error))
             raise
@@ -136,7 +152,9 @@ def serve(configured: Settings) -> None:
                 books.write(state="stopping", step="stopping")
 
 
-def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop) -> None:
+def _run(
+    configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop, told: Callable[[Settings], None]
+) -> None:
     books.write(step="keys")
     genesis.create(configured)
     books.write(step="Kafka")
@@ -172,7 +190,7 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: environment(named, process))
     parts.callback(fleet.stop)
     fleet.start()
-    _watch(fleet, Servers(kafka.nodes, postgres), books, stopping)
+    _watch(fleet, Servers(kafka.nodes, postgres), books, stopping, lambda: told(now))
 
 
 def environment(named: Settings, process: str) -> dict[str, str]:
@@ -199,7 +217,7 @@ def provision(now: Settings) -> None:
     logins.provision(now)
 
 
-def _watch(fleet: Fleet, servers: Servers, books: _Books, stopping: Stop) -> None:
+def _watch(fleet: Fleet, servers: Servers, books: _Books, stopping: Stop, ready: Callable[[], None]) -> None:
     changed = True
     while not stopping:
         if changed:
@@ -209,6 +227,7 @@ def _watch(fleet: Fleet, servers: Servers, books: _Books, stopping: Stop) -> Non
             books.write(step=f"processes: waiting for {', '.join(missing)}" if missing else "ready")
             if not missing:
                 books.write(state="ready")
+                ready()
         # Both, always: neither waits for the other.
         changed = any([servers.check(), fleet.check()])
         stopping.wait(_BEAT_S)
@@ -230,12 +249,13 @@ def started(configured: Settings, progress: Progress | None = None) -> Iterator[
         stop(process, signal.SIGTERM, _DOWN_S)
 
 
-def launch(configured: Settings, progress: Progress) -> Settings:
-    """Starts it as `started` does, but the installation stays when this process ends; `down` stops it."""
+def launch(configured: Settings, progress: Progress, wait_s: float = _READY_S) -> Settings:
+    """Starts it as `started` does, but the installation stays when this process ends; `down` stops it. What is not
+    ready after `wait_s` seconds is stopped. Raises SupervisorError."""
     _refuse_second(configured.run_dir)
     process = _spawn(configured, attached=False)
     try:
-        _await_ready(configured.run_dir, process, progress)
+        _await_ready(configured.run_dir, process, progress, wait_s)
     except BaseException:
         stop(process, signal.SIGTERM, _DOWN_S)
         raise
@@ -277,9 +297,9 @@ def _spawn(configured: Settings, attached: bool) -> subprocess.Popen[bytes]:
         )
 
 
-def _await_ready(run_dir: Path, process: subprocess.Popen[bytes], progress: Progress) -> None:
+def _await_ready(run_dir: Path, process: subprocess.Popen[bytes], progress: Progress, wait_s: float = _READY_S) -> None:
     said = ""
-    deadline = time.monotonic() + _READY_S
+    deadline = time.monotonic() + wait_s
     while True:
         found = read_pids(run_dir)
         step = str(found.get("step", ""))
@@ -291,7 +311,10 @@ def _await_ready(run_dir: Path, process: subprocess.Popen[bytes], progress: Prog
         if process.poll() is not None:
             raise SupervisorError(f"the installation did not start: {_why(run_dir)}")
         if time.monotonic() > deadline:
-            raise SupervisorError(f"not ready after {_READY_S:.0f} s ({said}); the logs are in {run_dir / 'logs'}")
+            raise SupervisorError(
+                f"not ready after {wait_s:g} s ({said}); `up --wait SECONDS` waits longer, and the logs are in "
+                f"{run_dir / 'logs'}"
+            )
         time.sleep(_BEAT_S)
 
 

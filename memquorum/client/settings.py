@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from memquorum.client.errors import NotConfigured
 from memquorum.kafka import Address, LoginError, login
@@ -39,8 +40,11 @@ class Place:
         return _need(self.kafka, "Kafka's address", "kafka", "MEMQUORUM_BOOTSTRAP")
 
     def need_url(self) -> str:
-        """The retrieval service's address. Raises NotConfigured."""
-        return _need(self.url, "the retrieval service's address", "url", "MEMQUORUM_URL")
+        """The retrieval service's address. Raises NotConfigured where it is not known, or no URL."""
+        url = _need(self.url, "the retrieval service's address", "url", "MEMQUORUM_URL")
+        if not _is_url(url):
+            raise NotConfigured(f"{url!r} is no URL of a retrieval service, which is as http://127.0.0.1:8080")
+        return url
 
     def need_genesis(self, given: Path | None = None) -> Path:
         """The cluster's genesis file: the one given, or the installation's. Raises NotConfigured."""
@@ -129,6 +133,14 @@ def _saved(run_dir: Path | None) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise NotConfigured(f"{file} cannot be read: {error}") from None
     return found if isinstance(found, dict) else {}
+
+
+def _is_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        return False
 
 
 def _need(value: str, what: str, argument: str, variable: str) -> str:

@@ -127,12 +127,21 @@ def load(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise JsonRefused("bad_utf8", None, f"not UTF-8 from byte {error.start} on") from None
     _check_depth(text)
+    strange: list[_Constant] = []
+
+    def constant(name: str) -> _Constant:
+        strange.append(_Constant(name))
+        return strange[-1]
+
     try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_whole, parse_float=_fraction
+        found = json.loads(
+            text, object_pairs_hook=_object, parse_constant=constant, parse_int=_whole, parse_float=_fraction
         )
     except json.JSONDecodeError as error:
         raise JsonRefused("bad_json", None, f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+    if strange:
+        raise JsonRefused("bad_json", _holder(found, strange[0]), f"{strange[0].name} is not JSON")
+    return found
 
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
@@ -157,8 +166,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _constant(name: str) -> Any:
-    raise JsonRefused("bad_json", None, f"{name} is not JSON")
+class _Constant:
+    """What Python's reader takes as a number and JSON has not: NaN, Infinity, -Infinity."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _holder(found: object, strange: _Constant) -> str | None:
+    """The field of the object that has it, at whatever depth."""
+    fields = found.items() if isinstance(found, dict) else ()
+    return next((tellable(name) for name, value in fields if _within(value, strange)), None)
+
+
+def _within(value: object, strange: _Constant) -> bool:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return any(_within(one, strange) for one in inner)
+    return value is strange
 
 
 def _whole(text: str) -> int:

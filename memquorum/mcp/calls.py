@@ -11,11 +11,15 @@ from msgspec import Struct, structs
 from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Receipt
-from memquorum.core.api.answers import Ended, Hit, Ordered, Published
+from memquorum.core.api.answers import Became, Ended, Hit, Ordered, Published
 from memquorum.core.records import Link
 
 T = TypeVar("T")
 _TITLE = 80
+_PENDING = (
+    "pending or unknown: nothing has come of it yet, or it was refused, or nothing was published under this id; "
+    "ask again in a second"
+)
 
 
 class Added(Published, frozen=True, kw_only=True):
@@ -44,6 +48,12 @@ class Deleted(Published, frozen=True, kw_only=True):
     outcome: str | None
     hidden: tuple[str, ...]
     stays: tuple[str, ...]
+
+
+class Status(Became, frozen=True, kw_only=True):
+    """What became of an event. `status`: its outcome in a word, or that there is none."""
+
+    status: str
 
 
 class Kept(Published, frozen=True, kw_only=True):
@@ -171,6 +181,12 @@ async def delete(call: Call, memory_id: str | None = None, key: str | None = Non
     done = await call.memory.clear(key, path, memory_id=own, wait=True, subject=subject)
     ids = done.namespace, done.event_id, done.memory_id, done.token
     return Deleted(*ids, outcome=done.outcome, hidden=done.hidden, stays=done.stays)
+
+
+async def status(call: Call, event_id: str) -> Status:
+    """What became of an event, in a word too: without an outcome the rest of the answer is the question."""
+    found = await call.memory.event(event_id)
+    return Status(**structs.asdict(found), status=found.outcome or _PENDING)
 
 
 async def search(call: Call, query: str, **said: Any) -> Found:

@@ -70,7 +70,11 @@ async def _called(tool: Tool, call: Call, arguments: dict[str, Any]) -> types.Ca
         wanted = " and ".join(" or ".join(map(repr, one.rights)) for one in tool.asks)
         return _failed(f"the API key may not do this: {tool.name} needs the right {wanted}")
     try:
-        answer = await tool.do(call, **tool.takes.read(arguments))
+        said = tool.takes.read(arguments)
+    except Invalid as error:  # by the tool's own names
+        return _failed(str(error))
+    try:
+        answer = await tool.do(call, **said)
     except Invalid as error:
         return _failed(str(tool.takes.named(error)))
     except Busy as error:

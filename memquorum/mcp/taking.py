@@ -129,9 +129,15 @@ def _read(tool: str, fields: tuple[Field, ...], arguments: Mapping[str, Any]) ->
     try:
         found = jsontext.from_plain(dict(arguments), kind)
     except jsontext.JsonRefused as wrong:
-        raise Invalid(wrong.code, wrong.field, wrong.detail) from None
+        raise Invalid(wrong.code, wrong.field, wrong.detail + _meant(wrong, fields)) from None
     said = {one.api or one.name: getattr(found, one.name) for one in fields}
     return {name: value for name, value in said.items() if value is not None}
+
+
+def _meant(wrong: jsontext.JsonRefused, fields: tuple[Field, ...]) -> str:
+    """What is called otherwise here than in the API."""
+    here = next((one.name for one in fields if one.api == wrong.field), None) if wrong.code == "unknown_field" else None
+    return "" if here is None else f" ({wrong.field} is called {here} here)"
 
 
 _MADE: dict[tuple[str, tuple[Field, ...]], type[Struct]] = {}

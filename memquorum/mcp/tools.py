@@ -172,10 +172,10 @@ READING = (
     ),
     _tool(
         "get_event_status",
-        "Tells what became of what add_memory published: an outcome, or null while there is none.",
+        "Tells what became of what add_memory published. Its status is the outcome, or pending or unknown.",
         e.EVENT,
         own=(_EVENT,),
-        gives=a.Became, do=_asking("event", "event_id"),
+        gives=calls.Status, do=calls.status,
     ),
     _tool(
         "search",

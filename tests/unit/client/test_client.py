@@ -148,7 +148,8 @@ async def test_what_is_not_known_is_asked_for() -> None:
         ({"content": "x\ud800"}, "forbidden_character", "content"),
         ({"content": "x", "namespace": "a/b"}, "bad_name", "namespace"),
         ({"content": "x", "session": object()}, "wrong_type", None),
-        ({"content": "x", "reward": float("nan")}, "bad_json", None),
+        ({"content": "x", "reward": float("nan")}, "bad_json", "reward"),
+        ({"content": "x", "attributes": {"a": [1, {"b": float("inf")}]}}, "bad_json", "attributes"),
         ({"content": b"x"}, "wrong_type", "content"),
     ],
 )
@@ -157,6 +158,13 @@ async def test_what_intake_would_refuse_is_not_sent(episode: dict[str, Any], rea
         with pytest.raises(Invalid) as caught:
             await memory.add_all([{"content": "sound"}, episode])
         assert (caught.value.reason, caught.value.field) == (reason, field)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "127.0.0.1:8080", "ftp://u", "http://", "http://u:port", "http://[u"])
+async def test_what_is_no_url_is_told_as_that_and_asked_for_nothing(url: str) -> None:
+    async with AsyncMemory(agent="a", url=url) as memory:
+        with pytest.raises(NotConfigured, match="is no URL of a retrieval service"):
+            await memory.search("x", peek=True)
 
 
 @pytest.mark.parametrize("episode", [5, "text", None])

@@ -79,6 +79,28 @@ async def test_a_tool_answers_in_structure_as_its_schema_says(service: Served, m
         assert await text(asking, "retrieve_context", query="q") == "Lately:\n- [1970-01-01 00:00] a: t\n"
 
 
+async def test_an_unknown_argument_is_named_as_it_was_written(service: Served) -> None:
+    async with client(service, 1) as asking:
+        told = await wrong(asking, "search_memories", query="q", k=5)
+        assert told.startswith("k: no field of search_memories") and told.endswith("(k is called top_k here)")
+        assert (await wrong(asking, "search_memories", query="q", filters={"k": 5})).startswith(
+            "k: no field of filters"
+        )
+        # What is wrong by the API is told by the name that it has here.
+        assert (await wrong(asking, "search_memories", query="q", top_k=0)).startswith("top_k: ")
+
+
+async def test_an_event_without_an_outcome_says_so_in_a_word(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def outcomes(sight: object, asked: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+        became = {"outcome": "reinforced", "memory_id": HERS, "shard": 0, "journal_seq": 7}
+        return {one: became for one in asked if one == ("greenhouse", "e1")}
+
+    monkeypatch.setattr(service.reads, "outcomes", outcomes)
+    async with client(service, 2, query="?agent=ada") as asking:
+        assert '"status":"reinforced"' in await text(asking, "get_event_status", event_id="e1")
+        assert '"status":"pending or unknown: ' in await text(asking, "get_event_status", event_id="e2")
+
+
 async def test_a_key_that_may_only_read_writes_nothing_whatever_it_calls(service: Served) -> None:
     async with client(service, 1) as asking:
         listed = (await asking.list_tools()).tools
