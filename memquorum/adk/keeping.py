@@ -8,13 +8,14 @@ from typing import Any
 
 from memquorum.adk import telling
 from memquorum.adk.telling import Told, Whose
-from memquorum.client import Invalid, NotFound
+from memquorum.client import Contested, Invalid, NotFound
 from memquorum.client.entries import Entries, taken_back
 from memquorum.client.talk import asked
 from memquorum.client.values import Only
 from memquorum.core.api.answers import Answering, Erasure
 
 _KNOWN_MOST = 100_000
+_OTHERS = "it is about another user"
 SCOPES = ("app", "user", "namespace")
 
 
@@ -61,13 +62,16 @@ class Keeping:
 
     async def take_back(self, of: Whose, memory_id: str) -> None:
         """Hides a memory of the app's about the user, at once; an id of none is nothing. Raises Contested where it is
-        not the app's alone to take away."""
+        not the app's alone to take away, or is no memory of this user."""
         try:
             found = await self._entries.read(lambda after: self._entries.memory.get(memory_id, after=after))
         except NotFound:
             return
-        if (found.agent, found.subject, found.namespace) == (of.app, of.user, self._entries.memory.namespace):
-            await self._entries.write([taken_back(memory_id) | {"agent": of.app, "subject": of.user}])
+        if found.namespace != self._entries.memory.namespace:
+            return
+        if (found.agent, found.subject) != (of.app, of.user):
+            raise Contested([memory_id], "another app or agent wrote it" if found.agent != of.app else _OTHERS)
+        await self._entries.write([taken_back(memory_id) | {"agent": of.app, "subject": of.user}])
 
     async def erase(self, user_id: str, *, dry_run: bool) -> Erasure:
         """Destroys all that the namespace knows of a user, whoever said it. Raises Invalid."""

@@ -88,11 +88,14 @@ class MemquorumMemoryService(BaseMemoryService):
         return SearchMemoryResponse(memories=[_entry(one) for one in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Hides a memory that the app was told by the user, at once; a vote can bring it back. An id of no such memory
-        is nothing. Raises Contested where members have to vote on it."""
-        if memory_id:
-            work = self._keeping.take_back(telling.whose(app_name, user_id), memory_id)
-            await self._memory.loop.wait(work)
+        """Hides a memory that the app was told by the user, at once; a vote can bring it back. An id that is no
+        memory's is nothing. Raises Contested for what stays, as another app's, another user's or a pinned one: members
+        have to vote on it; Invalid without an id."""
+        of = telling.whose(app_name, user_id)
+        if not memory_id:
+            told = "say which memory: without an id all stay. `erase_user` destroys what is known of a user"
+            raise Invalid("missing_field", "memory_id", told)
+        await self._memory.loop.wait(self._keeping.take_back(of, memory_id))
 
     async def erase_user(self, user_id: str, *, dry_run: bool = True) -> Erasure:
         """What an erasure of a user takes, whichever app or agent said it, with all that was made of it. With

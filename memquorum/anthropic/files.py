@@ -6,12 +6,13 @@ The words of answers and refusals are those of Anthropic's own tool for a file s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from memquorum.anthropic import naming
 from memquorum.anthropic.naming import Parts, Refused
-from memquorum.client import items
+from memquorum.client import Contested, items
 from memquorum.client.entries import Entries, cleared
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Shown
@@ -103,7 +104,7 @@ class Files:
             going = await self._at_or_under(parts)
             if not going:
                 raise Refused(f"The path {path} does not exist")
-            await self._entries.write([self._gone(one) for one in going])
+            await self._clear(going)
         return f"Successfully deleted {path}"
 
     async def rename(self, old_path: str, new_path: str) -> str:
@@ -120,15 +121,47 @@ class Files:
             if not going:
                 raise Refused(f"The path {old_path} does not exist")
             await self._no_file_above(new)
-            moved = [self._written(new + at[len(old) :], naming.text_of(one), one) for at, one in going.items()]
-            await self._entries.write([*moved, *(self._gone(at) for at in going)])
+            await self._move(going, {at: new + at[len(old) :] for at in going})
         return f"Successfully renamed {old_path} to {new_path}"
 
     async def clear(self) -> str:
         """All files are hidden at once."""
         async with self._entries.changing:
-            await self._entries.write([self._gone(one) for one in await self._under(())])
+            await self._clear(await self._under(()))
         return "All memory cleared"
+
+    async def _clear(self, going: Iterable[Parts]) -> None:
+        """Hides files at once. Raises Refused, which names what stays."""
+        going = list(going)
+        try:
+            await self._entries.write([self._gone(at) for at in going])
+        except Contested as error:
+            raise await self._staying(going) from error
+
+    async def _move(self, going: Mapping[Parts, Shown], to: Mapping[Parts, Parts]) -> None:
+        """Moves all files or none: what another agent wrote is asked for before anything is written, as it may be had
+        only where a key has its slot, and what was written is taken back where something stays. Raises Refused."""
+        moved = [self._written(to[at], naming.text_of(one), one) for at, one in going.items()]
+        theirs = [at for at, one in going.items() if one.agent != self._agent(at)]
+        copied: list[Parts] = []
+        try:
+            await self._entries.write([self._gone(at) for at in theirs])
+            copied = list(to.values())
+            await self._entries.write([*moved, *(self._gone(at) for at in going if at not in theirs)])
+        except Contested as error:
+            refused = await self._staying(going if copied else theirs)
+            back = [
+                self._written(at, naming.text_of(one), one) for at, one in going.items() if not await self._file(at)
+            ]
+            # Where the copies stay, too, because somebody pinned them meanwhile, that is not what was asked for.
+            with suppress(Contested):
+                await self._entries.write([*back, *map(self._gone, copied)])
+            raise refused from error
+
+    async def _staying(self, going: Iterable[Parts]) -> Refused:
+        """What is told where some of it could not be taken away."""
+        stays = [naming.shown_path(at) for at in going if await self._file(at) is not None]
+        return Refused(f"{', '.join(stays)} cannot be moved or deleted: another agent wrote it, or it is pinned")
 
     async def _for_change(self, path: str) -> tuple[Parts, Shown]:
         parts = naming.parts_of(path)
@@ -182,6 +215,10 @@ class Files:
 
     def _gone(self, parts: Parts) -> dict[str, Any]:
         return cleared(*self._slot(parts), self._said(parts))
+
+    def _agent(self, parts: Parts) -> str:
+        """The name of the agent that writes a file."""
+        return str(self._said(parts).get("agent") or self._entries.memory.agent)
 
     def _said(self, parts: Parts) -> dict[str, Any]:
         return dict(self._saying(naming.shown_path(parts))) if self._saying else {}

@@ -54,9 +54,8 @@ class Contested(MemquorumError):
     """What was to be deleted stays, for it is not one agent's to take away: another agent wrote it, or it is pinned.
     `memory_ids`: what stays; `forget` has the members vote on it."""
 
-    def __init__(self, memory_ids: Sequence[str]) -> None:
-        told = "another agent wrote it, or it is pinned. `forget` has the members vote on it"
-        super().__init__(f"{', '.join(memory_ids)} stays: {told}")
+    def __init__(self, memory_ids: Sequence[str], why: str = "another agent wrote it, or it is pinned") -> None:
+        super().__init__(f"{', '.join(memory_ids)} stays: {why}. `forget` has the members vote on it")
         self.memory_ids = tuple(memory_ids)
 
 

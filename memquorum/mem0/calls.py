@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from memquorum.client.errors import Invalid, NotFound
+from memquorum.client.errors import Invalid, NotAllowed, NotFound
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
@@ -38,7 +38,8 @@ class Calls:
 
     async def add(self, messages: Any, **asked: Any) -> dict[str, Any]:
         """Stores each message as it is, and waits until it is found. With `infer` (the default) what says nothing, as
-        thanks and greetings, is left out, and the same said again by the same is one memory."""
+        thanks and greetings, is left out, and the same said again by the same is one memory, which keeps its metadata
+        where none are said."""
         strange = next((name for name in asked if name not in _ADDS | _HINTS and asked[name] is not None), None)
         if strange is not None:
             raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(_ADDS))} are")
@@ -50,8 +51,9 @@ class Calls:
             (left if infer and says_nothing(content) else told).append((role, content))
         common = _common(named, asked)
         keys = [_key(named, content) if infer else str(uuid.uuid4()) for _, content in told]
+        kept = dict[str, Any]() if not infer or asked.get("metadata") else await _kept(memory, keys, told)
         episodes = [
-            {**common, "content": content, "role": role, "key": key}
+            {**common, **kept.get(key, {}), "content": content, "role": role, "key": key}
             for (role, content), key in zip(told, keys, strict=True)
         ]
         receipts = [await memory.outcome(one) for one in await memory.add_all(episodes)] if episodes else []
@@ -234,6 +236,19 @@ def _said(messages: Any) -> Iterable[tuple[str, str]]:
         if not isinstance(one, Mapping) or not isinstance(one.get("content"), str):
             raise Invalid("wrong_type", "messages", "a message is {'role': 'user', 'content': 'a text'}")
         yield str(one.get("role") or "user"), one["content"]
+
+
+async def _kept(memory: AsyncMemory, keys: Iterable[str], told: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The attributes of what is there and says the same, by key: what is said again without any takes none away."""
+    found = dict[str, Any]()
+    for key, (_, content) in zip(keys, told, strict=True):
+        try:
+            there = await memory.slot(key, PATH)
+        except (NotFound, NotAllowed):  # a key that may only publish reads nothing
+            continue
+        if there.text == content:
+            found[key] = {"attributes": there.attributes or None}
+    return found
 
 
 def _common(named: Mapping[str, str], asked: Mapping[str, Any]) -> Episode:

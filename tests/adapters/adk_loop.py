@@ -197,10 +197,13 @@ async def test_what_is_added_as_a_memory_is_kept_and_what_is_deleted_is_hidden_a
         with pytest.raises(Invalid):
             await service.add_memory(app_name="host", user_id="ada", memories=[entry, bad])
 
-    for app, user, memory_id in (
-        ("host", "bob", one.id), ("other", "ada", one.id), ("host", "ada", str(uuid.uuid4())), ("host", "ada", None),
+    await service.delete_memory(app_name="host", user_id="ada", memory_id=str(uuid.uuid4()))
+    refused: Any
+    for app, user, memory_id, refused in (
+        ("host", "bob", one.id, Contested), ("other", "ada", one.id, Contested), ("host", "ada", None, Invalid),
     ):  # fmt: skip
-        await service.delete_memory(app_name=app, user_id=user, memory_id=memory_id)
+        with pytest.raises(refused):
+            await service.delete_memory(app_name=app, user_id=user, memory_id=memory_id)
         assert await found(service, THANKS) == [THANKS]
     await service.delete_memory(app_name="host", user_id="ada", memory_id=one.id)
     assert await found(service, THANKS) == []

@@ -169,6 +169,22 @@ def test_what_was_written_elsewhere_is_a_file_and_an_edit_makes_it_no_freer(
     assert freely.call({"command": "view", "path": "/memories"}).splitlines()[1:] == ["0B\t/memories"]
 
 
+def test_a_rename_that_is_refused_changes_nothing_and_says_which_file_stays(memory: Memory) -> None:
+    tool = MemquorumMemoryTool(memory, path="moves")
+    with Memory(namespace=memory.namespace, agent="planner") as other:
+        MemquorumMemoryTool(other, path="moves").call(
+            {"command": "create", "path": "/memories/a/theirs", "file_text": "x"}
+        )
+    for path in ("/memories/a/mine", "/memories/b/mine", "/memories/b/pinned"):
+        tool.call({"command": "create", "path": path, "file_text": path})
+    memory.pin(memory.slot("pinned", "moves/b").memory_id)
+    before = tool.call({"command": "view", "path": "/memories"})
+    for old, stays in (("a/theirs", "a/theirs"), ("a", "a/theirs"), ("b", "b/pinned")):
+        with pytest.raises(ToolError, match=f"/memories/{stays} cannot be moved"):
+            tool.call({"command": "rename", "old_path": f"/memories/{old}", "new_path": "/memories/moved"})
+        assert tool.call({"command": "view", "path": "/memories"}) == before
+
+
 def test_another_path_and_another_namespace_see_nothing(memory: Memory, tool: MemquorumMemoryTool) -> None:
     tool.call({"command": "create", "path": "/memories/ada/diet.md", "file_text": "Ada eats no meat."})
     with Memory(namespace=f"{memory.namespace}-other", agent="host") as other:

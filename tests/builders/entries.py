@@ -4,39 +4,51 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
+from memquorum.client import Contested
 from memquorum.client.entries import Entries
 from memquorum.core.api.answers import Listed
 
 
 class Kept:
-    """Slots and what fills them; `written` has all episodes, `used` the ids that were used."""
+    """Slots and what fills them; `written` has all episodes, `used` the ids that were used. What another agent wrote,
+    and what is `pinned` by its id, is not cleared."""
 
     def __init__(self) -> None:
         self.changing = asyncio.Lock()
         self.slots: dict[tuple[str, str], Listed] = {}
         self.written: list[dict[str, Any]] = []
         self.used: list[str] = []
+        self.pinned: set[str] = set()
+        self.memory = SimpleNamespace(agent="host")
 
     def entries(self) -> Entries:
         """As what it stands for."""
         return cast(Entries, self)
 
     async def write(self, episodes: Sequence[Mapping[str, Any]]) -> None:
-        """Takes them in order."""
+        """Takes them in order. Raises Contested where something is not cleared."""
+        stays: list[str] = []
         for said in episodes:
             self.written.append(dict(said))
             slot = (said["path"], said["key"])
             if said.get("clears") or (said.get("attributes") or {}).get("$gone"):
-                self.slots.pop(slot, None)
+                there = self.slots.get(slot)
+                if there is not None and (there.memory_id in self.pinned or there.agent != said.get("agent", "host")):
+                    stays.append(there.memory_id)
+                else:
+                    self.slots.pop(slot, None)
                 continue
             shown: dict[str, Any] = dict.fromkeys(Listed.__struct_fields__) | {
                 "memory_id": f"id{len(self.written)}", "text": said["content"], "attributes": said["attributes"],
                 "key": said["key"], "path": said["path"], "subject": said.get("subject", "host"), "type": "episodic",
-                "role": said.get("role"),
+                "role": said.get("role"), "agent": said.get("agent", "host"),
             }  # fmt: skip
             self.slots[slot] = Listed(**shown)
+        if stays:
+            raise Contested(stays)
 
     async def fills(self, key: str, path: str, *, use: bool = False) -> Listed | None:
         """What fills a slot; `use`: and is used."""

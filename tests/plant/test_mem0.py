@@ -43,6 +43,8 @@ def test_what_mem0s_client_asks_is_answered(fleet: Plant, http: httpx.Client) ->
     assert [one["memory"] for one in learnt["left_out"]] == ["You're welcome!"]
     again = ask("POST", "/v3/memories/add/", messages=said[:1], user_id="ada", run_id="r1", metadata={"kind": "food"})
     assert (again["results"][0]["id"], again["results"][0]["event"]) == (learnt["results"][0]["id"], "NOOP")
+    bare = ask("POST", "/v3/memories/add/", messages=said[:1], user_id="ada", run_id="r1")
+    assert (bare["results"][0]["id"], bare["results"][0]["event"]) == (learnt["results"][0]["id"], "NOOP")
     ask("POST", "/v3/memories/add/", messages="Bob is allergic to nuts.", user_id="bob", agent_id="waiter")
 
     (found,) = ask("POST", "/v3/memories/search/", query="What does Ada eat?", top_k=5, **ADA)["results"]

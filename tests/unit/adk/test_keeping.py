@@ -11,7 +11,7 @@ import pytest
 from memquorum.adk import keeping
 from memquorum.adk.keeping import Keeping
 from memquorum.adk.telling import Told, Whose
-from memquorum.client import Invalid, NotFound, Unreachable
+from memquorum.client import Contested, Invalid, NotFound, Unreachable
 from memquorum.client.entries import Entries
 
 ADA = Whose("host", "ada")
@@ -110,9 +110,19 @@ def test_another_scope_is_refused() -> None:
         Asked().keeping("everybody")
 
 
-@pytest.mark.parametrize("other", [{"agent": "other"}, {"subject": "bob"}, {"namespace": "m"}])
-async def test_nobody_takes_back_what_is_anothers(other: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [({"agent": "other"}, "another app or agent wrote it"), ({"subject": "bob"}, "about another user")],
+)
+async def test_nobody_takes_back_what_is_anothers(other: dict[str, str], told: str) -> None:
     asked = Asked(**other)
+    with pytest.raises(Contested, match=f"{MEMORY_ID} stays: .*{told}"):
+        await asked.keeping("namespace").take_back(ADA, MEMORY_ID)
+    assert asked.written == []
+
+
+async def test_of_another_namespace_nothing_is_told() -> None:
+    asked = Asked(namespace="m", agent="other")
     await asked.keeping("namespace").take_back(ADA, MEMORY_ID)
     assert asked.written == []
 

@@ -77,6 +77,24 @@ async def test_a_view_of_a_file_counts_as_used_and_its_name_in_a_directory_does_
     assert kept.used == ["id1"]
 
 
+@pytest.mark.parametrize("kind", ["another agent's", "pinned"])
+async def test_a_rename_that_is_refused_changes_nothing(kept: Kept, files: Files, kind: str) -> None:
+    await files.create("/memories/a/mine", "x")
+    by = {"agent": "b"} if kind != "pinned" else {}
+    await kept.write([{"content": "theirs", "attributes": {}, "path": "users/ada/a", "key": "z", **by}])
+    kept.pinned |= {"id2"} if kind == "pinned" else set()
+    before = {slot: one.text for slot, one in kept.slots.items()}
+    for old, new in (("/memories/a/z", "/memories/y"), ("/memories/a", "/memories/b")):
+        with pytest.raises(Refused, match=r"^/memories/a/z cannot be moved or deleted: another agent wrote it"):
+            await files.rename(old, new)
+        assert {slot: one.text for slot, one in kept.slots.items()} == before
+    copies = [one for one in kept.written if one.get("content") == "theirs"]
+    assert len(copies) == (1 if kind != "pinned" else 3), "what is another's is asked for before it is copied"
+    with pytest.raises(Refused, match=r"^/memories/a/z cannot"):
+        await files.delete("/memories/a")
+    assert list(kept.slots) == [("users/ada/a", "z")]
+
+
 async def test_changes_at_once_are_made_one_after_the_other(files: Files) -> None:
     await files.create("/memories/log", "")
     await asyncio.gather(*(files.insert("/memories/log", 0, str(at)) for at in range(8)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from memquorum.client.errors import Invalid, NotFound
+from memquorum.client.errors import Invalid, NotAllowed, NotFound
 from memquorum.client.memory import AsyncMemory
 from memquorum.core.api.answers import Shown
 from memquorum.mem0.calls import Calls
@@ -34,6 +35,57 @@ class Speaker:
 
     async def add(self, *_: Any, **__: Any) -> None:
         self.did.append("add")
+
+
+class Slots:
+    """Keeps what is added in slots, and takes the same said again with the same attributes as a repetition."""
+
+    def __init__(self) -> None:
+        self.there: dict[str, tuple[str, Any]] = {}
+        self.outcomes: list[str] = []
+
+    async def slot(self, key: str, *_: Any, **__: Any) -> Any:
+        if key not in self.there:
+            raise NotFound("nothing fills it")
+        text, attributes = self.there[key]
+        return SimpleNamespace(text=text, attributes=attributes)
+
+    async def add_all(self, episodes: list[dict[str, Any]]) -> list[Any]:
+        receipts = []
+        for one in episodes:
+            said = (one["content"], one["attributes"])
+            same = self.there.get(one["key"]) == said
+            self.there[one["key"]] = said
+            receipts.append(SimpleNamespace(outcome="reinforced" if same else "stored"))
+        return receipts
+
+    async def outcome(self, receipt: Any) -> Any:
+        return receipt
+
+
+async def test_what_is_said_again_without_metadata_keeps_them() -> None:
+    slots = Slots()
+    calls = Calls(lambda _: cast(AsyncMemory, slots))
+    events = []
+    for more in ({"metadata": {"kind": "food"}}, {}, {"metadata": None}, {"metadata": {"kind": "taste"}}):
+        (one,) = (await calls.add("Ada eats no meat.", user_id="ada", app_id="menu", **more))["results"]
+        events.append(one["event"])
+    assert events == ["ADD", "NOOP", "NOOP", "ADD"]
+    (key,) = slots.there
+    assert slots.there[key][1] == {"kind": "taste", "app_id": "menu"}
+    slots.there[key] = ("Ada eats fish.", {"kind": "fish"})  # what says something else is no repetition
+    await calls.add("Ada eats no meat.", user_id="ada", app_id="menu")
+    assert slots.there[key] == ("Ada eats no meat.", {"app_id": "menu"})
+
+
+async def test_who_may_only_publish_adds_without_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def barred(*_: Any, **__: Any) -> Any:
+        raise NotAllowed("no right to read")
+
+    slots = Slots()
+    monkeypatch.setattr(slots, "slot", barred)
+    (one,) = (await Calls(lambda _: cast(AsyncMemory, slots)).add("Ada eats no meat.", user_id="ada"))["results"]
+    assert one["event"] == "ADD"
 
 
 async def test_what_came_another_way_is_not_hidden() -> None:
