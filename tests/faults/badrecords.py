@@ -178,7 +178,7 @@ def _wrong_type(m: Maker) -> Publication:
 def _not_a_number(m: Maker) -> Publication:
     literal = m.dice.choice(["NaN", "Infinity", "-Infinity"])
     value = json.dumps(m.episode(reward="HERE")).replace('"HERE"', literal)
-    return m.bad("not a number", value.encode(), "bad_json")
+    return m.bad("not a number", value.encode(), "bad_json", "reward")
 
 
 @kind(BAD)
