@@ -116,7 +116,7 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
         passes(3)
         given = await say("Which door code does Ada have?", "ada", "3")
         assert "9930" in given
-        if not memory.memories(subjects=["bob"]).memories:
+        if "4821" not in given and not memory.memories(subjects=["bob"]).memories:
             break
     assert "4821" not in given and memory.memories(subjects=["bob"]).memories == ()
 

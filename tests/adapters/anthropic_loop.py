@@ -177,7 +177,7 @@ def test_a_rename_that_is_refused_changes_nothing_and_says_which_file_stays(memo
         )
     for path in ("/memories/a/mine", "/memories/b/mine", "/memories/b/pinned"):
         tool.call({"command": "create", "path": path, "file_text": path})
-    memory.pin(memory.slot("pinned", "moves/b").memory_id)
+    memory.pin(memory.slot("pinned", "moves/b", after=memory.entries.after).memory_id)
     before = tool.call({"command": "view", "path": "/memories"})
     for old, stays in (("a/theirs", "a/theirs"), ("a", "a/theirs"), ("b", "b/pinned")):
         with pytest.raises(ToolError, match=f"/memories/{stays} cannot be moved"):
