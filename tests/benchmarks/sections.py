@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.page import Latest
+from tests.benchmarks.page import Latest, latest
 
 HEAD = ("| row | figure | goal | measured | |", "|---|---|---:|---:|---|")
+
+
+def page(runs: Sequence[dict[str, Any]], title: str, what: str, quick: str, words: Path) -> str:
+    """A page of rows that are measured on sets in a folder: of each row the latest of the runs counts. `what`: as `make
+    bench` calls it; `quick`: what QUICK=1 measures; `words`: the file that ends the page."""
+    rows = latest(runs)
+    lines = [
+        f"# {title}",
+        "",
+        f"`make bench WHAT={what} DATA=FOLDER JSON=FILE` measures this page and draws it from",
+        f"`tests/benchmarks/results/{what}`; `make bench WHAT=pages` draws it without measuring.",
+        f'`ONLY="ROW …"` measures some rows, `QUICK=1` {quick}. A row whose set is not in FOLDER',
+        "is named and skipped. The file is one flat object, name → `{value, unit, goal, met}`.",
+        "",
+        *HEAD,
+        *(line for name in rows for line in goals(name, rows[name][1])),
+        "",
+        *(line for name in rows for line in section(name, rows[name][1])),
+        *machines(rows, rows),
+        words.read_text(encoding="utf-8").rstrip(),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def goals(name: str, row: dict[str, Any]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks import kept, sections
-from tests.benchmarks.page import latest
 
 PAGE = kept.ROOT / "docs" / "budgets-measured.md"
 RESULTS = kept.RESULTS / "policies"
@@ -22,20 +21,4 @@ def draw() -> None:
 
 def render(runs: Sequence[dict[str, Any]]) -> str:
     """The page."""
-    rows = latest(runs)
-    page = [
-        "# Budgets and policies, measured",
-        "",
-        "`make bench WHAT=policies DATA=FOLDER JSON=FILE` measures this page and draws it from",
-        "`tests/benchmarks/results/policies`; `make bench WHAT=pages` draws it without measuring.",
-        '`ONLY="ROW …"` measures some rows, `QUICK=1` two conversations of each set. A row whose set is not in FOLDER',
-        "is named and skipped. The file is one flat object, name → `{value, unit, goal, met}`.",
-        "",
-        *sections.HEAD,
-        *(line for name in rows for line in sections.goals(name, rows[name][1])),
-        "",
-        *(line for name in rows for line in sections.section(name, rows[name][1])),
-        *sections.machines(rows, rows),
-        _WORDS.read_text(encoding="utf-8").rstrip(),
-    ]
-    return "\n".join(page) + "\n"
+    return sections.page(runs, "Budgets and policies, measured", "policies", "two conversations of each set", _WORDS)
