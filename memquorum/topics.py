@@ -37,20 +37,6 @@ HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
-OUTSIDE = (
-    EPISODES,
-    ACCESSES,
-    QUERIES,
-    ENDS,
-    TASKS,
-    FEEDBACK,
-    ERASURES,
-    PROTECTIONS,
-    RESTORES,
-    PATCHES,
-    DISCLOSURES,
-    CLOCK,
-)
 # Read whoever drives the clock.
 FROM_AGENTS = (
     EPISODES,
@@ -65,6 +51,7 @@ FROM_AGENTS = (
     PATCHES,
     DISCLOSURES,
 )
+OUTSIDE = (*FROM_AGENTS, CLOCK)
 ALL = (
     *OUTSIDE,
     ACCEPTED,
