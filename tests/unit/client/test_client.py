@@ -54,13 +54,7 @@ EXPLAINED: dict[str, Any] = {"account": {}, "lines": []}
 BECAME = {"namespace": "n", "event_id": "e", "outcome": None, "memory_id": None, "shard": None, "journal_seq": None}
 
 
-@pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No installation nearby, no variables."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path / settings.RUN_DIR]))
-    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR", "API_KEY"):
-        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+pytestmark = pytest.mark.usefixtures("nowhere")
 
 
 def answering(answer: Callable[[httpx.Request], httpx.Response], **named: Any) -> AsyncMemory:

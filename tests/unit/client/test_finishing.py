@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from memquorum.client import AsyncMemory, Invalid, Memory, Unreachable, settings
+from memquorum.client import AsyncMemory, Invalid, Memory, Unreachable
 from memquorum.client.finishing import configured
 from memquorum.core import ids
 from memquorum.core.intake import TOOL_BYTES_MAX, TOOLS_MAX
@@ -28,13 +27,7 @@ M, N = ids.memory_id("n", "m"), ids.memory_id("n", "o")
 FOUND = SEARCHED | {"hits": [HIT | {"memory_id": M}, HIT | {"memory_id": N}]}
 
 
-@pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No installation nearby, no variables."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path / settings.RUN_DIR]))
-    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR", "API_KEY"):
-        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+pytestmark = pytest.mark.usefixtures("nowhere")
 
 
 class Service:
