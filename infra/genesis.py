@@ -19,11 +19,13 @@ from nacl.signing import SigningKey
 from infra import wholefiles
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core import policy as policies
+from memquorum.core.experience.admission import most_asked
 from memquorum.core.identity.membership import (
     CONSOLIDATOR,
     OPERATOR,
     OPTIONAL_SERVICES,
     SERVICES,
+    VERIFIERS,
     Genesis,
     Member,
     dump,
@@ -154,7 +156,8 @@ def create(
     for member in members:
         drafts.key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
     consolidator = {CONSOLIDATOR: drafts.public(f"agent-{CONSOLIDATOR}")}
-    services = {name: drafts.public(f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES)}
+    verifiers = VERIFIERS[: most_asked((len(members) - 1) // 3)]
+    services = {name: drafts.public(f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES, *verifiers)}
     content = dump(
         shards, members, services, dict(agents or {}), policies.from_json(dict(policy or {})),
         agent_keys={**consolidator, **(agent_keys or {})}, signed=signed, operator=drafts.public(OPERATOR),

@@ -49,6 +49,7 @@ IDENTITIES = (
     "commit",
     "consolidator",
     "rehearsal",
+    "verifier",
     "retrieval",
     OPERATOR,
     AGENT,

@@ -21,6 +21,7 @@ CLOSED = "memory.session.closed.v1"
 SCORED = "memory.salience.scored.v1"
 REENCODED = "memory.encoder.reencoded.v1"
 REHEARSED = "memory.rehearsal.made.v1"
+TRIALS = "memory.trial.made.v1"
 CROSSED = "memory.decay.crossed.v1"
 REWARDS = "memory.reward.given.v1"
 ORDERS = "memory.configuration.ordered.v1"
@@ -61,6 +62,7 @@ ALL = (
     SCORED,
     REENCODED,
     REHEARSED,
+    TRIALS,
     CROSSED,
     REWARDS,
     ORDERS,

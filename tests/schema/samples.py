@@ -99,6 +99,8 @@ RECORDS = (
     r.RehearsalMade(CLUSTER, 0, 1, MEMORY, "greenhouse", "contested", OTHER, 7, 1_749_000_000_000,
                     1_750_000_000_000, 12),
     r.Rehearsed(b"signed", 600_000, 510_000),
+    r.TrialMade(CLUSTER, 0, 1, MEMORY, "greenhouse", "verifier-2", b"statistics"),
+    r.Tried(b"signed", "agreed", 210_000),
     r.RestoreOrdered(CLUSTER, OTHER, "greenhouse", (MEMORY,), "key 9fd1", 1_750_000_000_000, "ticket-8", "forget"),
     r.OrderAccepted(OTHER, "restore", "greenhouse", (MEMORY,), b"signed", 1_750_000_000_000,
                     "memory.restore.ordered.v1", 2, 17),

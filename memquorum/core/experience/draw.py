@@ -1,8 +1,8 @@
 """Who verifies a candidate (research/judgement d): drawn, so that nobody who publishes can choose.
 
-The lot hangs on the digest of the record with which the candidate was accepted and on that of a decision that came
-*later*: who publishes does not know the second yet, and who proposes a decision could only grind what members vote on.
-Each verifier's lot is its own: one more or less of them moves no other's place.
+The lot hangs on the candidate's id and on the digest of the nomination that a *later* decision is about: who publishes
+does not know that yet, and who proposes a decision could only grind what members vote on. Each verifier's lot is its
+own: one more or less of them moves no other's place.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from memquorum.core.ids import sha256
 _MARK = b"memquorum/verifiers/1"
 
 
-def drawn(accepted: bytes, decision: bytes, verifiers: Iterable[str], most: int) -> list[str]:
+def drawn(memory_id: str, nomination: bytes, verifiers: Iterable[str], most: int) -> list[str]:
     """The verifiers of a candidate, at most so many, in the order in which they are asked."""
-    lots = sorted((sha256(_MARK, accepted, decision, one.encode()), one) for one in set(verifiers))
+    lots = sorted((sha256(_MARK, memory_id.encode(), nomination, one.encode()), one) for one in set(verifiers))
     return [one for _, one in lots[:most]]
 
 

@@ -9,7 +9,8 @@ the digests of candidate and context and the number of the run: what helps only 
 or not, because a twin of it is there, is seen in company of several kinds. What was made of the judge itself is in
 neither run.
 
-`Statistics` are all that travels: sums, digests and versions, no text. Same bytes in, same bytes out.
+`Statistics` are all that travels: ids, sums, digests and versions. What they are of is named and not hashed: what
+stands under an id never changes, and a hash of texts would outlive an erasure. Same bytes in, same bytes out.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ from memquorum.core.policy import PPM, ExperiencePolicy
 _MARK = b"memquorum/trial/1\0"
 
 
-class Judged(Struct, frozen=True, array_like=True):
+class BadStatistics(ValueError):
+    """What is no statistics, or not in the one form that they have."""
+
+
+class Judged(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What one context says, summed over its runs: rewards in millionths, tokens, and how many memories were given."""
 
-    context: bytes
-    """The digest of the context."""
+    context: str
+    """The id of the context."""
     reward_without: int
     reward_with: int
     tokens_without: int
@@ -44,8 +49,9 @@ class Judged(Struct, frozen=True, array_like=True):
     given_with: int
 
 
-class Statistics(Struct, frozen=True, array_like=True):
-    """What a trial found. `rules`: the digest of the numbers it went by; `position`: how far the journal had come."""
+class Statistics(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a trial found. `rules`: the digest of the numbers it went by; `position`: the epoch of the decision after
+    which contexts and experience were as they were."""
 
     candidate: str
     said: bytes
@@ -69,8 +75,22 @@ class Statistics(Struct, frozen=True, array_like=True):
         return hashlib.sha256(self.data).digest()
 
 
+def read(data: bytes) -> Statistics:
+    """The statistics that `Statistics.data` gave as bytes. Raises BadStatistics for all other bytes, those too that
+    would read as statistics and are not the ones that they have."""
+    if not data.startswith(_MARK):
+        raise BadStatistics("no statistics of this version")
+    try:
+        found = msgspec.msgpack.decode(data[len(_MARK) :], type=Statistics)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadStatistics(f"no statistics: {error}") from None
+    if found.data != data:
+        raise BadStatistics("statistics in another form than their own")
+    return found
+
+
 class Case(NamedTuple):
-    """What a trial is made of. `position`: of the journal at which contexts and experience are as they are."""
+    """What a trial is made of: contexts and experience as they were after the decision of the epoch `position`."""
 
     candidate: Held
     contexts: Sequence[Context]
@@ -107,7 +127,9 @@ def tried(case: Case, reward: Reward, policy: ExperiencePolicy) -> Statistics | 
 def again(case: Case, told: Statistics, at: int, reward: Reward, policy: ExperiencePolicy) -> bool:
     """Whether one of the contexts that statistics tell of says what they tell: the sample that a member recomputes."""
     claimed = told.judged[at]
-    one = next((one for one in case.contexts if one.digest == claimed.context), None)
+    if told.candidate != case.candidate.id:
+        return False
+    one = next((one for one in case.contexts if one.id == claimed.context), None)
     others = case.experience.without(case.candidate.id)
     bound = (case.candidate.digest, others.digest, reward.name, policy.digest, policy.runs)
     if one is None or bound != (told.said, told.experience, told.reward, told.rules, told.runs):
@@ -135,7 +157,7 @@ def _judged(candidate: Held, context: Context, others: Experience, reward: Rewar
     joined = _joined(plain, candidate, to)
     sums = [0] * 6
     for run in range(policy.runs):
-        seed = sha256(candidate.digest, context.digest, run.to_bytes(8, "big"))
+        seed = sha256(candidate.digest, context.id.encode(), run.to_bytes(8, "big"))
 
         def keeps(one: Held, run: int = run, seed: bytes = seed) -> bool:
             if context.id in one.sources:
@@ -147,7 +169,7 @@ def _judged(candidate: Held, context: Context, others: Experience, reward: Rewar
             sums[at] += reward.reward_ppm(context, given)
             sums[2 + at] += sum(one.tokens for one in given)
             sums[4 + at] += len(given)
-    return Judged(context.digest, *sums)
+    return Judged(context.id, *sums)
 
 
 def _joined(plain: Sequence[tuple[int, Held]], candidate: Held, to: Units) -> list[Held]:

@@ -45,9 +45,9 @@ class Held(Struct, frozen=True, dict=True):
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of all that a trial uses of it but its weight."""
-        parts = (self.id, self.text, self.encoder, *self.sources)
-        return sha256(self.vector, *(one.encode("utf-8", "surrogatepass") for one in parts))
+        """SHA-256 of what names all that a trial uses of it but its weight: text and vector never change under an id
+        and an encoder."""
+        return sha256(*(one.encode("utf-8", "surrogatepass") for one in (self.id, self.encoder, *self.sources)))
 
 
 class Experience:

@@ -27,17 +27,17 @@ REMOVED: Final = "removed"
 
 class Use(Struct, frozen=True):
     """What came of giving a memory to a task. `id`: of the record that says so; one that is said again counts once.
-    `context`: the digest of the task's context; `gain_ppm`: U, in millionths."""
+    `context`: the id of the task; `gain_ppm`: U, in millionths."""
 
     id: str
-    context: bytes
+    context: str
     gain_ppm: int
 
 
 class Evidence(Struct, frozen=True, order=True):
     """What was seen of a memory in one context, all in all: a sum of gains in millionths, and how many they are."""
 
-    context: bytes
+    context: str
     sum_ppm: int
     count: int
 
@@ -80,7 +80,7 @@ def admitted(told: Statistics, weight_ppm: int) -> Weight:
 
 def moved(now: Weight, uses: Iterable[Use], policy: ExperiencePolicy) -> Weight:
     """The weight after an epoch with these uses: the next version, or the same where there were none."""
-    by_context: dict[bytes, dict[str, int]] = {}
+    by_context: dict[str, dict[str, int]] = {}
     for use in uses:
         by_context.setdefault(use.context, {}).setdefault(use.id, min(PPM, max(-PPM, use.gain_ppm)))
     if not by_context:
@@ -111,7 +111,7 @@ def standing(now: Weight, policy: ExperiencePolicy) -> str:
 def united(parts: Iterable[Iterable[Evidence]]) -> tuple[Evidence, ...]:
     """All evidence by context, each context once: sums and counts are added, so that the mean of a context is that of
     all that was seen there, whatever is united first."""
-    found: dict[bytes, tuple[int, int]] = {}
+    found: dict[str, tuple[int, int]] = {}
     for part in parts:
         for one in part:
             total, count = found.get(one.context, (0, 0))

@@ -20,8 +20,11 @@ from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
-# Where a file names none, only the operator orders an erasure, and nothing is rehearsed.
+# Where a file names none, only the operator orders an erasure, and nothing is rehearsed; without verifiers nothing is
+# admitted to experience.
 OPTIONAL_SERVICES = ("erasure", "rehearsal")
+VERIFIERS = tuple(f"verifier-{number}" for number in range(1, 32))
+"""Those who may try candidates for admission (SPEC E), by the names of their services; each has a key of its own."""
 OPERATOR = "operator"
 CONSOLIDATOR = "consolidator"
 """The agent in whose name summaries are published; it has a key of its own, and nobody else may use the name."""
@@ -147,6 +150,11 @@ class Genesis(Struct, frozen=True):
         while found is not None and found.config != config:
             found = found.previous
         return found
+
+    @property
+    def verifiers(self) -> tuple[str, ...]:
+        """The services that try candidates for admission."""
+        return tuple(name for name in VERIFIERS if name in self.services)
 
     def key_of(self, signer: str) -> bytes | None:
         """The public key of 'member:N', 'service:NAME', 'agent:NAME' or 'operator'; None for a stranger."""
@@ -276,8 +284,9 @@ def check(genesis: Genesis) -> None:
         (all(len(k) == 32 for k in keys), "a public key has 32 bytes"),
         (len(set(keys)) == len(keys), "two identities share a key"),
         (
-            set(SERVICES) <= set(genesis.services) <= {*SERVICES, *OPTIONAL_SERVICES},
-            f"services must be {', '.join(SERVICES)}, and may be {', '.join(OPTIONAL_SERVICES)}",
+            set(SERVICES) <= set(genesis.services) <= {*SERVICES, *OPTIONAL_SERVICES, *VERIFIERS},
+            f"services must be {', '.join(SERVICES)}, and may be {', '.join(OPTIONAL_SERVICES)} "
+            f"and {VERIFIERS[0]} to {VERIFIERS[-1]}",
         ),
         (
             not genesis.policy.erase.after or "erasure" in genesis.services,

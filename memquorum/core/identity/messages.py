@@ -27,6 +27,7 @@ from memquorum.core.records import (
     PrePrepare,
     RehearsalMade,
     Signed,
+    TrialMade,
     ViewChange,
 )
 
@@ -45,6 +46,7 @@ SignedRecord = TypeVar(
     Prepare,
     PrePrepare,
     RehearsalMade,
+    TrialMade,
     ViewChange,
 )
 
@@ -142,7 +144,12 @@ def _check_entitled(genesis: Genesis, signed: Signed, said: Any) -> None:
         raise BadMessage(f"of configuration {said.config}, not {genesis.config}")
     if not 0 <= said.shard < genesis.shards:
         raise BadMessage(f"shard {said.shard} of {genesis.shards}")
-    entitled = _SERVICE.get(type(said)) or f"member:{said.member}"
+    if isinstance(said, TrialMade):
+        entitled = f"service:{said.verifier}"
+        if said.verifier not in genesis.verifiers:
+            raise BadMessage(f"{said.verifier[:40]!r} is no verifier of this configuration")
+    else:
+        entitled = _SERVICE.get(type(said)) or f"member:{said.member}"
     if signed.signer != entitled:
         raise BadMessage(f"{signed.signer[:40]!r} signed what is {entitled}'s to say")
 

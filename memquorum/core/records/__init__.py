@@ -29,7 +29,15 @@ from memquorum.core.records.episodes import (
     Stored,
 )
 from memquorum.core.records.erasure import Erased, ErasedEpisode, ErasureOrdered
-from memquorum.core.records.experience import Assessed, FeedbackAccepted, FeedbackGiven, Task, TaskFinished
+from memquorum.core.records.experience import (
+    Assessed,
+    FeedbackAccepted,
+    FeedbackGiven,
+    Task,
+    TaskFinished,
+    TrialMade,
+    Tried,
+)
 from memquorum.core.records.intake import AccessAccepted, AccessRecorded, ClockRequested, ClockTicked, IntakeRefused
 from memquorum.core.records.journal import (
     Accessed,
@@ -137,6 +145,8 @@ __all__ = [
     "Task",
     "TaskFinished",
     "Ticked",
+    "TrialMade",
+    "Tried",
     "ViewChange",
     "Weighed",
     "Withheld",

@@ -68,6 +68,31 @@ class FeedbackAccepted(Struct, frozen=True):
     given_at: int
 
 
+class TrialMade(Struct, frozen=True):
+    """Within a Signed of service:`verifier`. What a verifier found when it tried a candidate on finished tasks.
+
+    `statistics`: `core.experience.trial.Statistics` as bytes; their position is the epoch of the decision by which the
+    verifier was drawn, and after which tasks and experience were as they were tried.
+    """
+
+    cluster: bytes
+    config: int
+    shard: int
+    memory_id: str
+    namespace: str
+    verifier: str
+    statistics: bytes
+
+
+class Tried(Struct, frozen=True):
+    """Detail of 'tried': what a verifier found, as it was signed, and what follows from all that was told by then:
+    `status` of the candidate, with S in millionths where it is agreed."""
+
+    made: bytes
+    status: str
+    score_ppm: int | None = None
+
+
 class Assessed(Struct, frozen=True):
     """Detail of 'assessed', and of 'unfounded': what an agent says has helped in a task. `why`: what is wrong with it,
     where it is unfounded, else empty."""

@@ -77,6 +77,8 @@ class Proposal(Struct, frozen=True):
     created: int
     salience_ppm: int
     weighed: Weighed | None = None
+    tried: tuple[bytes, ...] = ()
+    """To admit: what verifiers found alike, as they signed it."""
 
 
 class NominationProposed(Struct, frozen=True):

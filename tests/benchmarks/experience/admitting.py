@@ -55,7 +55,7 @@ def evolved(material: Material, shown: Shown, split: Split) -> list[Held]:
     for one in split.contexts:
         for held in experience.given(units(one.vector), POLICY):
             gain = REACH.reward_ppm(one, [held])
-            uses.setdefault(held.id, []).append(Use(one.id, one.digest, gain))
+            uses.setdefault(held.id, []).append(Use(one.id, one.id, gain))
     return [
         replace(one, weight_ppm=moved(weight_of(one, shown), uses.get(one.id, ()), POLICY).weight_ppm)
         for one in shown.held

@@ -33,7 +33,8 @@ def test_four_members_four_services_and_keys_that_only_the_owner_may_read(settin
     ]
     assert (made.shards, made.member_of("planner"), made.policy.epoch.interactions) == (4, 0, 7)
     files = [*settings.keys_dir.iterdir(), settings.master_key_file]
-    assert len(files) == 4 + 4 + (1 + 4) + 1 + 1 + 1  # members, services, stamps, master, operator, consolidator
+    # Members, services, verifiers, stamps, master, operator, consolidator.
+    assert len(files) == 4 + 4 + 3 + (1 + 4) + 1 + 1 + 1
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     for member in made.members:
         assert len(genesis.signing_seed(settings, f"member-{member.id}", member.public_key)) == 32

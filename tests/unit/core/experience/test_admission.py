@@ -104,16 +104,16 @@ def test_the_threshold_is_a_hair() -> None:
 
 
 def test_who_publishes_does_not_choose_who_verifies() -> None:
-    firsts = {drawn(b"record", bytes([at]), DRAWN, 2)[0] for at in range(64)}
+    firsts = {drawn("m-d", bytes([at]), DRAWN, 2)[0] for at in range(64)}
     assert firsts == set(DRAWN)
-    assert drawn(b"record", b"d", DRAWN, 5) != drawn(b"recorc", b"d", DRAWN, 5)
+    assert drawn("m-d", b"d", DRAWN, 5) != drawn("m-c", b"d", DRAWN, 5)
 
 
 def test_a_verifier_that_goes_moves_no_others_place() -> None:
-    order = drawn(b"record", b"d", DRAWN, 5)
-    assert drawn(b"record", b"d", reversed(DRAWN), 5) == order
-    assert drawn(b"record", b"d", order[:2] + order[3:], 5) == order[:2] + order[3:]
-    assert drawn(b"record", b"d", [*DRAWN, *DRAWN], 9) == order
+    order = drawn("m-d", b"d", DRAWN, 5)
+    assert drawn("m-d", b"d", reversed(DRAWN), 5) == order
+    assert drawn("m-d", b"d", order[:2] + order[3:], 5) == order[:2] + order[3:]
+    assert drawn("m-d", b"d", [*DRAWN, *DRAWN], 9) == order
 
 
 def test_each_member_recomputes_a_context_of_its_own() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.reward import Reach
-from memquorum.core.experience.trial import Case, again, judges, score_ppm, tried
+from memquorum.core.experience.trial import BadStatistics, Case, again, judges, read, score_ppm, tried
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.policy import PPM, ExperiencePolicy
 from tests.builders.experience import context, held, tasks, vector
@@ -73,15 +73,15 @@ def test_what_was_made_of_a_judge_is_in_neither_run() -> None:
     one = tried(case(held("new"), tasks(4), own[0]), REACH, POLICY)
     assert one is not None
     gained = {judged.context: judged.reward_with - judged.reward_without for judged in one.judged}
-    assert gained[tasks(4)[0].digest] == POLICY.runs * PPM
-    assert all(gained[task.digest] < POLICY.runs * PPM for task in tasks(4)[1:])
+    assert gained[tasks(4)[0].id] == POLICY.runs * PPM
+    assert all(gained[task.id] < POLICY.runs * PPM for task in tasks(4)[1:])
 
 
 def test_a_candidate_is_not_tried_beside_itself() -> None:
     assert tried(case(held(), tasks(4), held()), REACH, POLICY) == tried(case(held(), tasks(4)), REACH, POLICY)
 
 
-@pytest.mark.parametrize("change", [{"position": 42}, {"candidate": held("m1", "Port 8443, the gateway has.")}])
+@pytest.mark.parametrize("change", [{"position": 42}, {"candidate": held("m2", "Port 8443, the gateway has.")}])
 def test_the_digest_binds_what_was_tried(change: dict[str, object]) -> None:
     of = case(held(), tasks(4))
     one, other = tried(of, REACH, POLICY), tried(of._replace(**change), REACH, POLICY)
@@ -117,6 +117,22 @@ def test_the_order_of_arrival_changes_nothing(pool: list[tuple[str, float]], lot
     assert second is not None
     assert first.data == second.data
     assert -PPM - 100_000 <= score_ppm(first, POLICY) <= PPM + 100_000
+
+
+def test_statistics_have_one_form_as_bytes() -> None:
+    told = tried(case(held(), tasks(4)), REACH, POLICY)
+    assert told is not None
+    assert read(told.data) == told
+    for other in (b"", told.data[1:], told.data + b"\0", told.data[:-1], told.data.replace(b"\x04", b"\xcc\x04", 1)):
+        with pytest.raises(BadStatistics):
+            read(other)
+
+
+def test_a_sample_of_another_memory_holds_for_none() -> None:
+    of = case(held(), tasks(5))
+    told = tried(of, REACH, POLICY)
+    assert told is not None
+    assert not again(of, replace(told, candidate="m9"), 0, REACH, POLICY)
 
 
 def test_a_sample_is_what_statistics_tell() -> None:

@@ -59,9 +59,13 @@ def test_what_another_encoder_made_is_left_out() -> None:
 def test_two_that_hold_the_same_have_the_same_digest() -> None:
     one, other = held("a", "x", 1, 0), held("b", "y", 0, 1)
     assert experience(one, other).digest == experience(other, one).digest
-    for change in (held("a", "z", 1, 0), held("a", "x", 0, 1), held("a", "x", 1, 0, weight_ppm=2),
-                   held("a", "x", 1, 0, sources=("c1",)), held("c", "x", 1, 0)):  # fmt: skip
+    for change in (held("a", "x", 1, 0, weight_ppm=2), held("a", "x", 1, 0, sources=("c1",)), held("c", "x", 1, 0)):
         assert experience(change, other).digest != experience(one, other).digest
+
+
+def test_a_digest_says_nothing_of_a_text() -> None:
+    """It travels, and outlives an erasure: who guesses the text must find nothing to hold the guess against."""
+    assert held("a", "x", 1, 0).digest == held("a", "z", 0, 1).digest
 
 
 def test_without_a_memory_the_others_are_there() -> None:

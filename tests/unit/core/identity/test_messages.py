@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.messages import BadMessage, digest, open_signed, sign, verify
-from memquorum.core.records import Commit, JournalHead, Prepare, Signed
-from tests.builders.genesis import make, seed_of
+from memquorum.core.records import Commit, JournalHead, Prepare, Signed, TrialMade
+from tests.builders.genesis import make, public_key, seed_of
 from tests.schema.samples import CURRENT
 
 CODEC = Codec(CURRENT.values())
@@ -72,3 +72,20 @@ def test_every_byte_is_signed() -> None:
         with pytest.raises(BadMessage):
             verify(GENESIS, altered)
     verify(GENESIS, signed)
+
+
+def test_a_verifier_says_what_it_found_itself() -> None:
+    services = ("nomination", "journal", "verifier-1", "verifier-2")
+    genesis = make(services={name: public_key(f"service:{name}") for name in services})
+    made = TrialMade(genesis.cluster, 0, 1, "m1", "plant", "verifier-2", b"statistics")
+
+    def opened(signer: str, of: TrialMade = made) -> TrialMade:
+        return open_signed(CODEC, genesis, envelope(of, signer, cluster=genesis.cluster), TrialMade)[1]
+
+    assert genesis.verifiers == ("verifier-1", "verifier-2")
+    assert opened("service:verifier-2") == made
+    with pytest.raises(BadMessage, match="service:verifier-2's to say"):
+        opened("service:verifier-1")
+    for nobody in ("verifier-3", "journal"):
+        with pytest.raises(BadMessage, match="no verifier of this configuration"):
+            opened(f"service:{nobody}", replace(made, verifier=nobody))
