@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memquorum.core.experience.similarity import similarities_ppm, stacked, units
+from memquorum.core.experience.similarity import similarities_ppm, stacked, units, whole
 from memquorum.core.policy import PPM
 from tests.builders.experience import vector
 
@@ -40,6 +40,17 @@ def test_a_sum_in_another_order_is_the_same(one: np.ndarray, other: np.ndarray) 
     a, b = units(one.tobytes()), units(other.tobytes())
     exact = sum(Fraction(x) * Fraction(y) for x, y in zip(a.tolist(), b.tolist(), strict=True))
     assert Fraction(float(a @ b)) == Fraction(float(a[::-1] @ b[::-1])) == exact
+
+
+LARGE = arrays(np.float16, 8, elements=st.floats(-65_504, 65_504, width=16)).filter(lambda one: one.any())
+
+
+@given(HALVES | LARGE)
+def test_units_are_what_division_of_whole_numbers_gives(one: np.ndarray) -> None:
+    numbers = [int(float(each) * 2**24) for each in one.tolist()]
+    length = math.isqrt(sum(each * each for each in numbers))
+    expected = [(each << 20) // length for each in numbers]
+    assert whole(one.tobytes()).tolist() == units(one.tobytes()).tolist() == expected
 
 
 def test_a_vector_without_a_direction_is_refused() -> None:

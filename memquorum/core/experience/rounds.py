@@ -1,0 +1,106 @@
+"""Who tries a candidate, and as of which decision (SPEC E), is the same for everyone who knows the same records.
+
+A round is a decision of the candidate's shard. A candidate is tried as of the *first* one whose nomination had read the
+accepted stream beyond the candidate and beyond the tasks that it takes to say anything of it, and which is later than
+the vote that last did not admit it. Who publishes cannot know that nomination yet, and cannot choose another: what is
+accepted later moves the round of nobody, as long as no task that it was reckoned by is erased.
+
+All of it is in epochs and accepted offsets, since members know these and know no sequence of the journal.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from memquorum.core.experience.admission import agreed, most_asked
+from memquorum.core.experience.draw import drawn
+from memquorum.core.experience.trial import Statistics
+from memquorum.core.policy import ExperiencePolicy
+
+PATIENCE = 2
+"""So many decisions later whoever is asked and silent is waited for no more: the next ones in the draw are asked."""
+
+
+class Round(Struct, frozen=True):
+    """A decision by which verifiers are drawn: its epoch, the digest of its nomination, and the accepted offset of
+    which that speaks. What stands before the offset was there, whatever stands at it or behind came later."""
+
+    epoch: int
+    nomination: bytes
+    accepted_offset: int
+
+
+def behind(candidate: int, judges: Iterable[int], least: int) -> int | None:
+    """The accepted offset behind which the nomination has to speak; None where there are too few judges.
+
+    `candidate`: where it stands in the accepted stream; `judges`: where the tasks stand that are near enough to it, in
+    any order; `least`: how many of them it takes.
+    """
+    if least < 1:
+        return candidate
+    places = sorted(set(judges))
+    return max(candidate, places[least - 1]) if len(places) >= least else None
+
+
+def first(rounds: Iterable[Round], offset: int, after: int = 0) -> Round | None:
+    """The round as of which something is tried that waits for an accepted offset: the first whose nomination speaks of
+    later than that; None: not yet. `after`: the epoch of the vote that last did not admit it."""
+    able = (one for one in rounds if one.accepted_offset > offset and one.epoch > after)
+    return min(able, key=lambda one: one.epoch, default=None)
+
+
+class Ledger:
+    """A shard's rounds, by their epochs; it answers as `first` does, and looks at few of them."""
+
+    def __init__(self) -> None:
+        self._rounds, self._read = list[Round](), list[int]()
+
+    @property
+    def epoch(self) -> int:
+        """The last epoch that stands here; 0 where there is none."""
+        return self._rounds[-1].epoch if self._rounds else 0
+
+    def add(self, further: Iterable[Round]) -> None:
+        """Takes in later rounds, in the order of their epochs."""
+        for one in further:
+            self._rounds.append(one)
+            self._read.append(max(one.accepted_offset, self._read[-1] if self._read else -1))
+
+    def first(self, offset: int, after: int = 0) -> Round | None:
+        """The round as of which something is tried that waits for an accepted offset; see `first` of this module."""
+        at = bisect_right(self._read, offset)
+        if at < len(self._rounds) and self._rounds[at].epoch > after:
+            return self._rounds[at]
+        return first(self._rounds[bisect_right(self._rounds, after, key=lambda one: one.epoch) :], offset)
+
+
+def asked(
+    memory_id: str,
+    at: Round,
+    told: Mapping[str, Statistics],
+    verifiers: Iterable[str],
+    policy: ExperiencePolicy,
+    *,
+    faults: int,
+    epoch: int,
+    reproducible: bool = True,
+) -> tuple[str, ...]:
+    """Who is to try a candidate now. `told`: what verifiers told as of that round; `epoch`: the shard's last one.
+
+    Whoever is asked and silent for `PATIENCE` decisions is passed over: then all who are drawn may speak, until enough
+    have said the same.
+    """
+    order = drawn(memory_id, at.nomination, verifiers, most_asked(faults))
+    found = agreed(order, told, faults, policy, reproducible=reproducible)
+    if found.told is not None or epoch < at.epoch + PATIENCE:
+        return found.asks
+    return tuple(one for one in order if one not in told)
+
+
+def made_of(parents: Iterable[str], tasks: Iterable[str]) -> tuple[str, ...]:
+    """The finished tasks that a memory says it was made of (`Held.sources`): of what it derives from those that are
+    tasks, in the order of their ids."""
+    return tuple(sorted(set(parents) & set(tasks)))
