@@ -30,6 +30,7 @@ from memquorum.core.journal.contexts import context
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, Names, matching
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     Answered,
     Conflict,
     DecisionRow,
@@ -58,6 +59,7 @@ from memquorum.core.journal.rows import (
     Spent,
     Strength,
     TaskRow,
+    TrialRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.tombstones import Tombstone
@@ -136,9 +138,7 @@ class InMemoryStore:
         """Where every shard stands; makes those that are missing."""
         for shard in range(shards):
             self.states.setdefault(shard, links.beginning(cluster, shard))
-        decided: dict[int, dict[int, bytes]] = {shard: {} for shard in self.states}
-        for row in self.decisions:
-            decided[row.shard][row.seq] = row.digest
+        decided = {k: {row.seq: row.digest for row in self.decisions if row.shard == k} for k in self.states}
         return {
             shard: Start(
                 state,
@@ -173,6 +173,7 @@ class InMemoryStore:
                 self.answered(state.shard, keys.orders),
                 self.guarded(keys.guarded),
                 found,
+                *_tried(self, state.shard, keys),
                 keys,
             )
             for state, keys, found in _grounded(self, filled)
@@ -232,7 +233,7 @@ class InMemoryStore:
 
     def held(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the memories that are held."""
-        return [memory_id for memory_id in memory_ids if (memory_id, HOLD) in self.protected]
+        return [one for one in memory_ids if (one, HOLD) in self.protected]
 
     def published(self, upto: Mapping[int, int]) -> None:
         """Notes how far each shard's journal is in its topic."""
@@ -352,6 +353,20 @@ class InMemoryStore:
         known = self._cursors.setdefault(shard, {})
         moved = net.cursors | {topic: offset for (k, topic), offset in cursors.items() if k == shard}
         known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
+
+
+def _tried(
+    store: InMemoryStore, shard: int, keys: Keys
+) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]], dict[int, bytes]]:
+    """Where memories stand on their way into experience, what verifiers found of them, and what was nominated."""
+    stand: dict[str, AdmissionRow] = store.rows[AdmissionRow]
+    told = sorted(store.rows[TrialRow].values(), key=lambda row: row.seq) if keys.trials else ()
+    found = {key: tuple(row for row in told if (row.memory_id, row.position) == key) for key in keys.trials}
+    return (
+        {one: stand[one] for one in keys.admissions if one in stand},
+        {key: rows for key, rows in found.items() if rows},
+        {d.epoch: d.nomination for d in store.decisions if d.shard == shard and d.epoch in keys.epochs},
+    )
 
 
 def _reveal(store: InMemoryStore, net: Net, contents: Mapping[str, Clear]) -> None:

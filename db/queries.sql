@@ -251,6 +251,23 @@ FROM conflict
 WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[])
 GROUP BY older
 
+-- :name admissions
+-- Where memories stand on their way into experience.
+SELECT $row(admission)
+FROM admission
+WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name trials
+-- What verifiers found of (memory, position), as it came.
+SELECT $row(trial)
+FROM unnest(%(ids)s::uuid[], %(positions)s::bigint[]) AS wanted (memory_id, position)
+JOIN trial USING (memory_id, position)
+ORDER BY trial.seq
+
+-- :name nominated
+-- The digests of what decisions were about, by their epochs.
+SELECT epoch, nomination FROM decision WHERE shard = %(shard)s AND epoch = ANY(%(epochs)s::bigint[])
+
 -- :name strengths
 -- Strengths of those of the memories that are alive.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
@@ -309,6 +326,28 @@ COPY task ($columns(task)) FROM STDIN (FORMAT BINARY)
 -- What is said to have helped in finished tasks, and what not.
 COPY feedback ($columns(feedback)) FROM STDIN (FORMAT BINARY)
 
+-- :name trial_copy
+-- What verifiers found.
+COPY trial ($columns(trial)) FROM STDIN (FORMAT BINARY)
+
+-- :name admission_copy
+-- Where memories stand that are tried for the first time.
+COPY admission ($columns(admission)) FROM STDIN (FORMAT BINARY)
+
+-- :name admission_update
+-- Where those stand now that were tried, voted on or erased.
+UPDATE admission a
+SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, score_ppm = n.score_ppm,
+    version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after
+FROM json_to_recordset(%(rows)s) AS n (
+    memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
+    weight_ppm integer, epoch bigint, after bigint)
+WHERE a.memory_id = n.memory_id
+
+-- :name weight_copy
+-- Versions of weights.
+COPY weight ($columns(weight)) FROM STDIN (FORMAT BINARY)
+
 -- :name strength_copy
 -- Strengths of new memories.
 COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest, replays,
@@ -336,7 +375,7 @@ COPY journal (shard, seq, as_of, effect, event_id, namespace, memory_id, source_
 
 -- :name decision_copy
 -- Decisions with their certificates.
-COPY decision (shard, epoch, seq, view, config, as_of, trigger, digest, pre_prepare, commits, journal_seq) FROM STDIN (FORMAT BINARY)
+COPY decision ($columns(decision)) FROM STDIN (FORMAT BINARY)
 
 -- :name outcome_copy
 -- What they meant for each memory.
@@ -929,7 +968,7 @@ SELECT j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.epoch, e.
 FROM (
     SELECT shard, entry FROM journal
     WHERE event_id = %(id)s AND effect = ANY(%(effects)s::text[]) AND effect NOT IN ('stored', 'drafted', 'finished', 'reinforced', 'dropped', 'cleared', 'repeated', 'contradicted', 'assessed', 'unfounded', 'accessed', 'asked', 'ticked', 'decided',
-    'destroyed', 'reencoded', 'rehearsed', 'lapsed')
+    'destroyed', 'reencoded', 'rehearsed', 'tried', 'lapsed')
     ORDER BY shard, seq LIMIT 1
 ) j
 LEFT JOIN erasure e ON e.shard = j.shard AND e.order_id = %(id)s::uuid
@@ -2709,7 +2748,7 @@ ORDER BY seq, namespace, event_id
 
 -- :name audit_decision
 -- Decisions in order.
-SELECT shard, epoch, seq, view, config, as_of, trigger, digest, pre_prepare, commits, journal_seq
+SELECT $row(decision)
 FROM decision
 WHERE shard = %(shard)s
 ORDER BY epoch
@@ -2789,6 +2828,27 @@ SELECT $row(feedback)
 FROM feedback
 WHERE shard = %(shard)s
 ORDER BY seq, feedback.memory_id
+
+-- :name audit_trial
+-- What verifiers found, in the order of the journal.
+SELECT $row(trial)
+FROM trial
+WHERE shard = %(shard)s
+ORDER BY seq
+
+-- :name audit_admission
+-- Where memories stand on their way into experience.
+SELECT $row(admission)
+FROM admission
+WHERE shard = %(shard)s
+ORDER BY admission.memory_id
+
+-- :name audit_weight
+-- The versions of weights, in the order of the journal.
+SELECT $row(weight)
+FROM weight
+WHERE shard = %(shard)s
+ORDER BY seq, weight.memory_id
 
 -- :name audit_dropped
 -- Dropped episodes whose keys are still there.
@@ -2929,6 +2989,9 @@ UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s
 UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'task', shard FROM task WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'feedback', shard FROM feedback WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'trial', shard FROM trial WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'admission', shard FROM admission WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'weight', shard FROM weight WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'link', shard FROM link WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'patch', shard FROM patch WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)

@@ -6,7 +6,7 @@ second writer on the same database is found by that: whoever comes to a shard th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
@@ -32,6 +32,7 @@ from memquorum.core.journal import grounds, links
 from memquorum.core.journal.contexts import context
 from memquorum.core.journal.effects import destroyed, erased_by
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     DecisionRow,
     ErasureRow,
     Event,
@@ -45,6 +46,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
     TaskRow,
+    TrialRow,
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
@@ -337,6 +339,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         answered = _answered(connection, orders) if orders else {}
         spaces = [namespace for keys in wanted.values() for namespace in keys.guarded]
         counted = found_guarded(connection, spaces) if spaces else {}
+        admissions, trials = found_tried(connection, list(wanted.values()))
+        nominated = {state.shard: _nominated(connection, state.shard, keys.epochs) for state, keys in wanted.items()}
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: TABLES[Memory].row(row) for row in found_memories.fetchall()}
         strengths = {row[0]: Strength(*row) for row in found_strengths.fetchall()}
@@ -348,10 +352,32 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     return {
         state.shard: Rows(
             state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted,
-            grounded[state][1], keys,
+            grounded[state][1], admissions, trials, nominated[state.shard], keys,
         )
         for state, keys in wanted.items()
     }  # fmt: skip
+
+
+def found_tried(
+    connection: psycopg.Connection, wanted: Sequence[Keys]
+) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]]]:
+    """Where memories stand on their way into experience, and what verifiers found of them. Hardly ever asked."""
+    named = [memory_id for keys in wanted for memory_id in keys.admissions]
+    rows = connection.execute(QUERIES["admissions"], {"ids": uuids(named)}) if named else ()
+    admissions = {row[0]: TABLES[AdmissionRow].row(row) for row in rows}
+    trials: dict[tuple[str, int], tuple[TrialRow, ...]] = {}
+    asked = [key for keys in wanted for key in keys.trials]
+    told = {"ids": uuids(memory_id for memory_id, _ in asked), "positions": [position for _, position in asked]}
+    for values in connection.execute(QUERIES["trials"], told) if asked else ():
+        row = TABLES[TrialRow].row(values)
+        trials[row.memory_id, row.position] = (*trials.get((row.memory_id, row.position), ()), row)
+    return admissions, trials
+
+
+def _nominated(connection: psycopg.Connection, shard: int, epochs: Collection[int]) -> dict[int, bytes]:
+    if not epochs:
+        return {}
+    return dict(connection.execute(QUERIES["nominated"], {"shard": shard, "epochs": list(epochs)}).fetchall())
 
 
 def _grounds(connection: psycopg.Connection, shard: int, memory_ids: frozenset[str]) -> dict[str, Grounds]:

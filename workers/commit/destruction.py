@@ -63,7 +63,10 @@ class Destruction:
         through = {shard: lines[shard].state.seq + 1 for shard in due}
         self._destroy([memory_id for found in due.values() for memory_id in found.ids], through)
         changes, nets = {}, []
-        states = {lines[shard].state: Keys(frozenset(found.ids)) for shard, found in due.items()}
+        states = {
+            lines[shard].state: Keys(frozenset(found.ids), admissions=frozenset(found.ids))
+            for shard, found in due.items()
+        }
         with self._store.transaction(states) as transaction:
             for shard, found in due.items():
                 work = Workset(transaction.rows[shard])

@@ -69,7 +69,7 @@ class Erasing:
             self._destroy(ids[first : first + PART_MOST], {state.shard: state.seq + nth})
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
         until = record.accepted_at + self._residue_ms
-        wanted = Keys(frozenset(ids), protected=frozenset(ids), orders=frozenset({digest}))
+        wanted = Keys(frozenset(ids), protected=frozenset(ids), orders=frozenset({digest}), admissions=frozenset(ids))
         with self._store.transaction({line.state: wanted}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
             for part in parts:

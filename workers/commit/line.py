@@ -6,6 +6,8 @@ import itertools
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from msgspec.structs import replace
@@ -21,12 +23,13 @@ from memquorum.core.consensus.certificate import follow
 from memquorum.core.experience import texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
-from memquorum.core.journal import rehearsals
+from memquorum.core.journal import rehearsals, trials
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rehearsals import NotBorneOut, NotRehearsed
 from memquorum.core.journal.rows import Change, ErasureRow, Keys, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
+from memquorum.core.journal.trials import NotTried
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
@@ -46,7 +49,7 @@ from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
 
 KIND_OF = {topics.PRE_PREPARES: assembly.PRE_PREPARE, topics.COMMITS: assembly.COMMIT}
-SOURCES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED, *KIND_OF)
+SOURCES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED, topics.TRIALS, *KIND_OF)
 
 # What pgvector's halfvec holds.
 _DIMENSIONS_MOST = 16_000
@@ -56,25 +59,29 @@ _REENCODED_MOST = 4_096
 _ANEW_MOST = 256
 # Of what rehearsals found, half a kilobyte each.
 _REHEARSED_MOST, _TAKEN_MOST = 4_096, 256
+# Of what verifiers found, a kilobyte each; each asks for what was told before.
+_TRIALS_MOST, _TRIED_MOST = 4_096, 64
 
 
 Anew = tuple[int, MemoryReencoded]
 """An offset, and the embedding by another encoder that stands there."""
 Found = tuple[int, bytes, RehearsalMade]
 """An offset, and what a rehearsal found of a memory: as it was signed, and read."""
+Told = tuple[int, bytes]
+"""An offset, and what a verifier found of a candidate, as it was signed."""
 
 
 @dataclass(slots=True)
 class Batch:
     """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew,
-    what rehearsals found; or an order to erase, alone (`erasure`).
+    what rehearsals and verifiers found; or an order to erase, alone (`erasure`).
 
     `parents`: the traces of the decision's commits, in the order of their arrival. `recalled`: of the memories that the
     decision restores, what the journal tells of those whose content can be opened. `unproven`: the episodes that fill a
     slot, and whose agents did not sign that where they have to.
 
     Filled by `apply`: the changes, each with the record that it comes from; why a decision could not be applied; and of
-    what rehearsals found, what is not borne out, with its offset.
+    what rehearsals and verifiers found, what is not borne out, with its topic and its offset.
     """
 
     certified: Certified | None
@@ -82,9 +89,10 @@ class Batch:
     parents: tuple[str, ...] = ()
     anew: list[Anew] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
+    tried: list[Told] = field(default_factory=list)
     changes: list[tuple[Change, Item | None]] = field(default_factory=list)
     rejected: OutOfTurn | None = None
-    unborne: list[tuple[int, str]] = field(default_factory=list)
+    unborne: list[tuple[str, int, str]] = field(default_factory=list)
     recalled: dict[str, Restored] = field(default_factory=dict)
     reencoded: dict[str, Vector] = field(default_factory=dict)
     unproven: set[str] = field(default_factory=set)
@@ -106,17 +114,9 @@ class Batch:
         # What is born in this batch may be rehearsed in it.
         born = (i for item in self.items if isinstance(item.record, EpisodeAccepted) for i in item.record.derives_from)
         found.append(Keys(rehearsed, grounds=rehearsed.union(born) if rehearsed else frozenset()))
-        return Keys(
-            frozenset(memory_id for keys in found for memory_id in keys.memories),
-            frozenset(key for keys in found for key in keys.events),
-            frozenset(key for keys in found for key in keys.erased if tombstones.stand_in(key[0])),
-            frozenset(key for keys in found for key in keys.quotas),
-            frozenset(memory_id for keys in found for memory_id in keys.protected),
-            frozenset(digest for keys in found for digest in keys.orders),
-            frozenset(namespace for keys in found for namespace in keys.guarded),
-            frozenset(slot for keys in found for slot in keys.slots),
-            frozenset(memory_id for keys in found for memory_id in keys.grounds),
-        )
+        found += [trials.keys(codec, data) for _, data in self.tried]
+        wanted = reduce(or_, found, Keys())
+        return replace(wanted, erased=frozenset(key for key in wanted.erased if tombstones.stand_in(key[0])))
 
     def restores(self) -> list[str]:
         """The memories that its decision restores."""
@@ -169,12 +169,21 @@ class Batch:
                 work.absorb(rehearsed)
                 self.changes.append((rehearsed, None))
             elif not isinstance(rehearsed, NotRehearsed) or isinstance(rehearsed, NotBorneOut):
-                self.unborne.append((offset, str(rehearsed)))
+                self.unborne.append((topics.REHEARSED, offset, str(rehearsed)))
+        for offset, data in self.tried:
+            place = applying.Place(topics.TRIALS, rows.state.shard, offset)
+            tried = applying.apply_tried(rules, work.rows, place, data)
+            if isinstance(tried, Change):
+                work.absorb(tried)
+                self.changes.append((tried, None))
+            elif not isinstance(tried, NotTried) or isinstance(tried, trials.NotBorneOut):
+                self.unborne.append((topics.TRIALS, offset, str(tried)))
         return work.net()
 
     def cursors(self, shard: int) -> dict[tuple[int, str], int]:
         """How far it uses up what the journal's entries do not tell: what comes too late leaves none."""
         ends = {topics.REENCODED: [at for at, _ in self.anew], topics.REHEARSED: [at for at, _, _ in self.found]}
+        ends[topics.TRIALS] = [at for at, _ in self.tried]
         return {(shard, topic): some[-1] + 1 for topic, some in ends.items() if some}
 
     def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
@@ -208,6 +217,7 @@ class Line:
         self._codec = rules.codec
         self._anew: deque[Anew] = deque()
         self._found: deque[Found] = deque()
+        self._tried: deque[Told] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
         self._traces: dict[bytes, str] = {}
 
@@ -233,6 +243,8 @@ class Line:
             return self._reencode(offset, data)
         elif topic == topics.REHEARSED:
             return self._rehearse(offset, data)
+        elif topic == topics.TRIALS:
+            return self._try(offset, data)
         else:
             return self._accept(offset, data, traceparent, written_ms)
         refusals, self.decisions.refusals = self.decisions.refusals, []
@@ -253,17 +265,20 @@ class Line:
         # What the fleet does comes first: embeddings anew are many, and nobody waits for one of them.
         anew = list(itertools.islice(self._anew, _ANEW_MOST))
         found = list(itertools.islice(self._found, _TAKEN_MOST))
+        tried = list(itertools.islice(self._tried, _TRIED_MOST))
         if certified is None:
-            return Batch(None, items, anew=anew, found=found) if items or anew or found else None
+            some = items or anew or found or tried
+            return Batch(None, items, anew=anew, found=found, tried=tried) if some else None
         commits = set(certified.commits)
         traces = tuple(trace for data, trace in self._traces.items() if data in commits)
-        return Batch(certified, items, traces, anew, found)
+        return Batch(certified, items, traces, anew, found, tried)
 
     def paused(self) -> set[str]:
         """Sources not to be read on until some of what has arrived is applied."""
         full = {topics.ACCEPTED: self.spine.full, topics.SCORED: self.spine.scores_full}
         full[topics.REENCODED] = len(self._anew) >= _REENCODED_MOST
         full[topics.REHEARSED] = len(self._found) >= _REHEARSED_MOST
+        full[topics.TRIALS] = len(self._tried) >= _TRIALS_MOST
         return {topic for topic, so in full.items() if so}
 
     def rewind(self) -> dict[str, int]:
@@ -302,6 +317,8 @@ class Line:
             self._anew.popleft()
         for _ in batch.found:
             self._found.popleft()
+        for _ in batch.tried:
+            self._tried.popleft()
         if batch.certified is not None and batch.rejected is None:
             self.decisions.decided(batch.certified)
             configures = batch.certified.checked.configures
@@ -362,6 +379,16 @@ class Line:
         if wrong := rehearsals.unfit(made, self.state.shard):
             return wrong
         self._found.append((offset, data, made))
+        return None
+
+    def _try(self, offset: int, data: bytes) -> str | None:
+        try:
+            made = trials.opened(self._codec, self.rules.genesis, data)
+        except BadMessage as error:
+            return str(error)
+        if wrong := trials.unfit(made, self.state.shard, self.rules.genesis):
+            return wrong
+        self._tried.append((offset, data))
         return None
 
 

@@ -350,10 +350,10 @@ class _Session:
         line = self._lines[shard]
         line.applied(batch, net)
         self._show_applied(line, batch)
-        for offset, why in batch.unborne:
+        for topic, offset, why in batch.unborne:
             self._applied["refused"] += 1
-            self._shown.refused(topics.REHEARSED)
-            self._strangers.note(topics.REHEARSED, shard, offset, why)
+            self._shown.refused(topic)
+            self._strangers.note(topic, shard, offset, why)
         if batch.rejected is not None:
             log.error("a decision with a sound certificate cannot be applied: %s", batch.rejected)
         self._rewind(shard)

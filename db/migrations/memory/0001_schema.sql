@@ -207,6 +207,8 @@ CREATE TABLE decision (
     pre_prepare bytea   NOT NULL,
     commits     bytea[] NOT NULL,
     journal_seq bigint  NOT NULL,
+    nomination  bytea   NOT NULL,   -- digest of what was nominated
+    accepted_offset bigint NOT NULL, -- how far that had read the accepted stream
     PRIMARY KEY (shard, epoch),
     UNIQUE (shard, seq)
 );
@@ -616,7 +618,7 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 
 -- Whoever gave an order asks by its id what became of it: of all entries, these are not about orders.
 CREATE INDEX journal_order ON journal (event_id) WHERE effect NOT IN ('stored', 'drafted', 'finished', 'reinforced', 'dropped', 'cleared', 'repeated', 'contradicted', 'assessed', 'unfounded', 'accessed', 'asked', 'ticked', 'decided',
-    'destroyed', 'reencoded', 'rehearsed', 'lapsed');
+    'destroyed', 'reencoded', 'rehearsed', 'tried', 'lapsed');
 
 -- Orders that somebody gave, page by page, the latest first.
 CREATE INDEX journal_given ON journal (namespace, seq) WHERE effect IN ('erased', 'withheld', 'protected', 'requested', 'declined');
@@ -711,7 +713,8 @@ CREATE TABLE task (
     said_by       text    NOT NULL, -- empty where it is unknown
     configuration bytea   NOT NULL, -- SHA-256
     seed          bigint  NOT NULL,
-    retrieved     text[]  NOT NULL  -- ids of memories, best first
+    retrieved     text[]  NOT NULL, -- ids of memories, best first
+    accepted_offset bigint NOT NULL -- where its record stands in the accepted stream
 );
 CREATE INDEX task_listed ON task (namespace, seq); -- page by page, the latest first
 CREATE INDEX task_seq ON task (shard, seq);
@@ -726,6 +729,7 @@ CREATE TABLE feedback (
     agent     text    NOT NULL,
     helped    boolean NOT NULL,
     given_at  bigint  NOT NULL,
+    accepted_offset bigint NOT NULL,
     PRIMARY KEY (shard, seq, memory_id)
 );
 CREATE INDEX feedback_task ON feedback (task);
@@ -764,6 +768,70 @@ CREATE POLICY tenant ON feedback FOR SELECT TO memquorum_tenant USING (
 CREATE POLICY tenant ON experience FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
+
+-- What verifiers found when they tried memories on finished tasks: ids, sums and digests.
+CREATE TABLE trial (
+    shard      integer NOT NULL,
+    seq        bigint  NOT NULL, -- journal sequence
+    namespace  text    NOT NULL,
+    memory_id  uuid    NOT NULL,
+    position   bigint  NOT NULL, -- epoch of the decision as of which it was tried, and by which the verifier was drawn
+    verifier   text    NOT NULL,
+    digest     text    NOT NULL, -- of the statistics: verifiers agree that tell the same
+    score_ppm  bigint  NOT NULL, -- S
+    statistics bytea   NOT NULL, -- as core/experience/trial.py writes them
+    made       bytea   NOT NULL, -- as the verifier signed it
+    PRIMARY KEY (memory_id, position, verifier)
+);
+CREATE INDEX trial_seq ON trial (shard, seq);
+
+-- Where memories stand on their way into experience. Of one that nobody has tried there is no row.
+CREATE TABLE admission (
+    memory_id  uuid    PRIMARY KEY,
+    shard      integer NOT NULL,
+    seq        bigint  NOT NULL, -- of the journal entry that changed it last
+    namespace  text    NOT NULL,
+    status     text    NOT NULL CHECK (status IN ('provisional', 'agreed', 'admitted', 'rejected', 'demoted', 'removed')),
+    position   bigint  NOT NULL, -- epoch as of which it was tried last
+    digest     text,             -- of the statistics that verifiers agree in
+    score_ppm  bigint,           -- their S
+    version    integer NOT NULL, -- of its weight; 0 without one
+    weight_ppm integer,
+    epoch      bigint  NOT NULL, -- of the vote on it; 0 without one
+    after      bigint  NOT NULL  -- it is tried as of a decision after this epoch
+);
+CREATE INDEX admission_namespace ON admission (namespace, status, seq);
+CREATE INDEX admission_status ON admission (shard, status, seq);
+
+-- The versions of memories' weights in experience.
+CREATE TABLE weight (
+    memory_id  uuid    NOT NULL,
+    version    integer NOT NULL,
+    shard      integer NOT NULL,
+    seq        bigint  NOT NULL, -- journal sequence
+    namespace  text    NOT NULL,
+    epoch      bigint  NOT NULL, -- of the decision from which on it holds
+    weight_ppm integer NOT NULL,
+    evidence   text    NOT NULL, -- JSON: [context, sum of gains in millionths, how many], each context once
+    PRIMARY KEY (memory_id, version)
+);
+CREATE INDEX weight_namespace ON weight (namespace, memory_id, epoch, version);
+CREATE INDEX weight_seq ON weight (shard, seq);
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['trial', 'admission', 'weight'] LOOP
+        EXECUTE format('ALTER TABLE %I OWNER TO memquorum_owner', name);
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY reader ON %I FOR SELECT TO memquorum_reader USING (true)', name);
+        EXECUTE format('CREATE POLICY tenant ON %I FOR SELECT TO memquorum_tenant USING (
+            namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[]))',
+            name);
+    END LOOP;
+END
+$$;
 
 -- What agents were given for what they did to the fleet's memory. It grows with the journal, an entry of which it names.
 CREATE TABLE reward (

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids
-from memquorum.core.audit import disclosed, patches, rehearsals
+from memquorum.core.audit import admissions, disclosed, patches, rehearsals
+from memquorum.core.audit.admissions import Admissions
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
@@ -45,6 +46,7 @@ from memquorum.core.journal.rows import (
     Dropped,
     Event,
     Grounds,
+    Keys,
     LetGo,
     Memory,
     Provenance,
@@ -74,6 +76,7 @@ from memquorum.core.records import (
     RestoreRequested,
     Stored,
     Ticked,
+    Tried,
     Withheld,
 )
 from memquorum.core.records.episodes import Carried, taken
@@ -87,6 +90,7 @@ _SOURCES = {
     "lapsed": topics.JOURNAL,
     "reencoded": topics.REENCODED,
     "rehearsed": topics.REHEARSED,
+    "tried": topics.TRIALS,
 }
 
 
@@ -114,7 +118,8 @@ class History:
         self._slots, self._scores, self._overdue = Slots(), Scores(findings.counts), Overdue()
         self._accepted = -1
         # Of what is read beside the accepted stream, the last offset that was applied.
-        self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1}
+        self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1, topics.TRIALS: -1}
+        self.admissions = Admissions()
         self._texts: dict[str, str] = {}
         self._tick_offsets, self._tick_times = array("q"), array("q")
 
@@ -131,10 +136,13 @@ class History:
     def rows(self, entry: JournalEntry, detail: Any) -> Rows:
         """The rows as they are now, for an entry; without events, which are kept as digests only."""
         standing = self.protections.standing
-        protected = self.protections.of(needs(self._rules.codec, entry, detail).protected) if standing else {}
+        asks = bool(standing) or isinstance(detail, Tried)
+        needed = needs(self._rules.codec, entry, detail) if asks else Keys()
+        protected = self.protections.of(needed.protected) if standing else {}
         return Rows(
             self.state, self.memories, self.strengths,
             quotas=self.quotas, protected=protected, answered=self._answered, grounds=self._grounds,
+            **self.admissions.rows(needed),
         )  # fmt: skip
 
     def feed(self, link: Link) -> Change | None:
@@ -355,11 +363,6 @@ class History:
         if detail.previous != memory.encoder:
             raise _effect(f"an embedding by {memory.encoder} replaced", f"one by {detail.previous}")
 
-    def _judge_rehearsed(self, entry: JournalEntry, detail: Rehearsed) -> None:
-        self._judge_place(entry)
-        self._findings.counts.signatures += 1
-        rehearsals.judge(self._rules, self.rows(entry, detail), entry, detail)
-
     # Doing ----------------------------------------------------------------------------------------------------------
 
     def _make(self, change: Change, detail: Any) -> None:
@@ -378,6 +381,7 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
+        self.admissions.absorb(change)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
         self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))
@@ -458,6 +462,18 @@ def _judge_assessed(history: History, entry: JournalEntry, detail: Assessed) -> 
         raise _effect(": ".join(filter(None, expected)), ": ".join(filter(None, (entry.effect, detail.why))))
 
 
+def _judge_tried(history: History, entry: JournalEntry, detail: Tried) -> None:
+    history._judge_place(entry)
+    history._findings.counts.signatures += 1
+    admissions.judge(history._rules, history.rows(entry, detail), entry, detail)
+
+
+def _judge_rehearsed(history: History, entry: JournalEntry, detail: Rehearsed) -> None:
+    history._judge_place(entry)
+    history._findings.counts.signatures += 1
+    rehearsals.judge(history._rules, history.rows(entry, detail), entry, detail)
+
+
 def _judge_patched(history: History, entry: JournalEntry, detail: Patched) -> None:
     patches.judge(history._rules, entry, detail, history.rows(entry, detail))
 
@@ -505,7 +521,8 @@ _JUDGES: Mapping[str, _Judge] = MappingProxyType(
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,
         "reencoded": History._judge_reencoded,
-        "rehearsed": History._judge_rehearsed,
+        "rehearsed": _judge_rehearsed,
+        "tried": _judge_tried,
         "lapsed": History._judge_lapsed,
     }
 )

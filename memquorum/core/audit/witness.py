@@ -15,6 +15,7 @@ from memquorum.core.audit.chain import Link
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.audit.history import History
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     BallotRow,
     Change,
     DecisionRow,
@@ -175,6 +176,7 @@ class Witness:
             Dropped: (history.dropped[i] for i in sorted(history.dropped)),
             ErasureRow: history.erasures.orders.values(),
             Protection: (history.protections.standing[key] for key in sorted(history.protections.standing)),
+            AdmissionRow: (history.admissions.standing[i] for i in sorted(history.admissions.standing)),
             Living: (Living(state.shard, name, count) for name, count in living if count),
         }
         for kind, rows in standing.items():

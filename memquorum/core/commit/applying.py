@@ -17,10 +17,11 @@ from memquorum import topics
 from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
+from memquorum.core.experience.trial import score_ppm
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
-from memquorum.core.journal import decisions, finished, links, rehearsals, repetitions, restores, slots
+from memquorum.core.journal import decisions, finished, links, rehearsals, repetitions, restores, slots, trials
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
@@ -44,6 +45,7 @@ from memquorum.core.records import (
     Stored,
     Task,
     Ticked,
+    Tried,
 )
 from memquorum.core.records.episodes import CARRIED, Said, taken
 from memquorum.core.salience import CLEARED, FAILED, REMEMBERED, UNREADABLE
@@ -248,6 +250,29 @@ def apply_rehearsed(rules: Rules, rows: Rows, place: Place, data: bytes) -> Chan
         effect="rehearsed",
         detail=Rehearsed(made=data, before_ppm=before.salience_ppm, after_ppm=after.salience_ppm),
         event_id=f"rehearsed/{made.memory_id}/{made.as_of}",
+        namespace=made.namespace,
+        memory_id=made.memory_id,
+    )
+
+
+def apply_tried(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change | Exception:
+    """What a verifier found of a candidate; or why it changes nothing: it is stale or comes again (NotTried), is no
+    trial that the verifier may tell (NotBorneOut), or is not signed by it as the shard's configuration names it
+    (BadMessage)."""
+    genesis = rules.genesis
+    try:
+        made = trials.opened(rules.codec, genesis, data)
+        told = trials.check(rows, genesis, made)
+    except (BadMessage, trials.NotTried) as error:
+        return error
+    status, found = trials.follows(rows, genesis, made, told)
+    return apply_entry(
+        rules,
+        rows,
+        place,
+        effect="tried",
+        detail=Tried(data, status, None if found is None else score_ppm(found, genesis.policy.experience)),
+        event_id=f"tried/{made.memory_id}/{told.position}/{made.verifier}",
         namespace=made.namespace,
         memory_id=made.memory_id,
     )

@@ -23,13 +23,14 @@ import msgspec
 from msgspec import Struct
 
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.reward import Reward
+from memquorum.core.experience.reward import REACH, Reward
 from memquorum.core.experience.similarity import Units, similarities_ppm, stacked, units
 from memquorum.core.experience.view import Experience, Held, packed
-from memquorum.core.ids import sha256
+from memquorum.core.ids import is_uuid, sha256
 from memquorum.core.policy import PPM, ExperiencePolicy
 
 _MARK = b"memquorum/trial/1\0"
+_DIGEST = 32
 
 
 class BadStatistics(ValueError):
@@ -87,6 +88,27 @@ def read(data: bytes) -> Statistics:
     if found.data != data:
         raise BadStatistics("statistics in another form than their own")
     return found
+
+
+def fault(told: Statistics, policy: ExperiencePolicy) -> str | None:
+    """What no trial by these rules can have found, or None: it went by other numbers, or its sums are out of bounds."""
+    rewards = [n for one in told.judged for n in (one.reward_without, one.reward_with)]
+    spent = [n for one in told.judged for n in (one.tokens_without, one.tokens_with)]
+    given = [n for one in told.judged for n in (one.given_without, one.given_with)]
+    most = PPM, policy.budget_tokens, policy.memories_most
+    rewards_most, tokens_most, given_most = (one * policy.runs for one in most)
+    contexts = [one.context for one in told.judged]
+    wrong = {
+        "by other rules": (told.rules, told.reward, told.runs) != (policy.digest, REACH, policy.runs),
+        "digests of another length": {len(told.said), len(told.experience)} != {_DIGEST},
+        "as of no decision": not 0 < told.position < 2**63,
+        f"of {len(contexts)} contexts": not policy.contexts_least <= len(contexts) <= policy.contexts_most,
+        "of a context twice, or of none": len(set(contexts)) < len(contexts) or not all(map(is_uuid, contexts)),
+        "of a reward beyond all bounds": any(abs(one) > rewards_most for one in rewards),
+        "of more tokens than there are": any(not 0 <= one <= tokens_most for one in spent),
+        "of more memories than are given": any(not 0 <= one <= given_most for one in given),
+    }
+    return next((f"statistics {what}" for what, so in wrong.items() if so), None)
 
 
 class Case(NamedTuple):

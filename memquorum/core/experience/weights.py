@@ -11,6 +11,7 @@ Every change has a version and can be taken back: `taken_back` makes a new versi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -64,6 +65,16 @@ class Weight(Struct, frozen=True):
     def losses(self) -> int:
         """The number of those in which it did harm, on the whole: its conflicts."""
         return sum(one.mean_ppm < 0 for one in self.evidence)
+
+
+def written(evidence: Iterable[Evidence]) -> str:
+    """Evidence as it is stored: JSON, always the same for the same."""
+    return json.dumps([[one.context, one.sum_ppm, one.count] for one in sorted(evidence)], separators=(",", ":"))
+
+
+def read_evidence(told: str) -> tuple[Evidence, ...]:
+    """Evidence as it was stored."""
+    return tuple(Evidence(*one) for one in json.loads(told))
 
 
 def bounded(weight_ppm: int, policy: ExperiencePolicy) -> int:

@@ -335,6 +335,8 @@ def _row(rows: Rows, change: Change, detail: Decided, checked: Checked) -> Decis
         pre_prepare=detail.pre_prepare,
         commits=detail.commits,
         journal_seq=change.entry.seq,
+        nomination=checked.nomination_digest,
+        accepted_offset=nominated.accepted_offset,
         outcomes=tuple(
             OutcomeRow(
                 shard=body.shard,

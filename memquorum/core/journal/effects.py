@@ -40,6 +40,7 @@ from memquorum.core.journal import (
     restores,
     rewards,
     slots,
+    trials,
 )
 from memquorum.core.journal.rows import (
     Answered,
@@ -78,6 +79,7 @@ from memquorum.core.records import (
     Stored,
     Summary,
     Ticked,
+    Tried,
     Withheld,
 )
 from memquorum.core.records.episodes import Carried, taken
@@ -144,7 +146,13 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     orders = frozenset[bytes]() if data is None or kind is None else digests(codec, kind, data)
     if isinstance(detail, Patched):
         memories.update(PATCH.named(codec.decode_as(PATCH.body, codec.decode_as(Signed, detail.order).body)))
-    return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds)
+    known = trials.keys(codec, detail.made) if isinstance(detail, Tried) else Keys()
+    if isinstance(detail, Destroyed | Erased):
+        # What goes for good leaves experience with it.
+        known = Keys(admissions=frozenset(memories))
+    return known | Keys(
+        frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds
+    )
 
 
 def order_in(detail: Any) -> bytes | None:
@@ -189,9 +197,10 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
         change = effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
-        return change.plus(*rewards.given(rows, change, detail, rules.genesis.policy))
+        return change.plus(*rewards.given(rows, change, detail, rules.genesis.policy), *trials.left(rows, change))
     except (
-        KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder, BadMessage, rehearsals.NotRehearsed
+        KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder, BadMessage, rehearsals.NotRehearsed,
+        trials.NotTried,
     ) as error:  # fmt: skip
         raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
@@ -218,7 +227,7 @@ def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
 def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
     """The next offsets to read of the sources that the entry used up. Of scores it does not tell: they may stand in
     another order than what they answer, and whoever reads them knows from where they are needed."""
-    if entry.source_topic in (topics.REENCODED, topics.REHEARSED):
+    if entry.source_topic in (topics.REENCODED, topics.REHEARSED, topics.TRIALS):
         return ((entry.source_topic, entry.source_offset + 1),)
     if entry.source_topic != topics.ACCEPTED:
         return ()
@@ -537,6 +546,10 @@ def _do_rehearsed(rules: Rules, rows: Rows, change: Change, detail: Rehearsed) -
     return rehearsals.do_rehearsed(rules.codec, rules.genesis, rows, change, detail)
 
 
+def _do_tried(rules: Rules, rows: Rows, change: Change, detail: Tried) -> Change:
+    return trials.do_tried(rules.codec, rules.genesis, rows, change, detail)
+
+
 def _do_patched(rules: Rules, rows: Rows, change: Change, detail: Patched) -> Change:
     return patching.do_patched(rules.codec, rules.genesis, rows, change, detail)
 
@@ -567,6 +580,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),
         "rehearsed": Effect((Rehearsed,), _do_rehearsed),
+        "tried": Effect((Tried,), _do_tried),
         "erased": Effect((Erased,), _do_erased),
         "disclosed": Effect((Disclosed,), _do_disclosed),
         "requested": Effect((RestoreRequested,), _do_requested),

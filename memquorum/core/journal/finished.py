@@ -35,7 +35,7 @@ def row(entry: JournalEntry, detail: Stored) -> TaskRow:
     task = detail.task
     return TaskRow(
         entry.memory_id, entry.shard, entry.seq, entry.namespace, task.outcome, task.said_by, task.configuration,
-        task.seed, detail.derives_from,
+        task.seed, detail.derives_from, entry.source_offset,
     )  # fmt: skip
 
 
@@ -62,7 +62,8 @@ def feedback(entry: JournalEntry, detail: Assessed) -> tuple[FeedbackRow, ...]:
     said = [(one, True) for one in detail.helped] + [(one, False) for one in detail.did_not_help]
     return tuple(
         FeedbackRow(
-            entry.shard, entry.seq, entry.namespace, entry.memory_id, one, detail.agent, helped, detail.given_at
+            entry.shard, entry.seq, entry.namespace, entry.memory_id, one, detail.agent, helped, detail.given_at,
+            entry.source_offset,
         )
         for one, helped in said
     )  # fmt: skip

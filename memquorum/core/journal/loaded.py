@@ -77,4 +77,7 @@ def known(keys: Keys | None) -> Mapping[str, Knows]:
         "answered": lambda key: key in keys.orders,
         "guarded": lambda key: key in keys.guarded,
         "grounds": lambda key: key in keys.grounds or not is_uuid(key),
+        "admissions": lambda key: key in keys.admissions or not is_uuid(key),
+        "trials": lambda key: key in keys.trials or not is_uuid(key[0]),
+        "nominated": lambda key: key in keys.epochs,
     }

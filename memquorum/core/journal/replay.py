@@ -20,9 +20,10 @@ from memquorum.core import labelling, linking, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import grounds, links
+from memquorum.core.journal import grounds, links, trials
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     Answered,
     Conflict,
     DecisionRow,
@@ -38,6 +39,7 @@ from memquorum.core.journal.rows import (
     Rows,
     ShardState,
     Strength,
+    TrialRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.workset import Net, Workset
@@ -116,11 +118,16 @@ class Replay:
         self._memories: dict[str, Memory] = {}
         self._strengths: dict[str, Strength] = {}
         self._protected: dict[tuple[str, str], Protection] = {}
+        self._admissions: dict[str, AdmissionRow] = {}
         self._held: dict[Kind, dict[Any, Any]] = {
-            Memory: self._memories, Strength: self._strengths, Protection: self._protected
+            Memory: self._memories, Strength: self._strengths, Protection: self._protected,
+            AdmissionRow: self._admissions,
         }  # fmt: skip
         self._answered: set[bytes] = set()
         self._grounds: dict[str, Grounds] = {}
+        # What was told of candidates that are not settled, and the digest of each decision's nomination.
+        self._trials: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
+        self._nominated: dict[int, bytes] = {}
         # What failed may be tried again: then its row changes. All other events decide nothing any more.
         self._failed: dict[EventKey, Event] = {}
 
@@ -186,7 +193,11 @@ class Replay:
         events = {key: self._failed[key] for key in wanted.events if key in self._failed}
         return Rows(
             self.state, memories, strengths, events,
-            protected=protected, answered=answered, grounds=found, loaded=wanted,
+            protected=protected, answered=answered, grounds=found,
+            admissions={i: self._admissions[i] for i in wanted.admissions if i in self._admissions},
+            trials=trials.known(self._trials, wanted.trials),
+            nominated={epoch: self._nominated[epoch] for epoch in wanted.epochs if epoch in self._nominated},
+            loaded=wanted,
         )  # fmt: skip
 
     def _grounds_of(self, memory_ids: frozenset[str]) -> dict[str, Grounds]:
@@ -200,6 +211,8 @@ class Replay:
             held |= {TABLES[kind].key_of(row): row for row in net.of(kind)}
         self._answered.update(one.digest for one in net.of(Answered))
         grounds.note(self._grounds, (*net.of(Provenance), *net.of(Conflict)))
+        trials.note(self._trials, (*net.of(TrialRow), *net.of(AdmissionRow)))
+        self._nominated |= {one.epoch: one.nomination for one in net.of(DecisionRow)}
         for event in net.of(Event):
             self._failed.pop((event.namespace, event.event_id), None)
             if event.outcome == FAILED:

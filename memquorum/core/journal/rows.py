@@ -226,6 +226,8 @@ class TaskRow(Struct, frozen=True):
     configuration: bytes
     seed: int
     retrieved: tuple[str, ...]
+    accepted_offset: int
+    """Where its record stands in the accepted stream: by that it is before or after a decision's nomination."""
 
 
 class FeedbackRow(Struct, frozen=True):
@@ -239,6 +241,57 @@ class FeedbackRow(Struct, frozen=True):
     agent: str
     helped: bool
     given_at: int
+    accepted_offset: int
+
+
+class TrialRow(Struct, frozen=True):
+    """What a verifier found of a candidate, as of the decision of the epoch `position`. `digest`: of the statistics, in
+    hexadecimal; `score_ppm`: their S; `made`: the Signed(TrialMade) as it was received, which holds them."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    memory_id: Uuid
+    position: int
+    verifier: str
+    digest: str
+    score_ppm: int
+    statistics: bytes
+    made: bytes
+
+
+class AdmissionRow(Struct, frozen=True):
+    """Where a memory stands on its way into experience (`core.journal.trials`); of one that nobody has tried there is
+    none. `position`: the epoch as of which it was tried last; `digest`, `score_ppm`: of the statistics that verifiers
+    agree in, and their S. `version`, `weight_ppm`: of its weight, once it is admitted; `epoch`: of the vote on it, 0
+    without one; `after`: it is tried as of a decision after this epoch. `seq`: of the entry that changed it last."""
+
+    memory_id: Uuid
+    shard: Int4
+    seq: int
+    namespace: str
+    status: str
+    position: int
+    digest: str | None = None
+    score_ppm: int | None = None
+    version: Int4 = 0
+    weight_ppm: Int4 | None = None
+    epoch: int = 0
+    after: int = 0
+
+
+class WeightRow(Struct, frozen=True):
+    """A version of a memory's weight in experience, as of the decision of an epoch. `evidence`: for and against it, by
+    context, as `core.experience.weights.written` has it."""
+
+    memory_id: Uuid
+    version: Int4
+    shard: Int4
+    seq: int
+    namespace: str
+    epoch: int
+    weight_ppm: Int4
+    evidence: str
 
 
 class Conflict(Struct, frozen=True):
@@ -352,7 +405,9 @@ class OutcomeRow(Struct, frozen=True):
 
 
 class DecisionRow(Struct, frozen=True):
-    """A decided epoch with its certificate, its outcomes and the ballots that they follow from."""
+    """A decided epoch with its certificate, its outcomes and the ballots that they follow from. `nomination`: the
+    digest of what was nominated, which draws verifiers; `accepted_offset`: how far that had read the accepted
+    stream."""
 
     shard: Int4
     epoch: int
@@ -365,6 +420,8 @@ class DecisionRow(Struct, frozen=True):
     pre_prepare: bytes
     commits: tuple[bytes, ...]
     journal_seq: int
+    nomination: bytes
+    accepted_offset: int
     outcomes: tuple[OutcomeRow, ...]
     ballots: tuple[Ballot, ...]
 
@@ -534,6 +591,12 @@ class Rows(Struct, frozen=True):
     """How much is protected in the namespaces asked for."""
     grounds: Mapping[str, Grounds] = field(default_factory=dict)
     """What stands behind the memories asked for and against them; of those of which nothing does, nothing."""
+    admissions: Mapping[str, AdmissionRow] = field(default_factory=dict)
+    """Where the memories asked for stand on their way into experience; of those that nobody has tried, nothing."""
+    trials: Mapping[tuple[str, int], tuple[TrialRow, ...]] = field(default_factory=dict)
+    """By (memory id, position), what verifiers found of those asked for."""
+    nominated: Mapping[int, bytes] = field(default_factory=dict)
+    """By their epochs, the digests of the nominations of the decisions asked for."""
     loaded: Keys | None = None
     """What was asked for; None where the rows are all that there are."""
 
@@ -556,6 +619,12 @@ class Keys(Struct, frozen=True):
     """(namespace, key): the memories that fill it, and which orders protect them."""
     grounds: frozenset[str] = frozenset()
     """Memories: what stands behind them and against them, and what stands behind that (`journal.grounds`)."""
+    admissions: frozenset[str] = frozenset()
+    """Memories: where they stand on their way into experience."""
+    trials: frozenset[tuple[str, int]] = frozenset()
+    """(memory id, position): what verifiers found."""
+    epochs: frozenset[int] = frozenset()
+    """Decisions, by their epochs: the digests of their nominations."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -568,6 +637,9 @@ class Keys(Struct, frozen=True):
             self.guarded | other.guarded,
             self.slots | other.slots,
             self.grounds | other.grounds,
+            self.admissions | other.admissions,
+            self.trials | other.trials,
+            self.epochs | other.epochs,
         )
 
 

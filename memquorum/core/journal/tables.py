@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     Answered,
     BallotRow,
     Conflict,
@@ -45,6 +46,8 @@ from memquorum.core.journal.rows import (
     Spent,
     Strength,
     TaskRow,
+    TrialRow,
+    WeightRow,
 )
 
 Kind = type[Struct]
@@ -127,6 +130,7 @@ def _type(hint: Any) -> str:
 
 
 _PROTECTS = ("shard", "seq", "namespace", "order_id", "signer", "ordered_by", "reference", "accepted_at")
+_STANDS = ("seq", "status", "position", "digest", "score_ppm", "version", "weight_ppm", "epoch", "after")
 _USED = (
     "tier",
     "salience_ppm",
@@ -161,6 +165,9 @@ TABLES: dict[Kind, Table] = {
         Table("patch", PatchRow, ("shard", "seq", "place"), ("seq", "place"), "seq"),
         Table("task", TaskRow, ("memory_id",), ("seq",), "seq"),
         Table("feedback", FeedbackRow, ("shard", "seq", "memory_id"), ("seq", "memory_id"), "seq"),
+        Table("trial", TrialRow, ("memory_id", "position", "verifier"), ("seq",), "seq"),
+        Table("admission", AdmissionRow, ("memory_id",), entry="seq", loaded=True, changes=_STANDS),
+        Table("weight", WeightRow, ("memory_id", "version"), ("seq", "memory_id"), "seq"),
         Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
         Table("link", LinkRow, ("namespace", "memory", "kind", "target"), ("seq", "kind", "target"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),

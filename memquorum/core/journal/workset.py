@@ -12,6 +12,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.journal import grounds, protections
 from memquorum.core.journal.loaded import Loaded, LoadedSet, known
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     Answered,
     Change,
     Conflict,
@@ -29,6 +30,7 @@ from memquorum.core.journal.rows import (
     Rows,
     ShardState,
     Strength,
+    TrialRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.records import JournalAppended, JournalEntry
@@ -76,10 +78,14 @@ class Workset:
         self._strengths: dict[str, Strength] = Loaded(rows.strengths, absent["strengths"])
         self._events: dict[EventKey, Event] = Loaded(rows.events, absent["events"])
         self._protected: dict[tuple[str, str], Protection] = Loaded(rows.protected, absent["protected"])
+        self._admissions: dict[str, AdmissionRow] = Loaded(rows.admissions, absent["admissions"])
+        self._trials: Loaded = Loaded(rows.trials, absent["trials"])
+        self._nominated: Loaded = Loaded(rows.nominated, absent["nominated"])
         # By table, the rows by their keys; the keys of those that a change brought or took; and of those that it took.
         self._rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
         self._rows |= {
-            Memory: self._memories, Strength: self._strengths, Event: self._events, Protection: self._protected
+            Memory: self._memories, Strength: self._strengths, Event: self._events, Protection: self._protected,
+            AdmissionRow: self._admissions,
         }  # fmt: skip
         self._touched: dict[Kind, dict[Any, None]] = {kind: {} for kind in TABLES}
         self._gone: dict[Kind, dict[Any, None]] = {kind: {} for kind in TABLES}
@@ -109,6 +115,9 @@ class Workset:
             self._answered,
             self._guarded,
             self._grounds,
+            self._admissions,
+            self._trials,
+            self._nominated,
             self._stored.loaded,
         )
 
@@ -147,6 +156,11 @@ class Workset:
             self._answered.add(row.digest)
         if kind in (Provenance, Conflict):
             grounds.note(self._grounds, (row,), self._grounds.knows)
+        if kind is TrialRow:
+            told = row.memory_id, row.position
+            self._trials[told] = (*self._trials.get(told, ()), row)
+        if kind is DecisionRow:
+            self._nominated[row.epoch] = row.nomination
 
     def _take(self, kind: Kind, key: Any) -> None:
         ended = self._rows[kind].pop(key, None)
@@ -201,7 +215,8 @@ class Workset:
     def _before(self, kind: Kind) -> Mapping[Any, Any]:
         stored = self._stored
         loaded: Mapping[Kind, Mapping[Any, Any]] = {
-            Memory: stored.memories, Strength: stored.strengths, Event: stored.events, Protection: stored.protected
+            Memory: stored.memories, Strength: stored.strengths, Event: stored.events, Protection: stored.protected,
+            AdmissionRow: stored.admissions,
         }  # fmt: skip
         return loaded.get(kind, {})
 

@@ -58,7 +58,7 @@ def decided(*kinds: str, without: tuple[int, ...] = ()) -> DecisionRow:
         ballots.append(read(cast, nomination, places_of(nomination), POLICY))
     kept = [at for at in range(len(kinds)) if at not in without]
     outcomes = tuple(OutcomeRow(3, 7, at, f"m{at}", kinds[at], "kept", "quorum", 3, 1, 1, AS_OF) for at in kept)
-    return DecisionRow(3, 7, 6, 0, 0, AS_OF, "interval", b"d", b"p", (), 9, outcomes, tuple(ballots))
+    return DecisionRow(3, 7, 6, 0, 0, AS_OF, "interval", b"d", b"p", (), 9, b"n", 5, outcomes, tuple(ballots))
 
 
 @pytest.mark.parametrize("count", [1, 12, 40])

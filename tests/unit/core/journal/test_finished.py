@@ -36,7 +36,7 @@ def test_a_task_is_kept_and_is_not_alive(shard: Shard) -> None:
     change = shard.task("t", [B, A])
     memory = change.one(Memory)
     assert memory is not None and (memory.tier, memory.type, memory.agent) == (FINISHED, "task", "planner")
-    assert change.one(TaskRow) == TaskRow(T, 0, 3, NAMESPACE, "succeeded", "planner", b"h" * 32, 7, (B, A))
+    assert change.one(TaskRow) == TaskRow(T, 0, 3, NAMESPACE, "succeeded", "planner", b"h" * 32, 7, (B, A), 2)
     assert change.revealed == T and T not in shard.rows.strengths and shard.rows.state.alive == alive
     event = change.one(Event)
     assert event is not None and event.outcome == "finished_succeeded"

@@ -29,6 +29,9 @@ ASKED: dict[str, tuple[Keys, Any, Any, Any]] = {
     "quotas": (Keys(quotas=frozenset({(NAMESPACE, 5)})), NAMESPACE, "other", "\0"),
     "protected": (Keys(protected=frozenset({A})), (A, "pin"), (B, "pin"), ("no id", "pin")),
     "answered": (Keys(orders=frozenset({ORDER})), ORDER, b"", None),
+    "admissions": (Keys(admissions=frozenset({A})), A, B, "no id"),
+    "trials": (Keys(trials=frozenset({(A, 3)})), (A, 3), (A, 4), ("no id", 3)),
+    "nominated": (Keys(epochs=frozenset({3})), 3, 4, None),
     "grounds": (Keys(grounds=frozenset({A})), A, B, "no id"),
     "guarded": (Keys(guarded=frozenset({NAMESPACE})), NAMESPACE, "other", None),
 }

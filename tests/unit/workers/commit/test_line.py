@@ -73,4 +73,4 @@ def test_what_is_not_borne_out_is_told_and_what_is_stale_is_not(line: Line, code
     rehearsal(line, codec, 1, "held", 7)
     batch = applied(line, codec, store)
     assert [change.entry.effect for change, _ in batch.changes] == ["ticked", "stored", "stored"]
-    assert batch.unborne == [(0, "there is ground for the memory")]
+    assert batch.unborne == [(topics.REHEARSED, 0, "there is ground for the memory")]

@@ -1,0 +1,86 @@
+"""What entered experience, judged by the journal's own history: who was drawn and signed it, and what follows from it.
+
+Who agrees with whom, and S, are computed again here, on purpose: a fault in `core.journal.trials` or in
+`core.experience` shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.experience import trial
+from memquorum.core.experience.trial import Statistics
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage
+from memquorum.core.journal import trials
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, Keys, Rows, TrialRow
+from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.records import JournalEntry, Tried
+
+
+class Admissions:
+    """Where a shard's memories stand on their way into experience; of those that are not settled, what was told."""
+
+    def __init__(self) -> None:
+        self.standing: dict[str, AdmissionRow] = {}
+        self._told: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
+        self._nominated: dict[int, bytes] = {}
+
+    def rows(self, wanted: Keys) -> dict[str, Any]:
+        """The fields of `Rows` that hold what is asked for."""
+        return {
+            "admissions": self.standing,
+            "trials": trials.known(self._told, wanted.trials),
+            "nominated": self._nominated,
+        }
+
+    def absorb(self, change: Change) -> None:
+        """Follows an entry."""
+        trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
+        self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}
+        self._nominated |= {one.epoch: one.nomination for one in change.of(DecisionRow)}
+
+
+def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Tried) -> None:
+    """A verifier signed it that was drawn, of a candidate that is not settled, and what is said to follow does. Raises
+    Impossible."""
+    genesis = rules.genesis
+    try:
+        made = trials.opened(rules.codec, genesis, detail.made)
+        told = (made.shard, made.memory_id, made.namespace)
+        if told != (entry.shard, entry.memory_id, entry.namespace):
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a trial of {entry.memory_id}", f"one of {made.memory_id}")
+        found = trials.check(rows, genesis, made)
+    except BadMessage as error:
+        raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a trial that its verifier signed", error) from None
+    except trials.NotTried as error:
+        raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a trial that changes something", error) from None
+    before = rows.trials.get((made.memory_id, found.position), ())
+    expected = _follows(genesis, [*(trial.read(one.statistics) for one in before), found])
+    if (detail.status, detail.score_ppm) != expected:
+        raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a trial: {expected}", (detail.status, detail.score_ppm))
+
+
+def _follows(genesis: Genesis, told: list[Statistics]) -> tuple[str, int | None]:
+    """What follows of all that drawn verifiers told, the latest last, and S where enough tell the same."""
+    least, most = max(2, genesis.f + 1), min(max(3, 2 * genesis.f + 1), len(genesis.verifiers))
+    same, count = Counter(one.data for one in told).most_common(1)[0]
+    if count < min(least, most):
+        return ("apart" if len(told) == most else "heard"), None
+    score = score_ppm(trial.read(same), genesis.policy.experience)
+    return ("agreed" if score >= genesis.policy.experience.eta_ppm else "rejected"), score
+
+
+def score_ppm(told: Statistics, policy: ExperiencePolicy) -> int:
+    """S in millionths: the mean gain less what it costs, rounded down."""
+    gained = spent = given = 0
+    for one in told.judged:
+        gained += one.reward_with - one.reward_without
+        spent += one.tokens_with - one.tokens_without
+        given += one.given_with - one.given_without
+    tokens, memories = policy.budget_tokens, policy.memories_most
+    cost = (policy.lambda_t_ppm * spent * memories + policy.lambda_l_ppm * given * tokens) // (tokens * memories)
+    return (gained - cost) // max(1, told.runs * len(told.judged))
