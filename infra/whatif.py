@@ -31,7 +31,7 @@ from memquorum.core.whatif.report import CannotTry, Report
 from memquorum.ports import Encoder, Vault
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
-from workers.upkeep.whatif import Reading, Tell
+from workers.upkeep.whatif import Reading, Tell, spreading
 
 _NAMED = 3
 
@@ -232,14 +232,16 @@ def _tried(courses: list[Course], policies: list[str], parsed: Namespace, judged
         proposals_most=None if parsed.uncapped else judged.epoch.proposals_max,
     )
     try:
-        return report.compare(
-            courses,
-            policies,
-            parsed.budget,
-            trial,
-            lambda done, total: tell("namespaces replayed", done, total),
-            suggesting=parsed.suggest,
-        )
+        with spreading(courses) as spread:
+            return report.compare(
+                courses,
+                policies,
+                parsed.budget,
+                trial,
+                lambda done, total: tell("namespaces replayed", done, total),
+                suggesting=parsed.suggest,
+                spread=spread,
+            )
     except CannotTry as error:
         raise NothingTried(str(error)) from None
 

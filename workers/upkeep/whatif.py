@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import TypeVar
 
 from memquorum import topics
@@ -23,6 +26,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeScored, JournalAppended, JournalEntry, MemoryReencoded, QueryAsked
 from memquorum.core.whatif.events import Course
 from memquorum.core.whatif.gathering import Gathered
+from memquorum.core.whatif.report import Spread
 from memquorum.core.whatif.vectors import Numbers, Vectors, whole
 from memquorum.ports import Encoder, Vault
 from workers.kafka.partition import Partition
@@ -32,10 +36,25 @@ _LOG = logging.getLogger("memquorum.whatif")
 _AT_ONCE = 1_000
 _TELL_EVERY = 2_000
 
+# Processes of their own take a second to begin.
+_SPREAD_FROM = 50_000
+
 R = TypeVar("R")
 Tell = Callable[[str, int, int], None]
 By = tuple[str, Numbers]
 """A vector and the encoder that made it."""
+
+
+@contextmanager
+def spreading(courses: Sequence[Course], least: int = _SPREAD_FROM) -> Iterator[Spread]:
+    """Maps over namespaces in as many processes as there are processors. `least`: the events that are worth it."""
+    workers = min(len(os.sched_getaffinity(0)), len(courses))
+    if workers < 2 or sum(len(one.events) for one in courses) < least:
+        yield map
+        return
+    # Each begins anew: a process that was forked would have locks that threads of its parent held.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield pool.map
 
 
 @dataclass(frozen=True, slots=True)

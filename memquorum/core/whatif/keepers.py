@@ -9,7 +9,7 @@ over the time that they take, and by their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -24,6 +24,9 @@ VOTED, ORACLE = "voted", "oracle"
 """Beside the policies: what the fleet's own votes kept, without this budget; and whoever knows what will be read."""
 DENSITIES = ("next", "all", "count")
 _FAR = np.iinfo(np.int64).max
+
+# So many are looked for first of those that go.
+_FEW = 32
 
 Ints = NDArray[np.int64]
 
@@ -172,23 +175,25 @@ class Foresight:
         self._due = np.array([times[0] if times else _FAR for times in self._asked], np.int64)
         self._last = np.array([times[-1] if times else 0 for times in self._asked], np.int64)
         self._left = np.array([len(times) for times in self._asked], np.int64)
-        self._here: set[int] = set()
+        self._here = np.zeros(len(names), np.bool_)
         self._free = np.ones(len(names), np.bool_)
+        self._many = 0
         self._why: dict[str, str] = {}
         self.tokens = 0
 
     def __len__(self) -> int:
-        return len(self._here)
+        return self._many
 
     def __contains__(self, memory_id: str) -> bool:
         at = self._row.get(memory_id)
-        return at is not None and at in self._here
+        return at is not None and bool(self._here[at])
 
     def put(self, item: Item) -> None:
         """See `Keeper`."""
         at = self._row[item.memory_id]
-        if at not in self._here:
-            self._here.add(at)
+        if not self._here[at]:
+            self._here[at] = True
+            self._many += 1
             self.tokens += int(self._tokens[at])
         self.protect(item.memory_id, item.protected)
 
@@ -218,22 +223,27 @@ class Foresight:
     def remove(self, memory_id: str) -> None:
         """See `Keeper`."""
         at = self._row.get(memory_id)
-        if at is not None and at in self._here:
-            self._here.remove(at)
+        if at is not None and self._here[at]:
+            self._here[at] = False
+            self._many -= 1
             self.tokens -= int(self._tokens[at])
 
     def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
         """See `Keeper`."""
         if self.tokens <= tokens:
             return [], {}
-        here = np.fromiter(self._here, np.int64, len(self._here))
-        free = here[self._free[here]]
+        free = np.flatnonzero(self._here & self._free)
         some = free[self._left[free] == 0]
         if self.tokens - int(self._tokens[some].sum()) > tokens:
             some = free  # what is never read again goes first, and is not enough
         # Of equals the largest, then the one with the lowest id.
-        order = some[np.lexsort((some, -self._tokens[some], self._measure(some, as_of)))][:most]
-        gone = []
+        worth, sizes = self._measure(some, as_of), self._tokens[some]
+        most = len(some) if most is None else min(most, len(some))
+        # Few go at a time as a rule: the first are found without putting all of them in order.
+        order = some[_lowest(worth, -sizes, min(most, _FEW))]
+        if len(order) < most and self.tokens - int(self._tokens[order].sum()) > tokens:
+            order = some[_lowest(worth, -sizes, most)]
+        gone = list[Out]()
         for at in order.tolist():
             if self.tokens <= tokens:
                 break
@@ -251,6 +261,18 @@ class Foresight:
 
     def _count(self, some: Ints, as_of: int) -> NDArray[np.float64]:
         return self._left[some] / self._tokens[some]
+
+
+def _lowest(first: NDArray[Any], second: NDArray[Any], count: int) -> Ints:
+    """The places of the lowest by `first`, then by `second`, then by place, in that order."""
+    places: Ints = np.arange(len(first))
+    for key in (first, second):
+        if count < len(places):
+            values = key[places]
+            places = places[values <= np.partition(values, count - 1)[count - 1]]
+            if key is first and (first[places] != first[places[0]]).any():
+                break  # of several values the second key does not tell which are the lowest
+    return places[np.lexsort((places, second[places], first[places]))][:count]
 
 
 class Setting(Struct, frozen=True):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,7 +32,9 @@ SEEDS = 10
 """So many runs of `random` are averaged."""
 NAMED_MOST = 100
 """So many regrets of a policy are named, the heaviest first."""
-_VERSION = 1
+_VERSION = 2
+
+Spread = Callable[[Callable[[Course], Any], Iterable[Course]], Iterable[Any]]
 
 
 class CannotTry(ValueError):
@@ -131,9 +134,11 @@ def compare(
     tell: Callable[[int, int], None] = lambda done, total: None,
     *,
     suggesting: bool = False,
+    spread: Spread = map,
 ) -> Report:
     """The policies over all namespaces, each with so many tokens. `tell`: namespaces done, of how many; `suggesting`:
-    all of `choosing.ARMS` are tried, and what they suggest is told.
+    all of `choosing.ARMS` are tried, and what they suggest is told; `spread`: maps as `map` does, maybe in processes
+    of its own, since no namespace asks another.
 
     Raises CannotTry for an unknown policy, a budget that is none, and where nothing has happened.
     """
@@ -148,14 +153,22 @@ def compare(
     trial = replace(trial, begins=begins, ends=ends)
     spoken, found = hashlib.sha256(_encoded((_VERSION, tried, trial))), list[_Kept]()
     suggestions = list[Suggestion]()
-    for at, course in enumerate(ordered):
-        _hash_course(spoken, course)
-        one = attempt(course, tried, trial)
-        suggested = suggest(course, one.results, one.demand, trial, one.asking) if suggesting else None
+    for one, suggested, said in spread(partial(_replayed, tried=tried, trial=trial, suggesting=suggesting), ordered):
+        spoken.update(said)
         suggestions += [] if suggested is None else [suggested]
-        found.append(_kept(course, one))
-        tell(at + 1, len(ordered))
+        found.append(one)
+        tell(len(found), len(ordered))
     return replace(_report(found, tried, trial, told=spoken.digest()), suggestions=tuple(suggestions))
+
+
+def _replayed(
+    course: Course, *, tried: Sequence[Setting], trial: Trial, suggesting: bool
+) -> tuple[_Kept, Suggestion | None, bytes]:
+    """What stays of a namespace, what its history suggests, and the digest of what happened in it."""
+    said = _digest(course)
+    one = attempt(course, tried, trial)
+    suggested = suggest(course, one.results, one.demand, trial, one.asking) if suggesting else None
+    return _kept(course, one), suggested, said
 
 
 class _Kept(Struct, frozen=True):
@@ -245,13 +258,15 @@ def _points(results: Sequence[Result], runs: int) -> Iterable[Point]:
         )
 
 
-def _hash_course(spoken: Any, course: Course) -> None:
+def _digest(course: Course) -> bytes:
+    spoken = hashlib.sha256()
     spoken.update(_encoded((course.namespace, len(course.events), course.vectors.ids)))
     spoken.update(hashlib.sha256(course.vectors.digest_bytes()).digest())
     for at in sorted(course.queries):
         spoken.update(_encoded((at, course.queries[at].tobytes())))
     for event in course.events:
         spoken.update(_encoded(event))
+    return spoken.digest()
 
 
 def _encoded(value: object) -> bytes:

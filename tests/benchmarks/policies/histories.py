@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from multiprocessing import active_children
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,7 +43,7 @@ from memquorum.core.records import (
 from memquorum.core.whatif import report
 from memquorum.core.whatif.replaying import Trial
 from memquorum.schema_files import load_codec
-from workers.upkeep.whatif import Reading
+from workers.upkeep.whatif import Reading, spreading
 
 SHARDS, SPACES = 4, 5
 POLICIES = ("worth", "lru", "random")
@@ -188,18 +190,23 @@ def main(folder: Path) -> None:
     courses = [one for shard in range(SHARDS) for one in reading.courses(shard, policy)]
     read = time.process_time()
     trial = Trial(policy.budget, caps=policy.caps, proposals_most=policy.epoch.proposals_max)
-    found = report.compare(courses, POLICIES, BUDGET, trial)
+    with spreading(courses) as spread:
+        found = report.compare(courses, POLICIES, BUDGET, trial, spread=spread)
+        others = sum(_most_mb(one.pid) for one in active_children() if one.pid is not None)
+    spent = os.times()
     told = {
-        "reading": read - began, "replaying": time.process_time() - read, "most MB": _most_mb(), "before MB": before,
+        "reading": read - began,
+        "replaying": time.process_time() - read + spent.children_user + spent.children_system,
+        "most MB": _most_mb() + others, "before MB": before,
         "memories": found.memories, "keyed": found.memories - found.keyless, "again": found.again,
         "share": {one.policy: one.share_ppm for one in found.lines}, "hash": found.hash.hex(),
     }  # fmt: skip
     print(json.dumps(told))
 
 
-def _most_mb() -> float:
-    """The most memory that this process held. What `getrusage` says is inherited from who started it."""
-    told = Path("/proc/self/status").read_text()
+def _most_mb(process: int | str = "self") -> float:
+    """The most memory that a process held. What `getrusage` says is inherited from who started it."""
+    told = Path(f"/proc/{process}/status").read_text()
     return int(next(line for line in told.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
 
 

@@ -107,18 +107,19 @@ def whatif(material: Material) -> Row:
         name = f"{records:,} records"
         row.figure(f"{name}: minutes of the processor", (told["reading"] + told["replaying"]) / 60, "min")
         row.figure(f"{name}: of that to read", told["reading"] / 60, "min")
-        row.figure(f"{name}: minutes, with what else the machine did", (time.perf_counter() - began) / 60, "min")
+        row.figure(f"{name}: minutes", (time.perf_counter() - began) / 60, "min")
         row.figure(f"{name}: most memory held", told["most MB"], "MB")
         row.figure(f"{name}: memories", told["memories"], "")
         row.figure(f"{name}: of them with a key", told["keyed"], "")
         row.figure(f"{name}: reads by queries asked again", told["again"], "")
     few, many = sizes
     row.figure("memory, a record more", (most[many] - most[few]) * 2**20 / (many - few), "bytes")
-    row.at_most(f"{many:,} records: minutes of the processor", _MINUTES)
+    row.at_most(f"{many:,} records: minutes", _MINUTES)
     row.note(
         f"{', '.join(histories.POLICIES)}, {histories.BUDGET:,} tokens for each of "
         f"{histories.SHARDS * histories.SPACES} namespaces, with caps; records lie in files, from which they are "
-        "decoded as from topics; memories that have a key have an embedding beside"
+        "decoded as from topics; memories that have a key have an embedding beside. Namespaces are replayed in as many "
+        "processes as there are processors; memory is that of all of them"
     )
     return row
 

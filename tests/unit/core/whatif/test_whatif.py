@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from memquorum.core.policy import FORGETTING, BudgetPolicy, CapsPolicy
 from memquorum.core.whatif import report
 from memquorum.core.whatif.bounds import most_hits
 from memquorum.core.whatif.events import Asked, Back, Course, Ended, Epoch, Guarded, SummedUp, Voted
-from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Setting
+from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Foresight, Setting
 from memquorum.core.whatif.replaying import DAY_MS, Regret, Result, Trial, replay
 from memquorum.core.whatif.report import CannotTry, compare
 from memquorum.core.whatif.vectors import SCALE, Asking, Vectors, whole
@@ -246,3 +248,34 @@ def test_a_ceiling_is_what_fits() -> None:
     assert most_hits(demand, {"a": T, "b": T}, 5) == most_hits(demand, {"a": T, "b": T}, 10) == 1.0
     assert most_hits(demand, {"a": T, "b": T}, 15) == 1.5
     assert most_hits(demand, {"a": T, "b": T}, 20) == 2.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(DENSITIES), st.one_of(st.none(), st.integers(1, 80)))
+def test_the_oracle_lets_go_what_is_worth_least_in_order(seed: int, density: str, most: int | None) -> None:
+    lot = random.Random(seed)
+    items = {f"m{n:03}": item(f"m{n:03}", tokens=lot.choice((5, 10, 20))) for n in range(90)}
+    asked = {name: sorted(T + lot.randrange(1, 5) for _ in range(lot.randrange(3))) for name in items}
+    oracle = Foresight(density, asked, items)
+    for one in items.values():
+        oracle.put(one)
+
+    def worth(name: str) -> Fraction:
+        times = asked[name]
+        if not times:
+            return Fraction(0)
+        ahead = {"next": (1, times[0] - T), "all": (len(times), times[-1] - T), "count": (len(times), 1)}
+        return Fraction(ahead[density][0], ahead[density][1] * items[name].tokens)
+
+    wanted = oracle.tokens - lot.randrange(1, 900)
+    never = [name for name in items if not asked[name]]
+    some = never if oracle.tokens - sum(items[name].tokens for name in never) <= wanted else list(items)
+    expected, left = list[str](), oracle.tokens
+    for name in sorted(some, key=lambda one: (worth(one), -items[one].tokens, one))[:most]:
+        if left <= wanted:
+            break
+        expected.append(name)
+        left -= items[name].tokens
+    gone, _ = oracle.shed(wanted, T, most)
+    assert [one.memory_id for one in gone] == expected
+    assert (oracle.tokens, len(oracle)) == (left, 90 - len(expected))
