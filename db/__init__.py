@@ -14,6 +14,6 @@
    cache; `crowds` and `crowd_reads`: namespaces with indexes of their own;
 5. the vault: `vault`, and `inmemory_vault`;
 6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows`,
-   `view_worths`, `view_weights` and `view_rehearsals`;
+   `view_worths`, `view_weights`, `view_experience` and `view_rehearsals`;
 7. the operator's: `audit_rows`; `copies` that a rebuild kept; `sweeping`: what was deleted goes from the files.
 """

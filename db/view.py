@@ -1,9 +1,9 @@
 """A replica's own view: what it has read itself, and how far, in one SQLite file (DESIGN 11, 12).
 
-Facts about memories, the last episodes of the member's own agents, ticks, decisions to forget, and the position in
-every stream, all moved in the transaction of the batch that changed them. Content and embeddings lie here as they came:
-sealed. The file can be deleted at any time: the streams and the log give it back. So `synchronous=NORMAL` is enough: a
-power cut may lose the last batches, which are then read again.
+Facts about memories, finished tasks, the last episodes of the member's own agents, ticks, decisions to forget and what
+they admitted, and the position in every stream, all moved in the transaction of the batch that changed them. Content
+and embeddings lie here as they came: sealed. The file can be deleted at any time: the streams and the log give it back.
+So `synchronous=NORMAL` is enough: a power cut may lose the last batches, which are then read again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from msgspec.structs import astuple
 
 from db import view_statements as sql
+from db.view_experience import ViewExperience
 from db.view_rehearsals import ViewRehearsals
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
@@ -56,7 +57,7 @@ class View:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
         self._forgotten = self._load_forgotten()
         self.worths, self.rehearsals = ViewWorths(self._writing), ViewRehearsals(self._writing)
-        self.weights = ViewWeights(self._writing)
+        self.weights, self.experience = ViewWeights(self._writing), ViewExperience(self._writing)
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""

@@ -67,3 +67,44 @@ class Fading(NamedTuple):
     sealed_content: bytes
     sealed_counts: bytes | None
     like: str | None
+
+
+class Finished(NamedTuple):
+    """A finished task as it was read: texts and vector sealed under its own key."""
+
+    memory_id: str
+    namespace: str
+    accepted: int
+    """Where it stands in the accepted stream."""
+    agent: str
+    occurred_at: int
+    outcome: str
+    said_by: str
+    configuration: bytes
+    seed: int
+    encoder: str
+    sealed_content: bytes
+    sealed_embedding: bytes
+    sealed_signed: bytes | None
+    """What the agent signed, where the namespace takes nothing unsigned."""
+    commitment: bytes
+    retrieved: tuple[str, ...]
+
+
+class Stood(NamedTuple):
+    """What an epoch decided on: the digest of its nomination, and the accepted offset of which that speaks."""
+
+    nomination: bytes
+    accepted_offset: int
+
+
+class Admitted(NamedTuple):
+    """A version of the weight of a memory that was admitted to experience, from the decision of an epoch on."""
+
+    namespace: str
+    memory_id: str
+    version: int
+    epoch: int
+    weight_ppm: int
+    evidence: bytes
+    """What speaks for and against it, by context."""

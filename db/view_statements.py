@@ -216,6 +216,29 @@ DELETE FROM weight WHERE (namespace, memory_id) IN (
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
 KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 
+# What is said first of a task stands, and what has its id and is something else keeps it out.
+FINISH = f"""
+INSERT INTO task SELECT {", ".join(f"?{n}" for n in range(1, 16))}
+WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
+"""
+TASKS = """
+SELECT t.* FROM json_each(?1) w CROSS JOIN task t ON t.memory_id = w.value
+WHERE t.namespace = ?2 AND t.accepted_offset < ?3
+"""
+TASKS_BEFORE = "SELECT count(*) FROM task WHERE namespace = ? AND accepted_offset < ?"
+STOOD = "INSERT OR IGNORE INTO stood VALUES (?, ?, ?, ?)"
+STOOD_LONG_AGO = "DELETE FROM stood WHERE shard = ? AND epoch <= ?"
+STANDING = "SELECT nomination, accepted_offset FROM stood WHERE shard = ? AND epoch = ?"
+WEIGHS = "INSERT OR IGNORE INTO admitted VALUES (?, ?, ?, ?, ?, ?)"
+# The last version of each as of an epoch.
+ADMITTED = """
+SELECT a.* FROM admitted a
+JOIN (
+    SELECT memory_id, max(version) AS version FROM admitted WHERE namespace = ?1 AND epoch <= ?2 GROUP BY memory_id
+) last USING (memory_id, version)
+WHERE a.namespace = ?1 ORDER BY a.memory_id
+"""
+
 # An order is voted on once; where it was sent twice, only its first place is known. Only what really stands where the
 # decision says was answered:
 # who nominates may have named the place of another one.

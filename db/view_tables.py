@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 29
+VERSION = 30
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -79,6 +79,18 @@ CREATE TABLE IF NOT EXISTS protected (
     of_operator INTEGER NOT NULL, used_at INTEGER, PRIMARY KEY (memory_id, kind, order_id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS protected_used ON protected (shard, used_at) WHERE used_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS protected_namespace ON protected (namespace, kind);
+CREATE TABLE IF NOT EXISTS task (
+    memory_id TEXT PRIMARY KEY, namespace TEXT NOT NULL, accepted_offset INTEGER NOT NULL, agent TEXT NOT NULL,
+    occurred_at INTEGER NOT NULL, outcome TEXT NOT NULL, said_by TEXT NOT NULL, configuration BLOB NOT NULL,
+    seed INTEGER NOT NULL, encoder TEXT NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL,
+    sealed_signed BLOB, commitment BLOB NOT NULL, retrieved TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS task_accepted ON task (namespace, accepted_offset);
+CREATE TABLE IF NOT EXISTS stood (
+    shard INTEGER, epoch INTEGER, nomination BLOB NOT NULL, accepted_offset INTEGER NOT NULL,
+    PRIMARY KEY (shard, epoch)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS admitted (
+    namespace TEXT, memory_id TEXT, version INTEGER, epoch INTEGER NOT NULL, weight_ppm INTEGER NOT NULL,
+    evidence BLOB NOT NULL, PRIMARY KEY (namespace, memory_id, version)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
 from memquorum.core import sealing
+from memquorum.core.audit.chain import Record
 from memquorum.core.consensus import events as t
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, sign
@@ -23,6 +24,8 @@ from memquorum.core.records import (
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
+    JournalAppended,
+    JournalEntry,
     NominationProposed,
     Proposal,
     Signed,
@@ -178,6 +181,19 @@ class Table:
             return None
         ballot = CODEC.decode_as(BallotCast, CODEC.decode_as(Signed, cast[0].data).body)
         return list(said(ballot, self.nominations[ballot.nomination]))
+
+
+class Journal:
+    """What `workers.kafka.partition.Partition` is to who reads it from its beginning."""
+
+    def __init__(self, *entries: tuple[str, bytes]) -> None:
+        self.data = [
+            CODEC.encode(JournalAppended(CODEC.encode(JournalEntry(0, n, 0, effect, "", "", 0, n, detail)), b"", b""))
+            for n, (effect, detail) in enumerate(entries)
+        ]
+
+    def records(self, patience_s: float, start: int | None = None) -> Iterator[Record]:
+        yield from (Record(at, data) for at, data in enumerate(self.data))
 
 
 def said(ballot: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:

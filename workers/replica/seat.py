@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from db.view import View
+from db.view_rows import Stood
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit.applying import Accepted
@@ -387,6 +388,8 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
+        stood = Stood(checked.nomination_digest, checked.nomination.accepted_offset)
+        self._view.experience.decided(self.shard, decided.epoch, stood)
         self._view.weights.went(decided.epoch, checked.nomination.as_of, _went(checked))
         self._move(checked, decided_now)
         back = [i for o in decided_now if KINDS[o.kind].brings_back for i in KINDS[o.kind].revived(o.memory_ids)]

@@ -14,11 +14,11 @@ from collections.abc import Collection
 from typing import Any
 
 from db.view import View
-from db.view_rows import Known, Recent
+from db.view_rows import Finished, Known, Recent
 from memquorum import topics
 from memquorum.core import linking
 from memquorum.core.avro import Codec
-from memquorum.core.commit.applying import Accepted, Scored, unfit
+from memquorum.core.commit.applying import Accepted, Scored, storable, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.identity.membership import Genesis
@@ -214,7 +214,9 @@ class Walk:
             self._empty(episode)
             return
         if episode.task is not None:
-            return  # nothing is voted on that is a finished task
+            if (task := _finished(offset, episode, scored, self._genesis)) is not None:
+                self._view.experience.finish(task)
+            return
         if scored.sealed_embedding is None:  # below the threshold
             self._weigh(scored)
             return
@@ -293,6 +295,31 @@ class Walk:
     def _weigh(self, scored: EpisodeScored) -> None:
         if scored.worth_ppm is not None and scored.like is not None:
             self._view.worths.add(scored.namespace, scored.like, scored.worth_ppm)
+
+
+def _finished(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, genesis: Genesis) -> Finished | None:
+    """The record of a finished task, on which nothing is voted, and by which others are tried; None where the journal
+    would not take it."""
+    task = episode.task
+    if task is None or scored.sealed_embedding is None or storable(episode) is not None:
+        return None
+    return Finished(
+        memory_id=episode.memory_id,
+        namespace=episode.namespace,
+        accepted=offset,
+        agent=episode.agent,
+        occurred_at=episode.occurred_at,
+        outcome=task.outcome,
+        said_by=task.said_by,
+        configuration=task.configuration,
+        seed=task.seed,
+        encoder=scored.encoder,
+        sealed_content=episode.sealed_content,
+        sealed_embedding=scored.sealed_embedding,
+        sealed_signed=episode.sealed_signed if episode.namespace in genesis.signed else None,
+        commitment=episode.commitment,
+        retrieved=episode.derives_from,
+    )
 
 
 def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed: bytes | None, said: Marks) -> Known:

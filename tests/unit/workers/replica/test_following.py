@@ -8,25 +8,11 @@ from pathlib import Path
 import pytest
 
 from memquorum import topics
-from memquorum.core.audit.chain import Record
 from memquorum.core.consensus import events as t
-from memquorum.core.records import Decided, JournalAppended, JournalEntry
-from tests.builders.table import CODEC, Table, decision_on
+from memquorum.core.records import Decided
+from tests.builders.table import CODEC, Journal, Table, decision_on
 from workers.replica import catchup
 from workers.replica.seat import LOGS
-
-
-class Journal:
-    """What `workers.kafka.partition.Partition` is to who reads it from its beginning."""
-
-    def __init__(self, *entries: tuple[str, bytes]) -> None:
-        self.data = [
-            CODEC.encode(JournalAppended(CODEC.encode(JournalEntry(0, n, 0, effect, "", "", 0, n, detail)), b"", b""))
-            for n, (effect, detail) in enumerate(entries)
-        ]
-
-    def records(self, patience_s: float, start: int | None = None) -> Iterator[Record]:
-        yield from (Record(at, data) for at, data in enumerate(self.data))
 
 
 def told(epoch: int) -> tuple[str, bytes]:

@@ -1,0 +1,92 @@
+"""What a replica's view keeps of finished tasks, of decisions, and of what was admitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from db.view import View
+from db.view_experience import EPOCHS_KEPT
+from db.view_rows import Admitted, Finished, Known, Stood
+
+CLUSTER = b"c" * 32
+KNOWN = Known("m1", "space", "ann", 1, 1, 5, 600_000, 0, None, None, None, b"c", b"content", b"vector", "minilm")
+TASK = Finished(
+    "t1", "space", 7, "ann", 100, "succeeded", "ann", bytes(32), 5, "minilm", b"content", b"vector", None, b"c",
+    ("m1", "m2"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> Iterator[View]:
+    found = View(tmp_path / "view.db", CLUSTER, 1)
+    yield found
+    found.close()
+
+
+def test_a_task_is_found_by_its_id_in_its_namespace_from_where_it_stands_on(view: View) -> None:
+    assert view.experience.finish(TASK)
+    asked = ["t1", "t2"]
+    assert view.experience.tasks("space", before=8, memory_ids=asked) == {"t1": TASK}
+    assert view.experience.tasks("space", before=7, memory_ids=asked) == {}
+    assert view.experience.tasks("other", before=8, memory_ids=asked) == {}
+    assert [view.experience.finished("space", before=at) for at in (7, 8)] == [0, 1]
+
+
+def test_a_task_that_was_given_nothing_comes_back_as_it_was(view: View) -> None:
+    bare = TASK._replace(retrieved=(), sealed_signed=b"signed")
+    view.experience.finish(bare)
+    assert view.experience.tasks("space", before=8, memory_ids=["t1"]) == {"t1": bare}
+
+
+def test_what_is_said_first_of_a_task_stands(view: View) -> None:
+    assert view.experience.finish(TASK)
+    assert not view.experience.finish(TASK._replace(outcome="failed", accepted=9))
+    assert view.experience.tasks("space", before=10, memory_ids=["t1"]) == {"t1": TASK}
+
+
+def test_a_memory_and_a_task_never_have_one_id(view: View) -> None:
+    view.remember(KNOWN)
+    assert not view.experience.finish(TASK._replace(memory_id="m1"))
+    view.experience.finish(TASK)
+    assert not view.remember(KNOWN._replace(memory_id="t1"))
+
+
+def test_an_erased_task_is_gone_and_does_not_come_back(view: View) -> None:
+    view.experience.finish(TASK)
+    view.experience.finish(TASK._replace(memory_id="t2"))
+    view.experience.erased(["t1"])
+    assert not view.experience.finish(TASK)
+    assert set(view.experience.tasks("space", before=8, memory_ids=["t1", "t2"])) == {"t2"}
+
+
+def test_on_what_an_epoch_decided_is_known_until_long_after(view: View) -> None:
+    first, last = Stood(b"1" * 32, 10), Stood(b"2" * 32, 20)
+    view.experience.decided(0, 1, first)
+    view.experience.decided(1, 1, last)
+    assert (view.experience.stood(0, 1), view.experience.stood(0, 2)) == (first, None)
+    view.experience.decided(0, EPOCHS_KEPT, last)
+    assert view.experience.stood(0, 1) == first
+    view.experience.decided(0, EPOCHS_KEPT + 1, last)
+    assert (view.experience.stood(0, 1), view.experience.stood(1, 1)) == (None, last)
+
+
+def test_what_was_admitted_weighs_what_it_did_as_of_an_epoch(view: View) -> None:
+    early, late = Admitted("space", "m1", 1, 3, 500_000, b"a"), Admitted("space", "m1", 2, 5, 400_000, b"b")
+    another = Admitted("space", "m0", 1, 4, 700_000, b"c")
+    view.experience.weigh([late, early, another])
+    view.experience.weigh([early._replace(weight_ppm=1)])
+    told = [view.experience.weights("space", epoch=at) for at in (2, 3, 4, 5)]
+    assert told == [[], [early], [another, early], [another, late]]
+    assert view.experience.weights("other", epoch=9) == []
+
+
+def test_a_view_that_lost_its_batch_knows_nothing_of_it(view: View) -> None:
+    with pytest.raises(RuntimeError), view.batch():
+        view.experience.finish(TASK)
+        view.experience.decided(0, 1, Stood(b"1" * 32, 10))
+        raise RuntimeError
+    assert view.experience.tasks("space", before=8, memory_ids=["t1"]) == {}
+    assert view.experience.stood(0, 1) is None

@@ -1,0 +1,72 @@
+"""What a member keeps of finished tasks and of decisions, so that it can try a candidate again."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.view_rows import Finished
+from memquorum import topics
+from memquorum.core.experience.texts import Texts
+from memquorum.core.records import Decided, Task
+from tests.builders.table import CODEC, Journal, Table, decision_on
+from workers.replica import catchup
+
+TASK = Task("succeeded", "ann", bytes(32), 7)
+ONE, GIVEN = (str(uuid.UUID(int=at)) for at in (1, 2))
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    found = Table(tmp_path / "view.db")
+    yield found
+    found.view.close()
+
+
+def finish(table: Table, memory: str = ONE, task: Task = TASK, **score: Any) -> int:
+    at = table.accept(memory, text=Texts("open valve 3").content, at=5, task=task, derives_from=(GIVEN,))
+    table.score(memory, at, at=5, **score)
+    table.turn()
+    return at
+
+
+def kept(table: Table, memory: str = ONE) -> Finished | None:
+    return table.view.experience.tasks("space", before=1_000, memory_ids=[memory]).get(memory)
+
+
+def test_a_finished_task_is_kept_as_it_was_read_and_is_no_memory(table: Table) -> None:
+    at = finish(table)
+    found = kept(table)
+    assert found is not None
+    assert (found.accepted, found.agent, found.occurred_at, found.encoder) == (at, "ann", 5, "test")
+    assert (found.outcome, found.said_by, found.configuration, found.seed) == ("succeeded", "ann", bytes(32), 7)
+    assert found.retrieved == (GIVEN,) and found.sealed_signed is None
+    assert table.view.known([ONE]) == {} and table.view.recent("space", through=1_000, most=9) == []
+    assert table.view.weights.alive("space") == []
+
+
+def test_what_no_journal_would_take_as_a_task_is_none(table: Table) -> None:
+    finish(table, task=Task("succeeded", "ann", b"short", 7))
+    assert kept(table) is None
+    finish(table, sealed_embedding=None)
+    assert kept(table) is None
+    finish(table)
+    assert kept(table) is not None
+
+
+def test_on_what_an_epoch_decided_is_kept_whether_the_logs_tell_it_or_the_journal(table: Table, tmp_path: Path) -> None:
+    pre_prepare, commits = decision_on(1)
+    journal = Journal(("decided", CODEC.encode(Decided(1, 0, 1, pre_prepare, tuple(commits), ()))))
+    late = Table(tmp_path / "late.db")
+    late.seat.positions = dict.fromkeys(late.offsets, 0)
+    catchup.Following(CODEC, journal, late.seat, late.view).turn()  # type: ignore[arg-type]
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    there = [one.view.experience.stood(0, 1) for one in (table, late)]
+    assert there[0] is not None and there[0] == there[1]
+    late.view.close()
