@@ -1537,9 +1537,10 @@ LIMIT %(limit)s
 
 -- :name rehearsal_seen
 -- What a rehearsal looks at: whether a memory was used, a memory that is alive, says otherwise and is served before it,
--- and what is left of those of its namespace that it was made of: what is alive, or what a summary says that is. Of two that contradict each other the newer one is served first, unless
--- the older one is in long-term memory and another agent and source said it, which no summary ever is. Who
--- contradicts a sentence of a summary says otherwise than the summary.
+-- and what is left of those of its namespace that it was made of: what is alive, what a summary says that is, or a
+-- finished task. Of two that contradict each other the newer one is served first, unless the older one is in long-term
+-- memory and another agent and source said it, which no summary ever is. Who contradicts a sentence of a summary says
+-- otherwise than the summary.
 SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
     s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed,
     (
@@ -1563,7 +1564,8 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
         SELECT count(*) FROM provenance p
         JOIN memory o ON o.id = p.parent AND o.namespace = m.namespace
         WHERE p.child = s.memory_id AND NOT p.echo AND NOT p.merged AND (
-            EXISTS (SELECT FROM strength a WHERE a.memory_id = p.parent)
+            o.tier = 'finished'
+            OR EXISTS (SELECT FROM strength a WHERE a.memory_id = p.parent)
             OR EXISTS (
                 SELECT FROM provenance q
                 JOIN strength a ON a.memory_id = q.child

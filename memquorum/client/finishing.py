@@ -14,6 +14,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar, Token
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
@@ -21,7 +22,7 @@ from memquorum import topics
 from memquorum.client import wire
 from memquorum.client.errors import Invalid, MemquorumError
 from memquorum.client.overseeing import Passed
-from memquorum.client.values import Gates, Receipt
+from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
 from memquorum.core.api.answers import FinishedTask, Tasks
 from memquorum.core.experience.texts import ENDED, FAILED, SUCCEEDED, UNKNOWN
@@ -61,6 +62,7 @@ class Work:
         self._tools: list[str] = []
         self._ended: tuple[str, str | None] | None = None
         self._outputs: str | None = None
+        self._lessons: list[dict[str, Any]] = []
         # What it says is held against the wall now, rather than when the work is done.
         self._memory._finished(self._said(UNKNOWN, None))
 
@@ -84,6 +86,15 @@ class Work:
         if len(told.encode(errors="replace")) > TOOL_BYTES_MAX:
             told = told.encode(errors="replace")[: TOOL_BYTES_MAX - len(_CUT.encode())].decode(errors="ignore") + _CUT
         self._tools.append(told)
+
+    def lesson(self, text: str, **said: Unpack[Episode]) -> str:
+        """Notes what is to be learned of the task: a memory that is made of it, published after it. The task does not
+        judge whether that helps, and it is erased with it. Returns the memory's id. Raises Invalid.
+
+        What else is `said` of it: see `Episode`."""
+        checked = self._memory._lesson(self.id, len(self._lessons), {**said, "content": text})
+        self._lessons.append(checked)
+        return ids.memory_id(checked["namespace"], checked["event_id"])
 
     def done(self, *, success: bool | None = None, outputs: str | None = None, by: str | None = None) -> None:
         """Says how the task ended, and what it gave. `by`: who says so; without it this agent. What is said first
@@ -119,6 +130,9 @@ class Work:
             **self._about, "event_id": self.event_id, "goal": self._goal, "inputs": self._inputs, "outcome": outcome,
             "said_by": by, "outputs": self._outputs, "tools": tools, "retrieved": given[:FOUND_MAX],
         }  # fmt: skip
+
+    def _noted(self) -> dict[str, Any]:
+        return {"lessons": self._lessons} if self._lessons else {}
 
 
 _OPEN: ContextVar[tuple[Work, ...]] = ContextVar("memquorum_tasks", default=())
@@ -165,7 +179,7 @@ class Task(_Opened):
     ) -> None:
         self._close()
         try:
-            self.receipt = await self._memory.finish_task(**self._over(error))
+            self.receipt = await self._memory.finish_task(**self._over(error), **self._noted())
         except MemquorumError as problem:
             self._unpublished(problem, error)
 
@@ -186,6 +200,13 @@ class Finishing:
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """What became of what was published."""
+        raise NotImplementedError
+
+    async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Publishes what happened."""
+        raise NotImplementedError
+
+    def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         raise NotImplementedError
 
     async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
@@ -212,22 +233,27 @@ class Finishing:
         outputs: str | None = None,
         tools: Sequence[str] = (),
         retrieved: Sequence[str] = (),
+        lessons: Sequence[str | Mapping[str, Any]] = (),
         wait: bool = False,
         timeout: float = 30.0,
         **about: Unpack[About],
     ) -> Receipt:
         """Publishes a task that is finished. `outcome`: succeeded, failed, or unknown, says `said_by` (this agent);
-        `tools`: a summary of each call of one; `retrieved`: the memories that it was given, best first.
+        `tools`: a summary of each call of one; `retrieved`: the memories that it was given, best first; `lessons`: what
+        is to be learned of it, as texts or as episodes: memories that are made of it, published once it is kept.
 
-        With `wait` it returns once the task is kept, and raises Invalid where it was said to have ended otherwise
-        before: that stands. The receipt's `memory_id` is the task's."""
+        With `wait` it returns once the task is kept, and its lessons are searchable; it raises Invalid where the task
+        was said to have ended otherwise before: that stands. The receipt's `memory_id` is the task's."""
         event_id = about.get("event_id") or str(uuid.uuid4())
         said = {
             **about, "event_id": event_id, "goal": goal, "outcome": outcome, "said_by": said_by, "inputs": inputs,
             "outputs": outputs, "tools": tools, "retrieved": retrieved,
         }  # fmt: skip
         receipt, data = self._finished(said)
+        learned = [self._lesson(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
         await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
+        if learned:
+            receipt = replace(receipt, lessons=await self._learned(receipt, learned, wait, timeout))
         if not wait:
             return receipt
         found = await self.outcome(receipt, timeout)
@@ -235,6 +261,28 @@ class Finishing:
         if found.outcome and found.outcome.startswith(ENDED) and before != outcome:
             raise Invalid("contradicted", "outcome", f"the task was said to have {before} before, and that stands")
         return found
+
+    async def _learned(
+        self, task: Receipt, lessons: Sequence[Mapping[str, Any]], wait: bool, timeout: float
+    ) -> tuple[Receipt, ...]:
+        """Publishes lessons of a task behind it: what is made of it is no freer than it, as far as it is known then."""
+        try:
+            await self.outcome(task, timeout)
+        except MemquorumError as problem:
+            _LOG.warning("lessons are published before task %s was seen: %s", task.memory_id, problem)
+        receipts = await self.add_all(lessons)
+        return tuple([await self.outcome(one, timeout) for one in receipts] if wait else receipts)
+
+    def _lesson(self, task: str, place: int, said: str | Mapping[str, Any]) -> dict[str, Any]:
+        """A lesson of a task as the episode that it is; `place`: the how manieth of them. Raises Invalid."""
+        told = {"content": said} if isinstance(said, str) else _mapping(said)
+        if told.get("namespace") not in (None, self.namespace):
+            raise Invalid("out_of_range", "namespace", f"a lesson stays with its task, in {self.namespace!r}")
+        made_of = dict.fromkeys((task, *(told.get("derives_from") or ())))
+        event_id = told.get("event_id") or ids.lesson_event_id(task, place)
+        episode = {**told, "namespace": self.namespace, "derives_from": list(made_of), "event_id": event_id}
+        self._episode(episode)
+        return episode
 
     async def give_feedback(
         self,
@@ -297,6 +345,14 @@ class Finishing:
         return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
 
 
+def _mapping(said: Any) -> Mapping[str, Any]:
+    if not isinstance(said, Mapping):
+        raise Invalid(
+            "wrong_type", "lessons", f"a lesson is a text, or a mapping of an episode's fields, not {said!r:.80}"
+        )
+    return said
+
+
 def configured(said: Configuration) -> str | None:
     """The SHA-256, in hexadecimal, of what a task ran under; as it is where it is given so. Raises Invalid."""
     if said is None or isinstance(said, str):
@@ -325,6 +381,6 @@ class SyncTask(_Opened):
     ) -> None:
         self._close()
         try:
-            self.receipt = self._run(self._memory.finish_task(**self._over(error)))
+            self.receipt = self._run(self._memory.finish_task(**self._over(error), **self._noted()))
         except MemquorumError as problem:
             self._unpublished(problem, error)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 import uuid
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +21,10 @@ from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.asking import Asking
 from memquorum.client.deciding import Deciding
+from memquorum.client.ending import Ending
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.filing import Filing
-from memquorum.client.finishing import Finishing, note
+from memquorum.client.finishing import note
 from memquorum.client.ordering import Ordering
 from memquorum.client.overseeing import Overseeing
 from memquorum.client.refusals import explained
@@ -39,7 +41,6 @@ from memquorum.core.api.answers import (
     Recalled,
     Retrieved,
     SearchResult,
-    Session,
     Shown,
 )
 from memquorum.core.identity import signatures
@@ -59,7 +60,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # what is sent at once is dated within a second
 
 
-class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
+class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(
@@ -90,6 +91,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
         self._http: httpx.AsyncClient | None = None
         self._starting = asyncio.Lock()
         self._tracing, self._end_traces = Tracing(), _nothing
+        self._given_in = OrderedDict()
 
     @property
     def namespace(self) -> str:
@@ -249,9 +251,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
         body = wire.within(self.namespace, {**asked, "peek": peek or ourselves})
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
-        found = await self._ask(kind, "POST", path, json=body, params=_after(after))
+        found = await self._ask(kind, "POST", path, json=body, params=wire.after(after))
         given = [one.memory_id for one in (found.hits if isinstance(found, SearchResult) else found.items)]
         note(self, given)
+        if isinstance(found, Context) and (session := asked.get("session")) is not None:
+            self._gave(session, given)
         if ourselves:
             try:
                 await self.use_all(given)
@@ -266,27 +270,6 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
         """
         (receipt,) = await self.use_all([memory_id])
         return receipt
-
-    async def end_session(self, session: str, *, everyone: bool = False) -> str:
-        """Says that this agent's part of a session is over, or with `everyone` that of every agent of the namespace:
-        what is left of it is summed up, and members vote on the summaries. Without it a session is over when nothing
-        has happened in it for 15 minutes, as the policy says. `session` tells what comes of it.
-
-        Returns the event's id once Kafka has confirmed it. Raises Invalid, Unreachable.
-        """
-        event_id = str(uuid.uuid4())
-        told = {"session": session, "namespace": self.namespace, "event_id": event_id}
-        if not everyone:
-            told["agent"] = self._place.need_agent()
-        data = wire.checked(topics.ENDS, told)[1]
-        await self._send(topics.ENDS, "SessionEnded", [(self.namespace, event_id, data)])
-        return event_id
-
-    async def session(self, session: str, *, after: After = None) -> Session:
-        """What comes of a session, by agents: its summaries, which of them wait for their vote and until when, and why
-        others are not made. Raises NotFound where no memory of the namespace is of it."""
-        path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session, 'session')}"
-        return await self._get(Session, path, **_after(after))
 
     async def use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
         """Says that memories were used, in order, confirmed together. Raises Invalid, Unreachable."""
@@ -305,7 +288,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
         with these `gates` would keep back, and where the client was told its namespace for one of another."""
         path = f"/memories/{wire.path_id(memory_id)}"
-        return await self._get(Shown, path, **self._within(), **_after(after), **wire.gates(gates))
+        return await self._get(Shown, path, **self._within(), **wire.after(after), **wire.gates(gates))
 
     async def memories(
         self,
@@ -318,13 +301,13 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Finishing, Asking):
         """The memories that pass, `limit` (100) at a time in the order of time, each with its links. No use of them.
         `cursor`: `next` of the page before. `tiers` may also be sealed and superseded. Raises Invalid."""
         asked = wire.within(self.namespace, {"cursor": cursor, "limit": limit, **only})
-        return await self._ask(Page, "POST", "/memories/list", json=asked, params=_after(after))
+        return await self._ask(Page, "POST", "/memories/list", json=asked, params=wire.after(after))
 
     async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound as
         `get` does."""
         path = f"/memories/{wire.path_id(memory_id)}/explain"
-        return await self._get(Explained, path, **self._within(), **_after(after), **wire.gates(gates))
+        return await self._get(Explained, path, **self._within(), **wire.after(after), **wire.gates(gates))
 
     def _within(self) -> dict[str, str]:
         return {"namespace": self.namespace} if self._place.named else {}
@@ -439,8 +422,3 @@ def _use(agent: str, receipt: Receipt) -> dict[str, Any]:
 
 def _nothing() -> None:
     """No traces were begun."""
-
-
-def _after(after: After) -> dict[str, str]:
-    """The write that is waited for, as a query string has it."""
-    return {} if after is None else {"after": after.token if isinstance(after, Receipt) else after}

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from typing import Any
 
 import msgspec
 from rich.text import Text
@@ -17,10 +18,12 @@ from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreach
 from memquorum.client.sync import Memory
 from memquorum.commands import FAILED, OK, option, seconds
 from memquorum.core.api.answers import Session, SessionPart
+from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.retrieval.sessions import lines
 from memquorum.core.text.plurals import many
 
 _LOOK_S = 0.5
+_CAME = ("outcome", "goal", "inputs", "outputs", "retrieved", "by")
 _NAMED = option("session", metavar="SESSION", help="as its episodes name it")
 
 
@@ -42,14 +45,21 @@ def _session(parsed: argparse.Namespace) -> int:
     _NAMED,
     option("--wait", type=seconds, default=10.0, metavar="SECONDS",
            help="how long to wait for what comes of it (default: 10)"),
+    option("--outcome", choices=OUTCOMES, help="how it ended, which makes a finished task of it; needs --agent"),
+    option("--goal", metavar="TEXT", help="with --outcome: what was to be done (default: what a user said first)"),
+    option("--inputs", metavar="TEXT", help="with --outcome: what it was given"),
+    option("--outputs", metavar="TEXT", help="with --outcome: what it gave"),
+    option("--retrieved", action="append", metavar="ID", help="with --outcome: a memory that it was given; repeatable"),
+    option("--by", metavar="NAME", help="with --outcome: who says so (default: the agent)"),
     example="memquorum end-session -n greenhouse shift-1",
 )  # fmt: skip
 def _end_session(parsed: argparse.Namespace) -> int:
     """Says that a session is over, for every agent that spoke in it, or with --agent for that one alone: its summary is
-    made at once, and members vote on it. Tells what comes of it."""
+    made at once, and members vote on it. Tells what comes of it. With --outcome it is a finished task, too."""
     whose = parsed.agent or os.environ.get("MEMQUORUM_AGENT")
     with opened(parsed) as memory:
-        event_id, told = memory.end_session(parsed.session, everyone=whose is None), True
+        came: Any = {name: one for name in _CAME if (one := getattr(parsed, name)) is not None}
+        over, told = memory.end_session(parsed.session, everyone=whose is None, **came), True
         found = None
         try:
             found = _settled(memory, parsed.session, whose, parsed.wait)
@@ -58,10 +68,13 @@ def _end_session(parsed: argparse.Namespace) -> int:
             print(f"what comes of it the retrieval service would say: {error}", file=sys.stderr)
         namespace = memory.namespace
     if parsed.json:
-        print(json.dumps({"event_id": event_id, "session": msgspec.to_builtins(found)}))
+        task = {} if over.task is None else {"task": msgspec.to_builtins(over.task)}
+        print(json.dumps({"event_id": over.event_id, **task, "session": msgspec.to_builtins(found)}))
     elif found is not None and _parts(found, whose):
         _say(f"session {parsed.session} of {namespace} is over for {whose or 'every agent'}")
         _tell(found, whose)
+    if over.task is not None and not parsed.json:
+        _say(f"it is a finished task: `memquorum experience show -n {namespace} {over.task.memory_id}`")
     if told and (found is None or not _parts(found, whose)):
         others = "" if found is None else f", but of {', '.join(one.agent for one in found.parts)}"
         who = "" if whose is None else f" of {whose}"

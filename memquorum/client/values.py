@@ -33,6 +33,8 @@ class Receipt:
     stays: tuple[str, ...] = ()
     why: str | None = None
     """Of feedback that does not count, why."""
+    lessons: tuple[Receipt, ...] = ()
+    """Of a finished task, what was published of its lessons."""
 
     @property
     def token(self) -> str:

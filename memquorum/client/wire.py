@@ -12,7 +12,7 @@ import msgspec
 
 from memquorum import cloudevents, topics
 from memquorum.client.errors import Busy, Held, Invalid, NotAllowed, NotFound, NotYet, Unreachable
-from memquorum.client.values import Gates
+from memquorum.client.values import Gates, Receipt
 from memquorum.core import intake
 from memquorum.core.api.endpoints import END_SESSION, FEEDBACK, FINISH_TASK, PUBLISHED
 from memquorum.core.avro import Codec
@@ -70,6 +70,11 @@ def gates(gates: Gates) -> dict[str, Any]:
     laws = gates.get("jurisdictions")
     asked = {**gates, "jurisdictions": None if laws is None else ",".join(laws)}
     return {name: value for name, value in asked.items() if value is not None}
+
+
+def after(write: Receipt | str | None) -> dict[str, str]:
+    """The write that is waited for, as a query string has it."""
+    return {} if write is None else {"after": write.token if isinstance(write, Receipt) else write}
 
 
 def path_id(named: str, field: str | None = None) -> str:

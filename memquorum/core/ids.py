@@ -44,6 +44,17 @@ def use_event_id(event_id: str, memory_id: str) -> str:
     return str(uuid.uuid5(_MEMORIES, f"use/{memory_id}/{event_id}"))
 
 
+def session_event_id(namespace: str, agent: str | None, session: str) -> str:
+    """The event id of the finished task that a session was, or, with `agent`, that agent's part of it."""
+    told = f"session/{len(namespace)}:{namespace}{len(agent or '')}:{agent or ''}{session}"
+    return str(uuid.uuid5(_MEMORIES, told))
+
+
+def lesson_event_id(task: str, place: int) -> str:
+    """The event id of a lesson from a finished task, by the task's memory id: said again, it is the same one."""
+    return str(uuid.uuid5(_MEMORIES, f"lesson/{task}/{place}"))
+
+
 def is_uuid(text: str) -> bool:
     """Whether the text is a UUID in its canonical lower-case form."""
     return _UUID.fullmatch(text) is not None

@@ -58,9 +58,11 @@ class Status(Became, frozen=True, kw_only=True):
 
 class Kept(Published, frozen=True, kw_only=True):
     """What was published of a task: `memory_id` is the task's id. `outcome`: what became of it, where that was waited
-    for: finished_succeeded, finished_failed or finished_unknown; of feedback assessed."""
+    for: finished_succeeded, finished_failed or finished_unknown; of feedback assessed. `lessons`: the ids of what is to
+    be learned of it."""
 
     outcome: str | None = None
+    lessons: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True):
@@ -230,13 +232,12 @@ async def give_feedback(call: Call, task: str, wait: bool = False, **said: Any) 
 
 def _kept(receipt: Receipt) -> Kept:
     ids = receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token
-    return Kept(*ids, outcome=receipt.outcome)
+    return Kept(*ids, outcome=receipt.outcome, lessons=tuple(one.memory_id for one in receipt.lessons))
 
 
-async def end_session(call: Call, session: str) -> Ended:
-    """Says that this agent's part of a session is over."""
-    event_id = await call.memory.end_session(session)
-    return Ended(call.memory.namespace, session, event_id, call.memory.agent)
+async def end_session(call: Call, session: str, said_by: str | None = None, **came: Any) -> Ended:
+    """Says that this agent's part of a session is over, and what it came to."""
+    return await call.memory.end_session(session, by=said_by, **came)
 
 
 async def order(call: Call, order_id: str) -> Ordered:

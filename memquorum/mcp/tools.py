@@ -90,6 +90,9 @@ _WAIT = Field("wait", bool, "True: wait until it can be found, and tell what bec
 _ID = Field("memory_id", str, "The memory's id.", required=True)
 _EVENT = Field("event_id", str, "The event_id that add_memory gave.", required=True)
 _ORDER = Field("order_id", str, "The order_id that was given with the order.", required=True)
+_LESSONS = Field(
+    "lessons", tuple[str, ...], "What is to be learned of it: each becomes a memory that is made of the task."
+)
 _FOUND = Field("id", str, "The id that search gave.", required=True, api="memory_id")
 _GATES = ("sensitivity_max", "purpose", "redact")
 _EPISODE = (
@@ -221,9 +224,11 @@ WRITING = (
     ),
     _tool(
         "end_session",
-        "Says that your part of a session is over: what is left of it is summed up, and members vote on the summary.",
+        "Says that your part of a session is over: what is left of it is summed up, and members vote on the summary. "
+        "With an outcome it is a finished task, too, of what a user said first in it where you give no goal: others "
+        "learn from it what helps.",
         e.END_SESSION,
-        takes=("session",),
+        takes=("session", "outcome", "goal", "inputs", "outputs", "tools", "retrieved", "said_by"),
         gives=a.Ended, do=calls.end_session, writes=True, again=True,
     ),
     _tool(
@@ -236,7 +241,7 @@ WRITING = (
             "goal", "outcome", "inputs", "outputs", "tools", "retrieved", "said_by", "subject", "sensitivity",
             "purposes", "seed", "event_id", "finished_at",
         ),
-        required=("goal", "outcome"), own=(_WAIT,),
+        required=("goal", "outcome"), own=(_LESSONS, _WAIT),
         gives=calls.Kept, do=calls.finish_task, writes=True,
     ),
     _tool(

@@ -54,3 +54,48 @@ def test_a_task_is_told_kept_and_goes_with_what_it_was_given(fleet: Plant) -> No
             memory.finished_task(task.id)
         assert fleet.rows("SELECT memory_id::text FROM experience WHERE namespace = 'works'") == [(other,)]
         assert [one.task for one in memory.tasks().tasks] == [other]
+
+
+def test_a_lesson_is_found_as_any_memory_and_goes_with_its_task(fleet: Plant) -> None:
+    with fleet.client("learns") as memory:
+        (valve, gasket) = fleet.live(memory, notes=NOTES)
+        with pytest.raises(KeyError), memory.task("Open valve 3", sensitivity=0.7) as task:
+            task.given(valve)
+            lesson = task.lesson("Valve 3 has to be greased before it is opened in winter.", explicit=True)
+            raise KeyError("jammed")
+        assert task.receipt is not None and [one.memory_id for one in task.receipt.lessons] == [lesson]
+        assert memory.outcome(task.receipt.lessons[0]).outcome == "stored"
+        assert memory.finished_task(task.id).outcome == "failed"
+        assert lesson in {one.memory_id for one in memory.search("Valve 3 has to be greased in winter.", peek=True)}
+        assert not [one for one in memory.search("greased", peek=True, sensitivity_max=0.6) if one.memory_id == lesson]
+        assert f"made of {task.id}" in str(memory.explain(lesson))
+        around = memory.recall(lesson, peek=True)
+        assert task.id not in {one.memory_id for one in around.items}, "a task is served"
+        memory.erase(memory_id=valve, dry_run=False)
+        fleet.until(lambda: [one.memory_id for one in memory.memories().memories] == [gasket])
+        assert memory.tasks().tasks == ()
+        with pytest.raises(NotFound):
+            memory.finished_task(task.id)
+
+
+def test_a_session_that_came_to_something_is_a_finished_task(fleet: Plant) -> None:
+    with fleet.client("came") as memory:
+        (valve, gasket) = fleet.live(memory, notes=NOTES)
+        ask = memory.add("At what pressure do we open valve 3 today?", session="s", role="user", wait=True).memory_id
+        given = [one.memory_id for one in memory.context("valve 3", session="s").items]
+        assert valve in given
+        over = memory.end_session("s", outcome="succeeded", outputs="It opens at 4.0 bar.", by="rosa", wait=True)
+        assert over.task is not None
+        whole = memory.finished_task(over.task.memory_id)
+        assert (whole.goal, whole.outcome, whole.said_by) == (
+            "At what pressure do we open valve 3 today?", "succeeded", "rosa",
+        )  # fmt: skip
+        assert set(whole.retrieved) == {*given, ask} and whole.unknown == ()
+        with pytest.raises(Invalid, match="said to have succeeded before"):
+            memory.end_session("s", outcome="failed", wait=True)
+        assert [one.task for one in memory.tasks().tasks] == [over.task.memory_id]
+        with pytest.raises(Invalid, match="say what was to be done"):
+            memory.end_session("nobody was here", outcome="failed")
+        memory.erase(memory_id=ask, dry_run=False)
+        fleet.until(lambda: memory.tasks().tasks == ())
+        assert gasket in [one.memory_id for one in memory.memories().memories]

@@ -34,11 +34,13 @@ from memquorum.core.api.answers import (
     Answering,
     Around,
     Context,
+    Ended,
     Leaving,
     Needed,
     Ordered,
     Pinned,
     Placed,
+    Published,
     Recalled,
     Restore,
     Restoring,
@@ -151,9 +153,10 @@ class Recorded:
         self.named = gates
         return structs.replace(SHOWN, text=None, tier="forgotten") if self.gone else SHOWN
 
-    def end_session(self, session: str, *, everyone: bool) -> str:
-        self.named |= {"ended": session, "everyone": everyone}
-        return "e1"
+    def end_session(self, session: str, *, everyone: bool, **came: Any) -> Ended:
+        self.named |= {"ended": session, "everyone": everyone} | came
+        task = Published("n", "t1", "a task", "n/t1") if came else None
+        return Ended("n", session, "e1", None if everyone else "anna", task)
 
     def session(self, session: str) -> Session:
         if session == "unknown":
@@ -490,6 +493,12 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
     assert "It is not over for bert (3 memories): without --agent it ends for all." in out and comes[1] not in out
     assert cli.main(["session", "both"]) == OK
     assert capsys.readouterr().out == "".join(comes)
+    came = ["--outcome", "failed", "--goal", "count", "--by", "eve", "--retrieved", "m1"]
+    assert cli.main(["end-session", "-a", "anna", "hers", *came]) == OK
+    assert {name: client.named[name] for name in ("outcome", "goal", "by", "retrieved")} == {
+        "outcome": "failed", "goal": "count", "by": "eve", "retrieved": ["m1"],
+    }  # fmt: skip
+    assert "`memquorum experience show -n default a task`" in capsys.readouterr().out
     assert cli.main(["end-session", "hers", "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["session"]["parts"][0]["agent"] == "anna"
 

@@ -14,11 +14,11 @@ from starlette.responses import Response
 from memquorum import topics
 from memquorum.core import enveloped, intake, labelling
 from memquorum.core.access import PUBLISH, READ, Caller, covers
-from memquorum.core.api.answers import Ended, Published
+from memquorum.core.api.answers import Published
 from memquorum.core.api.requests import ClearRequest
 from memquorum.core.identity import grants
 from memquorum.core.ids import shard_of
-from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
+from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval import query, sessions
 from memquorum.core.retrieval.query import BadRequest
@@ -50,15 +50,6 @@ async def _publish(service: Service, request: Request, caller: Caller, said: byt
         await service.publish(intent, data, _granted(service, intent, data, caller))
     token = f"{intent.namespace}/{intent.event_id}"
     return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
-
-
-async def end_session(service: Service, request: Request, caller: Caller) -> Response:
-    """Says that a session is over: what is left of it is summed up, and members vote on that."""
-    data, intent = named(service, topics.ENDS, await body(request, service.bounds))
-    assert isinstance(intent, EndIntent)
-    check_right(service, caller, intent.namespace)
-    await service.end_session(intent, data)
-    return Told(Ended(intent.namespace, intent.session, intent.event_id, intent.agent), 202)
 
 
 async def session(service: Service, request: Request, caller: Caller) -> Response:

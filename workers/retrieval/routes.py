@@ -16,6 +16,7 @@ from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
     context,
     decisions,
+    ending,
     health,
     listing,
     lists,
@@ -52,7 +53,7 @@ _DO: dict[str, Do] = orders.GIVING | {
     do.__name__: do
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, publishing.clear,
-        publishing.end_session, publishing.session,
+        ending.end_session, publishing.session,
         tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task,
         listing.memories, listing.slot, listing.paths, using.uses, memories.memory,
         memories.explain, memories.event, decisions.decisions, lists.goals, lists.pins, lists.holds,

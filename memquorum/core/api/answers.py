@@ -780,12 +780,14 @@ class Used(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """A session that is over, says Kafka: an agent's part of it, or every agent's."""
+    """A session that is over, says Kafka: an agent's part of it, or every agent's. `task`: the finished task that it
+    was, where it was said how it ended; `/events` tells what becomes of that."""
 
     namespace: str
     session: str
     event_id: str
     agent: str | None = None
+    task: Published | None = None
 
 
 class SessionDraft(Struct, frozen=True):

@@ -13,7 +13,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import GIVEN, ORDERS
-from memquorum.core.records import EpisodeRecorded, FeedbackGiven, SessionEnded, TaskFinished
+from memquorum.core.records import EpisodeRecorded, FeedbackGiven, TaskFinished
 
 A = TypeVar("A")
 # How long an answer waits for its order where the request does not say.
@@ -126,8 +126,9 @@ USES = Endpoint(
 )  # fmt: skip
 END_SESSION = Endpoint(
     "end_session", "POST", "/sessions/end", (PUBLISH,),
-    "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on.",
-    a.Ended, SessionEnded, status=202,
+    "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on. "
+    "With an outcome it is a finished task, too.",
+    a.Ended, r.EndRequest, status=202,
 )  # fmt: skip
 SESSION = Endpoint(
     "session", "GET", "/sessions/{namespace}/{session:path}", (READ, PUBLISH),

@@ -111,6 +111,9 @@ OTHERWISE: Mapping[tuple[str, str], str] = {
     ("TaskFinished", "event_id"): "The same id twice is one task, and what is said of it first stands; without it one "
     "is made.",
     ("FeedbackGiven", "event_id"): "The same id twice is said once; without it one is made.",
+    ("EndRequest", "outcome"): "How it ended, which makes a finished task of it: succeeded, failed, or unknown.",
+    ("EndRequest", "goal"): "With `outcome`: what was to be done; without it, what a user said first in the session.",
+    ("EndRequest", "retrieved"): "With `outcome`: ids of the memories that it was given, best first.",
     ("TasksRequest", "outcomes"): "That ended so: succeeded, failed, unknown.",
     ("TasksRequest", "agents"): "That one of these agents worked on.",
     ("TasksRequest", "memory_id"): "That were given this memory.",

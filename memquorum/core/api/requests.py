@@ -76,6 +76,25 @@ class ClearRequest(Struct, frozen=True, kw_only=True):
     occurred_at: int | None = None
 
 
+class EndRequest(Struct, frozen=True, kw_only=True):
+    """The body that ends a session: an agent's part of it, or without `agent` every agent's. With an `outcome`, which
+    the agent says, or `said_by`, it is a finished task, too: of what a user said first in it, where no `goal` is
+    given."""
+
+    session: str
+    agent: str | None = None
+    namespace: str | None = None
+    event_id: str | None = None
+    ended_at: int | None = None
+    outcome: str | None = None
+    said_by: str | None = None
+    goal: str | None = None
+    inputs: str | None = None
+    outputs: str | None = None
+    tools: tuple[str, ...] = ()
+    retrieved: tuple[str, ...] = ()
+
+
 class PageRequest(Struct, frozen=True, kw_only=True):
     """What the body of every list for people says. `since`, `until`: milliseconds of the shard's time; what is of the
     second is out. `cursor`: what the page before gave as `next`."""

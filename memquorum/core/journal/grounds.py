@@ -1,9 +1,10 @@
 """What a memory rests on, and what denies it: asked of a shard's own rows, so that everybody finds the same.
 
 A memory that was made of others (`derives_from`) has ground as long as one of them is alive, or a summary of one is:
-what a summary says is not gone. What was made of memories of other namespaces, or of none that ever was, is not judged
-by that. Of two memories that contradict each other the one that is served later is contested. What contradicts a
-summary says otherwise than one of its sentences, and so it is contested, too.
+what a summary says is not gone. So has what was learned of a finished task, which nobody finds, until that is erased.
+What was made of memories of other namespaces, or of none that ever was, is not judged by that. Of two memories that
+contradict each other the one that is served later is contested. What contradicts a summary says otherwise than one of
+its sentences, and so it is contested, too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.rows import Conflict, Grounds, Keys, Memory, Provenance, Rows
-from memquorum.core.tiers import LONG_TERM
+from memquorum.core.tiers import FINISHED, LONG_TERM
 
 NOTHING = Grounds()
 
@@ -79,9 +80,10 @@ def made_of(rows: Rows, memory: Memory) -> list[str]:
 
 
 def left(rows: Rows, sources: Iterable[str]) -> list[str]:
-    """Those of the sources that are alive, or of which a summary is."""
+    """Those of the sources that are alive, or of which a summary is, or that are finished tasks."""
     return [
         one for one in sources
         if one in rows.strengths
+        or ((memory := rows.memories.get(one)) is not None and memory.tier == FINISHED)
         or any(i in rows.strengths for i in rows.grounds.get(one, NOTHING).summaries)
     ]  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.experience.texts import Texts
 from memquorum.core.journal import rehearsals as journalled
 from memquorum.core.journal.rows import Keys
 from memquorum.core.journal.workset import Workset
@@ -14,7 +16,7 @@ from memquorum.ports import Drawable, Seen
 from tests.builders import genesis, protections, rehearsals, votes
 from tests.builders.rehearsals import denied, doubt, groundless, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import KINDS, World, clear, make
 
 GENESIS = genesis.make(**rehearsals.entitled())
 NOW = 10_000_000
@@ -100,6 +102,22 @@ def test_what_a_summary_says_is_ground_and_what_nobody_knows_is_none(world: Worl
     found = {one.memory_id: (one.sources, one.sources_left) for one in
              seen(world, memory_id("made"), memory_id("borrowed"), summary, lost)}  # fmt: skip
     assert found == {memory_id("made"): (1, 1), memory_id("borrowed"): (0, 0), summary: (2, 2), lost: (1, 0)}
+
+
+def test_a_finished_task_is_ground_for_what_was_learned_of_it(world: World, shard: Shard) -> None:
+    shard.task("t1", [A])
+    shard.episode("lesson", NOW, derives_from=(memory_id("t1"),))
+    shard.tick(shard.rows.state.as_of)
+    shard.decide([votes.proposal(A, "forget")])
+    lesson, task = memory_id("lesson"), memory_id("t1")
+    world.flush(shard, {lesson: clear(lesson), task: replace(clear(task), text=Texts("Open valve 3.").content)})
+    (found,) = seen(world, lesson)
+    assert (found.sources, found.sources_left) == (1, 1)
+    named = frozenset({lesson})
+    with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
+        rows = Workset(transaction.rows[0]).rows
+        with pytest.raises(journalled.NotBorneOut, match="there is ground"):
+            journalled.check(rows, rehearsals.found(shard, lesson, "groundless"), GENESIS.policy)
 
 
 def test_a_verdict_is_held_against_the_rows_that_are_there(world: World, shard: Shard) -> None:

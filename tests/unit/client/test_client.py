@@ -110,7 +110,7 @@ async def test_a_client_that_knows_no_kafka_publishes_through_the_service_with_i
     assert (where, episode["event_id"], episode["agent"]) == ("/memories", receipt.event_id, "a")
     assert (headers["authorization"], headers["content-type"]) == ("Bearer mq_1", "application/json")
     assert headers[tracing.HEADER] == trace
-    assert (there, end["event_id"], end["session"]) == ("/sessions/end", ended, "shift")
+    assert (there, end["event_id"], end["session"]) == ("/sessions/end", ended.event_id, "shift")
 
 
 @pytest.mark.parametrize(("status", "own"), [(429, True), (503, False)])

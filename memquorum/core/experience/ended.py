@@ -1,0 +1,41 @@
+"""A session that ended with an outcome is a finished task: which one, and what it was to do where nobody says that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memquorum.core import ids
+
+ASKING = "user"
+"""The role of whoever asks in a session."""
+NO_GOAL = "no memory that can be read tells what was asked in the session: say what was to be done"
+
+NO_OUTCOME = "what a session came to is told with how it ended: say outcome, or leave the rest out"
+
+
+Spoken = tuple[str, str | None, str | None]
+"""A memory of a session: its id, its text, None where that is shown no more, and the role that its agent spoke in."""
+
+
+def event_id(namespace: str, agent: str | None, session: str) -> str:
+    """The event id of the task that a session was, or an agent's part of it: one session is one task, however often it
+    is said to be over."""
+    return ids.session_event_id(namespace, agent, session)
+
+
+def first_ask(spoken: Iterable[Spoken]) -> tuple[str, str] | None:
+    """The id and the text of what was asked first in a session: of what a user said, or where that is nothing, of what
+    anybody did. None where nothing can be read. `spoken`: in the order of time."""
+    readable = [(memory_id, text, role) for memory_id, text, role in spoken if text is not None and text.strip()]
+    asked = [one for one in readable if one[2] == ASKING] or readable
+    return None if not asked else asked[0][:2]
+
+
+def given(named: Sequence[str], noted: Iterable[str], asked: str | None, most: int) -> tuple[str, ...]:
+    """What a session was given, as far as it is known: what is named; of what was noted so much that there are `most`;
+    and what its goal is the text of, since the task has to go where that goes."""
+    last = () if asked is None else (asked,)
+    said = tuple(dict.fromkeys(named))
+    room = max(0, most - len(said) - len(last))
+    rest = [one for one in dict.fromkeys(noted) if one not in {*said, *last}]
+    return tuple(dict.fromkeys((*said, *rest[:room], *last)))
