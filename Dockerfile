@@ -13,7 +13,7 @@ COPY infra infra
 # A new volume takes owner and mode of the folder that it covers.
 RUN useradd --uid 10001 --no-create-home memquorum \
  && install -d -o memquorum -m 700 /cluster /var/lib/memquorum /var/lib/memquorum/state /handed \
-    /handed/commit /handed/consolidator /handed/intake /handed/migrate /handed/rehearsal /handed/retrieval /handed/streams /handed/topics \
+    /handed/commit /handed/consolidator /handed/intake /handed/migrate /handed/rehearsal /handed/retrieval /handed/streams /handed/topics /handed/verifier \
     /handed/replica-0 /handed/replica-1 /handed/replica-2 /handed/replica-3 \
  && install -d -o memquorum -m 755 /handed/postgres
 USER memquorum

@@ -4,10 +4,11 @@
    how parameters and many rows are sent; `connection` and `pool`: connections for one and for many; `migrate`,
    `logins`;
 2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`; `followed`: how far a vault has
-   followed; `inmemory` is the same in memory, with `inmemory_rehearsals`, `inmemory_sessions` and
-   `inmemory_budgets`;
+   followed; `inmemory` is the same in memory, with `inmemory_rehearsals`, `inmemory_sessions`,
+   `inmemory_trials` and `inmemory_budgets`;
 3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
-   `rewarded`; `rehearsals`: what is looked at again; `rollups`; `rollup_rows`: how rows become sentences and a log;
+   `rewarded`; `rehearsals`: what is looked at again; `trials`: what is tried on what; `rollups`; `rollup_rows`: how
+   rows become sentences and a log;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `task_rows`; `erasure_reads`: the
    part about erasures; `listed_reads`: what is listed for people; `outcomes`: waiting for them; `cached`: for the

@@ -29,3 +29,8 @@ def halfvec(vector: NDArray[np.float32]) -> str:
 def vector(sent: bytes) -> NDArray[np.float32]:
     """A halfvec as `halfvec_send` writes it: two numbers of two bytes, then float16s, big-endian."""
     return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)
+
+
+def halves(sent: bytes) -> bytes:
+    """The same as it lies in a record: float16s, little-endian."""
+    return np.frombuffer(sent, ">f2", offset=4).astype("<f2").tobytes()

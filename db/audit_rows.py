@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import psycopg
 from msgspec import Struct
 from msgspec.structs import replace
 from psycopg import sql
 from psycopg.rows import dict_row
 
+from db.arrays import halves
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum import topics
@@ -26,8 +26,6 @@ from memquorum.ports import StoreUnavailable
 
 # Rows fetched at a time: some tables hold whole certificates in a row.
 _FETCH = 1_000
-# halfvec_send: dimensions and a reserved field, 16 bits each, then the components as float16, big-endian.
-_VECTOR_HEAD = 4
 
 # How many columns of `kept_memories` each class takes.
 _MEMORY = len(Memory.__struct_fields__)
@@ -124,7 +122,7 @@ class Snapshot:
             for digest, body, vector, *columns in cursor.execute(QUERIES["audit_contexts"]):
                 task = TABLES[TaskRow].row(columns[:_TASK])
                 row, memory = replace(task, retrieved=tuple(task.retrieved)), TABLES[Memory].row(columns[_TASK:])
-                yield digest, memory, row, body, _halves(vector)
+                yield digest, memory, row, body, halves(vector)
 
     def digest(self, namespace: str | None = None) -> StateDigest:
         """The state digest, of everything or of one namespace."""
@@ -188,11 +186,6 @@ def snapshot(dsn: str) -> Iterator[Snapshot]:
         link.close()
 
 
-def _halves(vector: bytes) -> bytes:
-    """The components of a vector as halfvec_send gives it, little-endian."""
-    return np.frombuffer(vector[_VECTOR_HEAD:], ">f2").astype("<f2").tobytes()
-
-
 def _kept(row: tuple[Any, ...]) -> Kept:
     strength = row[_MEMORY : _MEMORY + _STRENGTH]
     body, vector = row[_MEMORY + _STRENGTH :]
@@ -200,5 +193,5 @@ def _kept(row: tuple[Any, ...]) -> Kept:
         memory=TABLES[Memory].row(row[:_MEMORY]),
         strength=Strength(*strength) if strength[0] is not None else None,
         content=None if body is None else body.encode(),
-        vector=None if vector is None else _halves(vector),
+        vector=None if vector is None else halves(vector),
     )

@@ -23,6 +23,7 @@ from db.connection import (
     READER,
     REHEARSER,
     TENANT,
+    VERIFIER,
     WRITER,
     patient,
 )
@@ -46,6 +47,7 @@ LOGINS: Mapping[str, Login] = {
     "commit": Login(memory=(WRITER, READER, KEEPER), vault=(KEYDESTROYER, KEEPER)),
     "consolidator": Login(memory=(READER,), vault=(KEYREADER,)),
     "rehearsal": Login(memory=(REHEARSER,)),
+    "verifier": Login(memory=(VERIFIER,)),
     "retrieval": Login(memory=(TENANT, ACCOUNTS)),
     # Who asks and proves: `psql`, `verify`, `forget`, and orders, which say what they will take.
     "audit": Login(memory=(READER,), vault=(KEYREADER,)),

@@ -1507,6 +1507,138 @@ SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions, alive
 FROM shard
 WHERE shard = %(shard)s
 
+-- :name trial_shards
+-- The shards with their last epochs, and where the last trial of each stands in its journal.
+SELECT s.shard, s.last_epoch, coalesce((SELECT max(t.seq) FROM trial t WHERE t.shard = s.shard), 0)
+FROM shard s
+ORDER BY s.shard
+
+-- :name trial_rounds
+-- A shard's decisions after an epoch: by what was nominated verifiers are drawn.
+SELECT epoch, nomination, accepted_offset
+FROM decision
+WHERE shard = %(shard)s AND epoch > %(after)s
+ORDER BY epoch
+
+-- :name trial_namespaces
+-- A shard's namespaces with so many tasks that succeeded and were not erased.
+SELECT t.namespace
+FROM task t
+JOIN experience x ON x.memory_id = t.memory_id
+WHERE t.shard = %(shard)s AND t.outcome = 'succeeded'
+GROUP BY t.namespace
+HAVING count(*) >= %(least)s
+ORDER BY t.namespace
+
+-- :name trial_standing
+-- How many of a namespace's tasks succeeded and stand, and where the last of them stands in the accepted stream.
+SELECT count(*), coalesce(max(t.accepted_offset), -1)
+FROM task t
+JOIN experience x ON x.memory_id = t.memory_id
+WHERE t.namespace = %(namespace)s AND t.outcome = 'succeeded'
+
+-- :name trial_places
+-- A namespace's tasks that succeeded, by their vectors.
+SELECT t.memory_id::text, t.accepted_offset, x.encoder, halfvec_send(x.vector)
+FROM task t
+JOIN experience x ON x.memory_id = t.memory_id
+WHERE t.namespace = %(namespace)s AND t.outcome = 'succeeded'
+ORDER BY t.accepted_offset
+
+-- :name trial_contexts
+-- Finished tasks with all that a trial of one reads.
+SELECT t.memory_id::text, t.namespace, m.agent, x.body, t.retrieved, t.outcome, t.said_by, t.configuration, t.seed, x.encoder,
+    halfvec_send(x.vector), m.created
+FROM task t
+JOIN experience x ON x.memory_id = t.memory_id
+JOIN memory m ON m.id = t.memory_id
+WHERE t.memory_id = ANY(%(ids)s::uuid[])
+
+-- :name trial_untried
+-- A namespace's memories that are alive and neither settled nor to be voted on, by (created, id) behind one: where each
+-- was accepted, after which epoch it may be tried, its vector, and the tasks that it was made of.
+SELECT m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder, halfvec_send(e.vector),
+    ARRAY(
+        SELECT p.parent::text FROM provenance p
+        JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
+        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
+        ORDER BY p.parent
+    )
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+LEFT JOIN admission a ON a.memory_id = m.id
+CROSS JOIN LATERAL (
+    SELECT source_offset FROM journal
+    WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
+    ORDER BY seq LIMIT 1
+) j
+WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') = 'provisional'
+  AND (%(created)s::bigint IS NULL OR (m.created, m.id) > (%(created)s, %(after)s::uuid))
+ORDER BY m.created, m.id
+LIMIT %(limit)s
+
+-- :name trial_named
+-- The same of memories that are named.
+SELECT m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder, halfvec_send(e.vector),
+    ARRAY(
+        SELECT p.parent::text FROM provenance p
+        JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
+        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
+        ORDER BY p.parent
+    )
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+LEFT JOIN admission a ON a.memory_id = m.id
+CROSS JOIN LATERAL (
+    SELECT source_offset FROM journal
+    WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
+    ORDER BY seq LIMIT 1
+) j
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier IN ('short-term', 'long-term')
+  AND coalesce(a.status, 'provisional') = 'provisional'
+ORDER BY m.created, m.id
+
+-- :name trial_texts
+-- What memories say.
+SELECT memory_id::text, body FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name trial_told
+-- What verifiers found of memories, in the order of the journal.
+SELECT memory_id::text, position, verifier, statistics
+FROM trial
+WHERE memory_id = ANY(%(ids)s::uuid[])
+ORDER BY seq
+
+-- :name trial_differing
+-- A shard's memories that are not settled, of which several things were told as of one decision, and something lately.
+SELECT a.memory_id::text
+FROM admission a
+WHERE a.shard = %(shard)s AND a.status = 'provisional' AND a.seq > %(since)s
+  AND EXISTS (
+      SELECT FROM trial t WHERE t.memory_id = a.memory_id AND t.position = a.position
+      HAVING count(DISTINCT t.digest) > 1
+  )
+ORDER BY a.seq
+LIMIT %(limit)s
+
+-- :name trial_admitted
+-- What is in a namespace's experience and can be read, with its weights by the epochs of their decisions.
+SELECT m.id::text, c.body, e.encoder, halfvec_send(e.vector),
+    ARRAY(
+        SELECT p.parent::text FROM provenance p
+        JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
+        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
+        ORDER BY p.parent
+    ),
+    ARRAY(SELECT w.epoch FROM weight w WHERE w.memory_id = m.id ORDER BY w.version),
+    ARRAY(SELECT w.weight_ppm FROM weight w WHERE w.memory_id = m.id ORDER BY w.version)
+FROM admission a
+JOIN memory m ON m.id = a.memory_id
+JOIN content c ON c.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+WHERE a.namespace = %(namespace)s AND a.status IN ('admitted', 'demoted')
+ORDER BY m.id
+
 -- :name rehearsal_shards
 -- The shards' times, and how far each has applied the accepted stream.
 SELECT s.shard, s.as_of, coalesce(c.next_offset, 0)

@@ -43,10 +43,11 @@ class Role:
 def roles(members: int) -> list[Role]:
     """The line's processes in the order of their start."""
     singles = {
-        name: ("run", name) for name in ("intake", "streams", "commit", "consolidator", "rehearsal", "retrieval")
+        name: ("run", name)
+        for name in ("intake", "streams", "commit", "consolidator", "rehearsal", "verifier", "retrieval")
     }
     replicas = {f"replica-{i}": ("run", "replica", "--member", str(i)) for i in range(members)}
-    order = ["intake", "streams", *replicas, "commit", "consolidator", "rehearsal", "retrieval"]
+    order = ["intake", "streams", *replicas, "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
     return [Role(name, (sys.executable, "-m", "infra", *(singles | replicas)[name])) for name in order]
 
 

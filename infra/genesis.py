@@ -244,6 +244,17 @@ def service_seed(settings: Settings, made: Genesis, service: str) -> bytes:
     return signing_seed(settings, name, made.services[service])
 
 
+def verifier_seeds(settings: Settings, made: Genesis) -> dict[str, bytes]:
+    """The seeds of those verifiers whose keys are on this machine, by their names. Raises KeyFileError for a key that
+    is another."""
+    here = (
+        name
+        for name in made.verifiers
+        if _key_file(settings, f"service-{name}").exists() or further_seeds(settings, f"service-{name}")
+    )
+    return {name: service_seed(settings, made, name) for name in here}
+
+
 def further_seeds(settings: Settings, name: str) -> list[bytes]:
     """The seeds of the keys that replace the first one of 'member-N' or 'service-NAME', or are to. Raises
     KeyFileError."""

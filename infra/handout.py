@@ -29,6 +29,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "commit": (*_SERVICE, "service-journal.key", "service-journal.*.key"),
     "consolidator": ("stamps.key", "agent-consolidator.key"),
     "rehearsal": ("service-rehearsal.key", "service-rehearsal.*.key"),
+    "verifier": ("service-verifier-*.key",),
     "retrieval": ("service-erasure.key", "service-erasure.*.key"),
     "topics": (),
     "migrate": (),

@@ -43,7 +43,9 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
 
 @command(
     "run",
-    option("role", choices=["intake", "streams", "replica", "commit", "consolidator", "rehearsal", "retrieval"]),
+    option(
+        "role", choices=["intake", "streams", "replica", "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
+    ),
     option("--member", type=int, help="the replica's member id"),
     login="role",
     kafka="role",
@@ -403,10 +405,7 @@ def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
         why = "rehearsal_every_s is 0" if not settings.rehearsal_every_s else "the genesis file names no such service"
         log.info("nothing is rehearsed: %s", why)
         telemetry.health.note("rehearsals", f"none: {why}")
-        ready()
-        while not stop:
-            telemetry.health.turn()
-            stop.wait(1)
+        _rest(stop, ready, telemetry)
         return
     Rehearsing(
         made,
@@ -427,6 +426,43 @@ def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
         old=settings.rehearsal_old,
         telemetry=telemetry,
     ).run(ready)
+
+
+def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.trials import PostgresTrials
+    from workers.verifier.trying import Trying
+    from workers.verifier.worker import Publisher, Verifying
+
+    settings.require("bootstrap", "memory_dsn")
+    stop, codec = Stop().on_signals(), load_codec()
+    seeds = genesis.verifier_seeds(settings, made)
+    if not settings.verifier_every_s or not seeds:
+        why = "verifier_every_s is 0" if not settings.verifier_every_s else "there is no key of a verifier here"
+        log.info("nothing is tried: %s", why)
+        telemetry.health.note("trials", f"none: {why}")
+        _rest(stop, ready, telemetry)
+        return
+    log.info("%s", ", ".join(seeds))
+    further = {name: partial(genesis.further_seeds, settings, f"service-{name}") for name in seeds}
+    Verifying(
+        Trying(codec, made, seeds, budget_ms=settings.verifier_budget_ms),
+        memory=PostgresTrials(settings.memory_dsn),
+        publisher=Publisher(
+            settings.bootstrap, codec, {name: (seed, further[name]) for name, seed in seeds.items()},
+            telemetry.stage("verifier"),
+        ),
+        stop=stop,
+        every_s=settings.verifier_every_s,
+        telemetry=telemetry,
+    ).run(ready)  # fmt: skip
+
+
+def _rest(stop: Stop, ready: Ready, telemetry: Telemetry) -> None:
+    """What a process does that has nothing to do: it is there, and says so."""
+    ready()
+    while not stop:
+        telemetry.health.turn()
+        stop.wait(1)
 
 
 def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
@@ -469,5 +505,6 @@ _START: dict[str, Callable[[Settings, Genesis, int, Ready, Telemetry], None]] = 
     "commit": _commit,
     "consolidator": _consolidator,
     "rehearsal": _rehearsal,
+    "verifier": _verifier,
     "retrieval": _retrieval,
 }

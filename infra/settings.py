@@ -206,6 +206,10 @@ class Settings(_Bounds):
     rehearsal_budget_ms: Count = 500
     rehearsal_recent: Count = 50
     rehearsal_old: Count = 20
+    # How often a verifier looks whether there is anything to try, in seconds; 0: never. It takes that long at a time,
+    # and one trial more.
+    verifier_every_s: Count = 5
+    verifier_budget_ms: Count = 500
     # The namespaces whose texts retrieval gives masked alone, whoever reads, by blanks: `team-*` is each that begins
     # so, `*` all. And whether names of persons and places are masked too, by the model of the extra `ner`.
     redact_namespaces: str = ""

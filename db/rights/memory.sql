@@ -7,7 +7,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['memquorum_writer', 'memquorum_reader', 'memquorum_accounts', 'memquorum_tenant',
-        'memquorum_counter', 'memquorum_rehearser'] LOOP
+        'memquorum_counter', 'memquorum_rehearser', 'memquorum_verifier'] LOOP
         EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM %I', name);
     END LOOP;
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
@@ -59,6 +59,17 @@ GRANT SELECT (shard, as_of) ON shard TO memquorum_rehearser;
 GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_rehearser;
 GRANT SELECT (shard, epoch, seq, config, trigger, pre_prepare, commits) ON decision TO memquorum_rehearser;
 GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_rehearser;
+
+-- The verifier is the worker of that name: what memories and finished tasks say, and by which decisions trials are made.
+-- Nobody's subject, session or source, and of the journal no entry.
+GRANT SELECT (id, shard, namespace, agent, tier, created) ON memory TO memquorum_verifier;
+GRANT SELECT (memory_id, namespace, body) ON content TO memquorum_verifier;
+GRANT SELECT ON embedding, experience, task, trial, admission, weight TO memquorum_verifier;
+GRANT SELECT (namespace, child, parent, merged) ON provenance TO memquorum_verifier;
+GRANT SELECT (memory_id, seq, effect, source_offset) ON journal TO memquorum_verifier;
+GRANT SELECT (shard, last_epoch) ON shard TO memquorum_verifier;
+GRANT SELECT (shard, epoch, seq, config, trigger, pre_prepare, commits, nomination, accepted_offset) ON decision TO memquorum_verifier;
+GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_verifier;
 
 -- The keeper writes tables anew that held what was deleted, and makes the indexes of large namespaces: for these it owns
 -- content and embedding, of which row security, forced upon owners too, shows it no row.

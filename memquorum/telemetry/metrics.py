@@ -180,6 +180,15 @@ REHEARSED = Definition(
     "memquorum_rehearsed_memories_total", "counter", ("verdict",),
     "Memories that rehearsals looked at, by what was found.",
 )  # fmt: skip
+TRIALS = Definition(
+    "memquorum_trials_total", "counter", ("outcome",),
+    "Looks of a verifier at a candidate: tried; or not, since few tasks are near, it waits for a decision, or others "
+    "are asked.",
+)  # fmt: skip
+TRYING = Definition(
+    "memquorum_trials_processor_seconds_total", "counter", (),
+    "What looking at candidates and trying them has taken of a processor.",
+)  # fmt: skip
 CACHED = Definition(
     "memquorum_cache_memories", "gauge", (),
     "Memories whose vectors the retrieval caches hold, of all namespaces.",
@@ -193,7 +202,7 @@ ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT,
     VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
-    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED,
+    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -240,6 +249,8 @@ class Meters:
         self.cache_searches = self._counter(CACHE_SEARCHES)
         self.rehearsals = self._counter(REHEARSALS)
         self.rehearsed = self._counter(REHEARSED)
+        self.tried = self._counter(TRIALS)
+        self.trying = self._counter(TRYING)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)
 

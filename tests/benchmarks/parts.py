@@ -31,7 +31,7 @@ def replicas(members: int) -> tuple[str, ...]:
 
 
 REPLICAS = replicas(4)
-WHOLE = ("intake", "streams", *REPLICAS, "commit", "consolidator", "rehearsal", "retrieval")
+WHOLE = ("intake", "streams", *REPLICAS, "commit", "consolidator", "rehearsal", "verifier", "retrieval")
 AGENTS = {"ada": 0, "ben": 1, "cleo": 2, "dan": 3}
 """Agent → member: each member has one whose episodes it judges by."""
 

@@ -33,6 +33,7 @@ WORKERS = (
     "commit",
     "consolidator",
     "rehearsal",
+    "verifier",
     "retrieval",
 )
 SERVERS = ("kafka", "postgres")

@@ -12,6 +12,7 @@ import pytest
 from db.inmemory import InMemoryNeighbourhoods, InMemoryRollups, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from db.inmemory_rehearsals import InMemoryRehearsals
 from db.inmemory_sessions import InMemorySessions
+from db.inmemory_trials import InMemoryTrials
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.rehearsals import PostgresRehearsals
 from db.rollups import PostgresRollups
@@ -20,7 +21,9 @@ from db.sessions import PostgresSessions
 from db.standing import Clear
 from db.store import PostgresStore
 from db.stored_orders import PostgresStoredOrders
+from db.trials import PostgresTrials
 from memquorum.core.avro import Codec
+from memquorum.core.experience.ports import Trials
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
@@ -49,6 +52,7 @@ class World:
     rehearsals: Rehearsals
     rollups: Rollups
     sessions: Sessions
+    trials: Trials
     reopen: Callable[[], World]
     dsn: str | None = None
 
@@ -60,7 +64,17 @@ class World:
             transaction.write([net], texts, {})
         rows = shard.rows
         known = (dict(rows.memories), dict(rows.strengths), dict(rows.events), set(rows.erased))
-        shard.work = Workset(Rows(rows.state, *known, protected=dict(rows.protected), grounds=dict(rows.grounds)))
+        shard.work = Workset(
+            Rows(
+                rows.state,
+                *known,
+                protected=dict(rows.protected),
+                grounds=dict(rows.grounds),
+                admissions=dict(rows.admissions),
+                trials=dict(rows.trials),
+                nominated=dict(rows.nominated),
+            )
+        )
 
     def shard(self, codec: Codec, genesis: Genesis, number: int = 0) -> Shard:
         """A shard of the store, begun if it was not."""
@@ -77,7 +91,12 @@ def make(request: pytest.FixtureRequest) -> World:
 
         def reopen() -> World:
             ports = InMemoryStoredOrders(store), InMemoryNeighbourhoods(store)
-            more = InMemoryRehearsals(store), InMemoryRollups(store), InMemorySessions(store, load_codec())
+            more = (
+                InMemoryRehearsals(store),
+                InMemoryRollups(store),
+                InMemorySessions(store, load_codec()),
+                InMemoryTrials(store),
+            )
             return World(store, InMemorySchedule(store), *ports, *more, reopen)
 
         return reopen()
@@ -87,9 +106,9 @@ def make(request: pytest.FixtureRequest) -> World:
     def connect() -> World:
         store, schedule, stored = PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn)
         neighbourhoods, rehearsals, rollups = PostgresNeighbourhoods(dsn), PostgresRehearsals(dsn), PostgresRollups(dsn)
-        sessions = PostgresSessions(dsn, load_codec())
-        opened.extend((store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions))
-        return World(store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, connect, dsn)
+        sessions, trials = PostgresSessions(dsn, load_codec()), PostgresTrials(dsn)
+        opened.extend((store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials))
+        return World(store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials, connect, dsn)
 
     request.addfinalizer(lambda: [part.close() for part in opened])
     return connect()

@@ -976,3 +976,22 @@ CREATE INDEX journal_cleared ON journal (namespace, seq) WHERE effect = 'cleared
 
 -- What was withheld is listed, to be ordered again.
 CREATE INDEX journal_withheld ON journal (event_id) WHERE effect = 'withheld';
+
+-- Who verifies reads what memories and finished tasks say, as trials of one on the others need it, and changes nothing.
+DO $$
+BEGIN
+    CREATE ROLE memquorum_verifier NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another database of this server made it, perhaps at this very moment
+END
+$$;
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['memory', 'content', 'embedding', 'experience', 'task', 'trial', 'admission', 'weight',
+        'provenance', 'journal', 'decision', 'outcome'] LOOP
+        EXECUTE format('CREATE POLICY verifier ON %I FOR SELECT TO memquorum_verifier USING (true)', name);
+    END LOOP;
+END
+$$;

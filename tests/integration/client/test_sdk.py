@@ -717,6 +717,7 @@ def test_every_process_can_be_watched(line: Settings) -> None:
         "consolidator",
         "rehearsal",
         "rollups",
+        "verifier",
     }
     assert set(told) == stages | {"retrieval"}
     for stage in ("intake", "salience", "decay", "nomination", "commit"):

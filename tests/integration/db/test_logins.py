@@ -182,6 +182,11 @@ _REFUSED = [
         "SELECT commitment FROM memory", "SELECT subject FROM memory", "UPDATE strength SET salience_ppm = 1000000",
         "SELECT FROM ballot", "CREATE TABLE mine ()",
     )),
+    *(("verifier", "memquorum_verifier", statement) for statement in (
+        "SELECT entry FROM journal", "SELECT subject FROM memory", "SELECT session FROM memory", "SELECT FROM event",
+        "SELECT FROM ballot", "SELECT FROM quote", "SELECT named FROM content", "SELECT FROM feedback",
+        "UPDATE admission SET status = 'admitted'", "INSERT INTO trial (shard) VALUES (0)", "CREATE TABLE mine ()",
+    )),
     ("audit", "memquorum_reader", "DELETE FROM content"),
     ("commit", "memquorum_writer", "DELETE FROM journal"),
     ("commit", "memquorum_writer", "UPDATE decision SET view = 1"),

@@ -154,6 +154,7 @@ def test_the_line_has_all_its_roles_in_order() -> None:
             "commit",
             "consolidator",
             "rehearsal",
+            "verifier",
             "retrieval",
         )
     ]

@@ -20,6 +20,7 @@ WANTED = {
     "commit": {*_SERVICE, "keys/service-journal.key", "master.key", "logins/commit.pgpass"},
     "consolidator": {"keys/stamps.key", "keys/agent-consolidator.key", "logins/consolidator.pgpass", "master.key"},
     "rehearsal": {"keys/service-rehearsal.key", "logins/rehearsal.pgpass"},
+    "verifier": {*(f"keys/service-verifier-{nth}.key" for nth in (1, 2, 3)), "logins/verifier.pgpass"},
     "retrieval": {"keys/service-erasure.key", "logins/retrieval.pgpass"},
     "topics": set(),
     "migrate": {"admin.pgpass", *(f"logins/{name}.pgpass" for name in logins.PROCESSES)},

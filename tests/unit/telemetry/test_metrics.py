@@ -38,10 +38,11 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         (metrics.EPISODES, meters.episodes), (metrics.KNOWN_TEXTS, meters.known_texts),
         (metrics.LEFT_OUT, meters.left_out), (metrics.CACHE_SEARCHES, meters.cache_searches),
         (metrics.REJECTED, meters.rejected),
-        (metrics.REHEARSALS, meters.rehearsals), (metrics.REHEARSED, meters.rehearsed),
+        (metrics.REHEARSALS, meters.rehearsals), (metrics.REHEARSED, meters.rehearsed), (metrics.TRIALS, meters.tried),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()
+    meters.trying.inc(0.1)
     meters.open.labels("0").set(2)
     meters.over_quota.labels("intake").set(1)
     meters.full.labels("intake").set(1)

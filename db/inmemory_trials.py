@@ -1,0 +1,166 @@
+"""The Trials port over an in-memory store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from db.inmemory import InMemoryStore, InMemoryStoredOrders
+from memquorum.core.experience.admission import ADMITTED, PROVISIONAL
+from memquorum.core.experience.bench import Place
+from memquorum.core.experience.context import SUCCEEDED, Context
+from memquorum.core.experience.ports import Admitted, Told, Untried
+from memquorum.core.experience.rounds import Round, made_of
+from memquorum.core.experience.view import Held
+from memquorum.core.experience.weights import DEMOTED
+from memquorum.core.journal.rows import AdmissionRow, DecisionRow, Memory, Provenance, TaskRow, TrialRow, WeightRow
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+
+_ALIVE = (SHORT_TERM, LONG_TERM)
+_BORN = ("stored", "drafted")
+
+
+class InMemoryTrialLook:
+    """The store as a verifier sees it now."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+        self._tasks: Mapping[str, TaskRow] = store.rows[TaskRow]
+        self._trials: Collection[TrialRow] = store.rows[TrialRow].values()
+        self._admissions: Mapping[str, AdmissionRow] = store.rows[AdmissionRow]
+
+    def shards(self) -> list[tuple[int, int, int]]:
+        """Each shard with its last epoch and trial; see the port."""
+        last: dict[int, int] = {}
+        for one in self._trials:
+            last[one.shard] = max(one.seq, last.get(one.shard, 0))
+        return [(shard, state.last_epoch, last.get(shard, 0)) for shard, state in sorted(self._store.states.items())]
+
+    def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
+        """The decisions that changed the shards' configurations; see the port."""
+        orders = InMemoryStoredOrders(self._store)
+        return {
+            shard: [(one.pre_prepare, one.commits) for one in orders.decided(shard) if one.configured]
+            for shard in range(shards)
+        }
+
+    def rounds(self, shard: int, after: int) -> list[Round]:
+        """A shard's later decisions; see the port."""
+        rows: Iterable[DecisionRow] = self._store.rows[DecisionRow].values()
+        found = [
+            Round(one.epoch, one.nomination, one.accepted_offset)
+            for one in rows
+            if one.shard == shard and one.epoch > after
+        ]
+        return sorted(found, key=lambda one: one.epoch)
+
+    def namespaces(self, shard: int, least: int) -> list[str]:
+        """Namespaces that have tasks enough; see the port."""
+        names = {task.namespace for task in self._tasks.values() if task.shard == shard}
+        return sorted(name for name in names if self.standing(name)[0] >= least)
+
+    def standing(self, namespace: str) -> tuple[int, int]:
+        """How many tasks stand, and where the last; see the port."""
+        found = [one.accepted_offset for one in self.places(namespace)]
+        return len(found), max(found, default=-1)
+
+    def places(self, namespace: str) -> list[Place]:
+        """A namespace's tasks by their vectors; see the port."""
+        told = ((task, self._store.experience.get(task.memory_id)) for task in self._tasks.values())
+        found = [
+            Place(one.id, task.accepted_offset, one.encoder, one.vector)
+            for task, one in told
+            if one is not None and task.namespace == namespace and task.outcome == SUCCEEDED
+        ]
+        return sorted(found, key=lambda one: one.accepted_offset)
+
+    def contexts(self, task_ids: Collection[str]) -> list[Context]:
+        """Tasks whole; see the port."""
+        return [self._store.experience[one] for one in task_ids if one in self._store.experience]
+
+    def untried(self, namespace: str, after: tuple[int, str] | None, most: int) -> list[Untried]:
+        """Memories whose way into experience is open; see the port."""
+        found = [
+            one for one in self._open() if one.namespace == namespace and (one.created, one.id) > (after or (-1, ""))
+        ]
+        return [self._untried(one) for one in found[:most]]
+
+    def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:
+        """The same of memories that are named; see the port."""
+        return [(one.namespace, self._untried(one)) for one in self._open() if one.id in memory_ids]
+
+    def texts(self, memory_ids: Collection[str]) -> dict[str, str]:
+        """Texts by their memories; see the port."""
+        return {one: self._store.contents[one].text for one in memory_ids if one in self._store.contents}
+
+    def told(self, memory_ids: Collection[str]) -> list[Told]:
+        """What verifiers found; see the port."""
+        found = sorted((one for one in self._trials if one.memory_id in memory_ids), key=lambda one: one.seq)
+        return [Told(one.memory_id, one.position, one.verifier, one.statistics) for one in found]
+
+    def differing(self, shard: int, since: int, most: int) -> list[str]:
+        """Memories of which verifiers say different things; see the port."""
+        found = [
+            one for one in self._admissions.values()
+            if one.shard == shard and one.status == PROVISIONAL and one.seq > since
+            and len({t.digest for t in self._trials if (t.memory_id, t.position) == (one.memory_id, one.position)}) > 1
+        ]  # fmt: skip
+        return [one.memory_id for one in sorted(found, key=lambda one: one.seq)[:most]]
+
+    def admitted(self, namespace: str) -> list[Admitted]:
+        """What is in a namespace's experience; see the port."""
+        rows: Iterable[WeightRow] = sorted(self._store.rows[WeightRow].values(), key=lambda one: one.version)
+        found = []
+        for one in sorted(self._admissions.values(), key=lambda one: one.memory_id):
+            clear = self._store.contents.get(one.memory_id)
+            if one.namespace != namespace or one.status not in (ADMITTED, DEMOTED) or clear is None:
+                continue
+            memory = self._store.memories[one.memory_id]
+            weights = tuple((each.epoch, each.weight_ppm) for each in rows if each.memory_id == memory.id)
+            held = Held(memory.id, clear.text, memory.encoder, self._vector(memory.id), sources=self._sources(memory))
+            found.append(Admitted(held, weights))
+        return found
+
+    def _open(self) -> list[Memory]:
+        found = [
+            one for one in self._store.memories.values()
+            if one.tier in _ALIVE and one.id in self._store.contents
+            and (one.id not in self._admissions or self._admissions[one.id].status == PROVISIONAL)
+        ]  # fmt: skip
+        return sorted(found, key=lambda one: (one.created, one.id))
+
+    def _untried(self, memory: Memory) -> Untried:
+        stands = self._admissions.get(memory.id)
+        born = next(
+            entry for entry, _ in self._store.entries[memory.shard]
+            if entry.memory_id == memory.id and entry.effect in _BORN
+        )  # fmt: skip
+        return Untried(
+            memory.id, memory.created, born.source_offset, stands.after if stands else 0, memory.encoder,
+            self._vector(memory.id), self._sources(memory),
+        )  # fmt: skip
+
+    def _sources(self, memory: Memory) -> tuple[str, ...]:
+        made: Iterable[Provenance] = self._store.provenance.values()
+        parents = (one.parent for one in made if one.child == memory.id and not one.merged)
+        return made_of(parents, (one.memory_id for one in self._tasks.values() if one.namespace == memory.namespace))
+
+    def _vector(self, memory_id: str) -> bytes:
+        return bytes(np.atleast_2d(self._store.contents[memory_id].vector)[0].astype("<f2").tobytes())
+
+
+class InMemoryTrials:
+    """The port itself: an in-memory store is always at one moment."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    @contextmanager
+    def look(self, patience_ms: int) -> Iterator[InMemoryTrialLook]:
+        """One moment of the store; see the port."""
+        yield InMemoryTrialLook(self._store)
+
+    def close(self) -> None:
+        """Nothing is held."""

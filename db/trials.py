@@ -1,0 +1,136 @@
+"""The Trials port on Postgres: what verifiers try candidates on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from db.arrays import halves
+from db.connection import VERIFIER, Link
+from db.queries import QUERIES
+from memquorum.core.experience import texts
+from memquorum.core.experience.bench import Place
+from memquorum.core.experience.context import Context
+from memquorum.core.experience.ports import Admitted, Told, Untried
+from memquorum.core.experience.rounds import Round
+from memquorum.core.experience.view import Held
+from memquorum.ports import StoreUnavailable
+
+_AT_ONCE = 1_000
+
+
+class Look:
+    """The store as a verifier sees it, in one snapshot."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self._connection = connection
+
+    def shards(self) -> list[tuple[int, int, int]]:
+        """(shard, its last epoch, the sequence of its last trial); see the port."""
+        return self._connection.execute(QUERIES["trial_shards"]).fetchall()
+
+    def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
+        """The decisions that changed the shards' configurations; see the port."""
+        found: dict[int, list[tuple[bytes, tuple[bytes, ...]]]] = {shard: [] for shard in range(shards)}
+        wanted = {"shards": list(found), "configs": [0] * shards}
+        for shard, pre_prepare, commits in self._connection.execute(QUERIES["configurations"], wanted):
+            found[shard].append((pre_prepare, tuple(commits)))
+        return found
+
+    def rounds(self, shard: int, after: int) -> list[Round]:
+        """A shard's later decisions; see the port."""
+        return [Round(*row) for row in self._ask("trial_rounds", shard=shard, after=after)]
+
+    def namespaces(self, shard: int, least: int) -> list[str]:
+        """Namespaces that have tasks enough; see the port."""
+        return [name for (name,) in self._ask("trial_namespaces", shard=shard, least=least)]
+
+    def standing(self, namespace: str) -> tuple[int, int]:
+        """How many tasks stand, and where the last; see the port."""
+        ((count, last),) = self._ask("trial_standing", namespace=namespace)
+        return count, last
+
+    def places(self, namespace: str) -> list[Place]:
+        """A namespace's tasks by their vectors; see the port."""
+        with self._connection.cursor(name="trial_places") as cursor:
+            cursor.itersize = _AT_ONCE
+            cursor.execute(QUERIES["trial_places"], {"namespace": namespace})
+            return [Place(task, offset, encoder, halves(vector)) for task, offset, encoder, vector in cursor]
+
+    def contexts(self, task_ids: Collection[str]) -> list[Context]:
+        """Tasks whole; see the port."""
+        return [_context(row) for row in self._ask("trial_contexts", ids=list(task_ids))]
+
+    def untried(self, namespace: str, after: tuple[int, str] | None, most: int) -> list[Untried]:
+        """Memories whose way into experience is open; see the port."""
+        created, memory = (None, None) if after is None else after
+        wanted = {"namespace": namespace, "created": created, "after": memory, "limit": most}
+        return [_untried(row) for _, *row in self._ask("trial_untried", **wanted)]
+
+    def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:
+        """The same of memories that are named; see the port."""
+        return [(namespace, _untried(row)) for namespace, *row in self._ask("trial_named", ids=list(memory_ids))]
+
+    def texts(self, memory_ids: Collection[str]) -> dict[str, str]:
+        """Texts by their memories; see the port."""
+        return dict(self._ask("trial_texts", ids=list(memory_ids)))
+
+    def told(self, memory_ids: Collection[str]) -> list[Told]:
+        """What verifiers found; see the port."""
+        return [Told(*row) for row in self._ask("trial_told", ids=list(memory_ids))]
+
+    def differing(self, shard: int, since: int, most: int) -> list[str]:
+        """Memories of which verifiers say different things; see the port."""
+        return [one for (one,) in self._ask("trial_differing", shard=shard, since=since, limit=most)]
+
+    def admitted(self, namespace: str) -> list[Admitted]:
+        """What is in a namespace's experience; see the port."""
+        return [
+            Admitted(
+                Held(memory, text, encoder, halves(vector), sources=tuple(sources)),
+                tuple(zip(epochs, weights, strict=True)),
+            )
+            for memory, text, encoder, vector, sources, epochs, weights in self._ask(
+                "trial_admitted", namespace=namespace
+            )
+        ]
+
+    def _ask(self, query: str, **wanted: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(QUERIES[query], wanted).fetchall()
+
+
+class PostgresTrials:
+    """This class answers one thread. Its method raises StoreUnavailable while the store cannot be reached."""
+
+    def __init__(self, dsn: str, role: str = VERIFIER) -> None:
+        """Connects at the first question, with the rights of a role."""
+        self._link = Link(dsn, role, StoreUnavailable)
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._link.close()
+
+    @contextmanager
+    def look(self, patience_ms: int) -> Iterator[Look]:
+        """One moment of the store; see the port."""
+        with self._link.snapshot() as connection:
+            connection.execute(QUERIES["read_only"])
+            connection.execute(QUERIES["patience"], {"ms": str(patience_ms)})
+            yield Look(connection)
+
+
+def _untried(row: list[Any]) -> Untried:
+    memory, created, offset, after, encoder, vector, sources = row
+    return Untried(memory, created, offset, after, encoder, halves(vector), tuple(sources))
+
+
+def _context(row: tuple[Any, ...]) -> Context:
+    task, namespace, agent, body, retrieved, outcome, said_by, configuration, seed, encoder, vector, created = row
+    said = texts.read(body)
+    return Context(
+        task, namespace, agent, said.goal, said.inputs, said.outputs, said.tools, tuple(retrieved), outcome, said_by,
+        configuration, seed, encoder, halves(vector), created,
+    )  # fmt: skip

@@ -1,0 +1,123 @@
+"""The port by which verifiers read what they try candidates on; `db/trials.py` and `db/inmemory_trials.py` adapt it.
+
+Whatever may be asked for is bounded by a page, by a namespace's tasks, or by the names that are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from msgspec import Struct
+
+from memquorum.core.experience.bench import Place
+from memquorum.core.experience.context import Context
+from memquorum.core.experience.rounds import Round
+from memquorum.core.experience.view import Held
+
+
+class Untried(Struct, frozen=True):
+    """A memory that is alive and whose way into experience is open. `created`: when it was said, in milliseconds;
+    `accepted_offset`: where it stands in the accepted stream; `after`: the epoch of the vote that last did not admit
+    it, 0 without one; `vector`: by `encoder`, little-endian float16; `sources`: the finished tasks of its namespace
+    that it was made of, in the order of their ids."""
+
+    memory_id: str
+    created: int
+    accepted_offset: int
+    after: int
+    encoder: str
+    vector: bytes
+    sources: tuple[str, ...]
+
+
+class Admitted(Struct, frozen=True):
+    """A memory of experience that stands and can be read, and its weights as (epoch, millionths): each is of the
+    decision of its epoch, the latest last."""
+
+    memory: Held
+    weights: tuple[tuple[int, int], ...]
+
+
+class Told(Struct, frozen=True):
+    """What a verifier found of a memory as of the decision of the epoch `position`, as `Statistics` write it."""
+
+    memory_id: str
+    position: int
+    verifier: str
+    statistics: bytes
+
+
+class TrialLook(Protocol):
+    """The store at one moment, as a verifier sees it. Every method raises StoreUnavailable."""
+
+    def shards(self) -> list[tuple[int, int, int]]:
+        """Each shard with its last epoch, and the journal's sequence of the last trial that stands there, 0 without
+        one."""
+        ...
+
+    def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
+        """Tells, by shard, the decisions that changed its configuration, in order, each as (pre-prepare, commits)."""
+        ...
+
+    def rounds(self, shard: int, after: int) -> list[Round]:
+        """A shard's decisions of later epochs than one, in their order."""
+        ...
+
+    def namespaces(self, shard: int, least: int) -> list[str]:
+        """A shard's namespaces that have at least so many tasks that succeeded and stand, in the order of their
+        names."""
+        ...
+
+    def standing(self, namespace: str) -> tuple[int, int]:
+        """How many tasks of a namespace succeeded and stand, and where the last of them stands in the accepted stream:
+        where neither has changed, they are the same tasks."""
+        ...
+
+    def places(self, namespace: str) -> list[Place]:
+        """A namespace's tasks that succeeded and stand, in the order of the accepted stream."""
+        ...
+
+    def contexts(self, task_ids: Collection[str]) -> list[Context]:
+        """Those of the tasks that stand, each with its texts and its vector; in any order."""
+        ...
+
+    def untried(self, namespace: str, after: tuple[int, str] | None, most: int) -> list[Untried]:
+        """So many of a namespace's memories that are alive and neither settled nor to be voted on, by (created, id),
+        behind these; None: from the first on."""
+        ...
+
+    def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:
+        """Those of the memories that `untried` would tell, each with its namespace, by (created, id)."""
+        ...
+
+    def texts(self, memory_ids: Collection[str]) -> dict[str, str]:
+        """The texts of those of the memories that are alive."""
+        ...
+
+    def told(self, memory_ids: Collection[str]) -> list[Told]:
+        """What verifiers found of the memories, in the order of the journal."""
+        ...
+
+    def differing(self, shard: int, since: int, most: int) -> list[str]:
+        """So many of the shard's memories that are not settled, of which more than one thing was told as of the same
+        decision, and something after a sequence of the journal."""
+        ...
+
+    def admitted(self, namespace: str) -> list[Admitted]:
+        """What is in a namespace's experience, or was and is demoted, in the order of the ids."""
+        ...
+
+
+class Trials(Protocol):
+    """What verifiers try candidates on."""
+
+    def look(self, patience_ms: int) -> AbstractContextManager[TrialLook]:
+        """Holds one moment of the store, in which no question takes longer than `patience_ms`. Raises
+        StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        ...

@@ -1,0 +1,240 @@
+"""What verifiers are told of candidates, tasks, decisions and experience, on both adapters; and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from db.standing import Clear
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import follow
+from memquorum.core.experience.ports import TrialLook
+from memquorum.core.experience.rounds import Round
+from memquorum.core.experience.trial import read as read_statistics
+from memquorum.core.journal.rows import AdmissionRow, Change, TrialRow
+from memquorum.core.records import ErasedEpisode
+from memquorum.core.tiers import FINISHED
+from tests.builders import erasures, genesis, tried, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.tried import clear, lie, tell
+from tests.support.stores import KINDS, World, make
+from workers.verifier.trying import FEW, OTHERS, TRIED, WAITS, Made, Trying
+
+GENESIS = genesis.make(**tried.entitled())
+NOW = 10_000_000
+A, B, C = (memory_id(name) for name in "abc")
+TASKS = tuple(memory_id(f"t{at}") for at in range(4))
+SAYS = "The gateway uses port 8443."
+CONTENTS = {
+    A: clear(SAYS),
+    B: clear("The orchard's fence is green.", 0.61, 0.79),
+    C: clear("Nobody asks for this.", -0.8, 0.6),
+    **{task: clear(SAYS, 0.6 + at / 100, 0.8, goal="Which port?") for at, task in enumerate(TASKS)},
+}
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    """Three memories, A and B near to what four tasks asked, of which A answers it."""
+    made = world.shard(codec, GENESIS)
+    for at, name in enumerate("abc"):
+        made.episode(name, NOW - 9_000 + at)
+    for at in range(4):
+        made.task(f"t{at}", (), at=NOW - 5_000)
+    made.tick(NOW)
+    return made
+
+
+def flush(world: World, shard: Shard, more: dict[str, Clear] | None = None) -> None:
+    """Writes what happened, with the texts of what came."""
+    net = shard.work.net()
+    texts = CONTENTS | (more or {})
+    world.flush(shard, {one: texts[one] for one in net.revealed})
+
+
+def seen(world: World, ask: Callable[[TrialLook], object]) -> object:
+    with world.trials.look(10_000) as look:
+        return ask(look)
+
+
+def decide(shard: Shard) -> None:
+    """An epoch in which members keep what nobody wanted to go."""
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.decide([votes.proposal(C, "forget")], votes.nobody)
+
+
+def trying(codec: Codec, *mine: str) -> Trying:
+    return Trying(codec, GENESIS, mine or tried.VERIFIERS, budget_ms=60_000)
+
+
+def found(made: tuple[Made, ...]) -> dict[str, set[str]]:
+    """By candidates, who told."""
+    by: dict[str, set[str]] = {}
+    for one in made:
+        by.setdefault(one.statistics.candidate, set()).add(one.verifier)
+    return by
+
+
+def test_a_namespace_has_its_tasks_that_succeeded_and_stand(world: World, shard: Shard, codec: Codec) -> None:
+    shard.task("failed", (), ended="failed")
+    flush(world, shard, {memory_id("failed"): clear(SAYS, goal="Which port?")})
+    offsets = [3, 4, 5, 6]
+    assert seen(world, lambda look: look.standing(NAMESPACE)) == (4, 6)
+    assert seen(world, lambda look: look.standing("elsewhere")) == (0, -1)
+    assert seen(world, lambda look: [(one.id, one.accepted_offset) for one in look.places(NAMESPACE)]) == list(
+        zip(TASKS, offsets, strict=True)
+    )
+    assert seen(world, lambda look: look.namespaces(0, 4)) == [NAMESPACE]
+    assert seen(world, lambda look: [look.namespaces(0, 5), look.namespaces(1, 1)]) == [[], []]
+    with world.trials.look(10_000) as look:
+        (context,) = look.contexts([TASKS[1], memory_id("nobody")])
+        (place,) = [one for one in look.places(NAMESPACE) if one.id == TASKS[1]]
+    assert (context.id, context.goal, context.outputs, context.outcome) == (TASKS[1], "Which port?", SAYS, "succeeded")
+    assert (context.vector, context.encoder) == (place.vector, place.encoder)
+    order = erasures.ordered(GENESIS, "memory", TASKS[3], order_id=memory_id("order", "orders"))
+    shard.erase(
+        erasures.accepted(order, erasures.signed(codec, GENESIS, order), NOW),
+        [ErasedEpisode(TASKS[3], FINISHED, b"c" * 32)],
+    )
+    flush(world, shard)
+    assert seen(world, lambda look: look.standing(NAMESPACE)) == (3, 5)
+    assert seen(world, lambda look: look.contexts([TASKS[3]])) == []
+
+
+def test_candidates_are_told_the_oldest_first_with_what_they_were_made_of(world: World, shard: Shard) -> None:
+    shard.episode("lesson", NOW - 9_500, derives_from=(TASKS[2], A, TASKS[0]))
+    shard.episode("elsewhere", NOW, namespace="elsewhere")
+    lesson, other = memory_id("lesson"), memory_id("elsewhere", "elsewhere")
+    flush(world, shard, {lesson: clear("Ask the gateway."), other: clear("Something.")})
+    with world.trials.look(10_000) as look:
+        told = look.untried(NAMESPACE, None, 9)
+        assert [one.memory_id for one in told] == [lesson, A, B, C]
+        assert [one.accepted_offset for one in told] == [8, 0, 1, 2]
+        assert told[0].sources == tuple(sorted((TASKS[0], TASKS[2]))) and told[1].sources == ()
+        assert look.untried(NAMESPACE, None, 1) == told[:1]
+        assert look.untried(NAMESPACE, (told[1].created, A), 9) == told[2:]
+        assert look.named([B, other, memory_id("nobody"), TASKS[0]]) == [
+            (NAMESPACE, told[2]), ("elsewhere", look.untried("elsewhere", None, 1)[0])
+        ]  # fmt: skip
+        assert look.texts([A, TASKS[0]]) == {A: SAYS}
+
+
+def test_decisions_are_told_by_what_was_nominated(world: World, shard: Shard, codec: Codec) -> None:
+    flush(world, shard)
+    assert seen(world, lambda look: look.shards()[0]) == (0, 0, 0)
+    decide(shard)
+    first = shard.offset
+    decide(shard)
+    flush(world, shard)
+    with world.trials.look(10_000) as look:
+        assert look.shards()[0] == (0, 2, 0)
+        rounds = look.rounds(0, 0)
+        assert [(one.epoch, one.accepted_offset) for one in rounds] == [(1, first), (2, shard.offset)]
+        assert len({one.nomination for one in rounds}) == 2 and isinstance(rounds[0], Round)
+        assert look.rounds(0, 1) == rounds[1:]
+        assert follow(codec, GENESIS, look.configured(GENESIS.shards)[0]) == GENESIS
+
+
+def test_nothing_is_tried_before_a_decision_and_then_everything_once(world: World, shard: Shard, codec: Codec) -> None:
+    flush(world, shard)
+    worker = trying(codec)
+    assert worker.turn(world.trials).made == ()
+    decide(shard)
+    flush(world, shard)
+    turned = worker.turn(world.trials)
+    assert turned.looked == {TRIED: 2, FEW: 1} and not turned.more
+    by = found(turned.made)
+    assert by.keys() == {A, B} and all(len(who) == 2 for who in by.values())
+    assert {one.statistics.position for one in turned.made} == {1}
+    assert worker.turn(world.trials).made == () == trying(codec, "verifier-9").turn(world.trials).made
+    again = trying(codec).turn(world.trials)
+    assert again.made == turned.made, "who starts anew finds the same, byte for byte"
+
+
+def heard(shard: Shard, *made: Made) -> list[str]:
+    """The trials come to the journal; the status of the candidate after each."""
+    told = list[str]()
+    for one in made:
+        change = tell(shard, one)
+        assert isinstance(change, Change), change
+        (row,) = change.of(AdmissionRow)
+        told.append(row.status)
+    return told
+
+
+def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, codec: Codec) -> None:
+    decide(shard)
+    flush(world, shard)
+    made = trying(codec).turn(world.trials).made
+    of = {memory: [one for one in made if one.statistics.candidate == memory] for memory in (A, B)}
+    assert heard(shard, of[A][0]) == ["provisional"]
+    flush(world, shard)
+    with world.trials.look(10_000) as look:
+        (told,) = look.told([A, B])
+        assert (told.memory_id, told.position, told.verifier) == (A, 1, of[A][0].verifier)
+        assert read_statistics(told.statistics) == of[A][0].statistics
+        assert look.shards()[0][2] == shard.rows.state.seq and look.differing(0, 0, 9) == []
+    left = trying(codec).turn(world.trials)
+    assert found(left.made)[A] == {of[A][1].verifier}, "who told is not asked again"
+    assert heard(shard, of[A][1], *of[B]) == ["agreed", "provisional", "rejected"]
+    flush(world, shard)
+    with world.trials.look(10_000) as look:
+        assert [one.memory_id for one in look.untried(NAMESPACE, None, 9)] == [C]
+    assert trying(codec).turn(world.trials).made == ()
+
+
+def test_where_two_differ_the_third_is_asked_at_once_and_the_liar_is_outvoted(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    decide(shard)
+    flush(world, shard)
+    worker = trying(codec)
+    first, second = [one for one in worker.turn(world.trials).made if one.statistics.candidate == B]
+    assert heard(shard, lie(first), second) == ["provisional", "provisional"]
+    flush(world, shard)
+    assert seen(world, lambda look: look.differing(0, 0, 9)) == [B]
+    assert seen(world, lambda look: look.differing(0, shard.rows.state.seq, 9)) == []
+    # No decision has come since.
+    (third,) = worker.turn(world.trials).made
+    assert third.verifier not in {first.verifier, second.verifier} and third.statistics == second.statistics
+    assert heard(shard, third) == ["rejected"]
+    told = [row.digest for change in shard.changes for row in change.of(TrialRow)]
+    assert [one == second.statistics.digest.hex() for one in told] == [False, True, True], "it is shown who lied"
+
+
+def test_who_is_silent_is_passed_over_after_two_decisions(world: World, shard: Shard, codec: Codec) -> None:
+    decide(shard)
+    flush(world, shard)
+    (one, other) = (each.verifier for each in trying(codec).turn(world.trials).made if each.statistics.candidate == A)
+    (spare,) = set(tried.VERIFIERS) - {one, other}
+    worker = trying(codec, spare, one)
+    assert spare not in found(worker.turn(world.trials).made)[A]
+    decide(shard)
+    flush(world, shard)
+    assert A not in found(worker.turn(world.trials).made)
+    decide(shard)
+    flush(world, shard)
+    assert found(worker.turn(world.trials).made)[A] == {spare, one}, "what the journal did not take is told again"
+
+
+def test_a_candidate_that_comes_later_waits_for_a_later_decision(world: World, shard: Shard, codec: Codec) -> None:
+    decide(shard)
+    flush(world, shard)
+    worker = trying(codec)
+    worker.turn(world.trials)
+    late = memory_id("late")
+    shard.episode("late", NOW)
+    flush(world, shard, {late: clear(SAYS)})
+    assert worker.turn(world.trials).looked == {}, "no decision, no look"
+    assert trying(codec).turn(world.trials).looked[WAITS] == 1
+    decide(shard)
+    flush(world, shard)
+    turned = worker.turn(world.trials)
+    assert [one.statistics.position for one in turned.made if one.statistics.candidate == late] == [2, 2]
+    assert turned.looked == {TRIED: 1, OTHERS: 2, FEW: 1}

@@ -1,0 +1,170 @@
+"""A turn takes its time and no more, and finds what a trial by the rules alone finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from db.inmemory import InMemoryStore
+from db.inmemory_trials import InMemoryTrials
+from memquorum.core.avro import Codec
+from memquorum.core.experience.reward import Reach
+from memquorum.core.experience.trial import Case, tried
+from memquorum.core.experience.view import Experience, Held
+from memquorum.core.journal.rows import Keys
+from memquorum.ports import StoreUnavailable
+from memquorum.telemetry.bundle import Telemetry
+from tests.builders import genesis, votes
+from tests.builders import tried as builders
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.tried import clear
+from workers.kafka.loop import Stop
+from workers.verifier import worker
+from workers.verifier.trying import FEW, TRIED, Made, Trying
+from workers.verifier.worker import Publisher, Verifying
+
+GENESIS = genesis.make(**builders.entitled())
+SAYS = "The gateway uses port 8443."
+MANY = 12
+
+
+@pytest.fixture
+def memory(codec: Codec) -> InMemoryTrials:
+    """A dozen memories, five tasks that they answer, and a decision."""
+    shard, store = Shard(codec, GENESIS), InMemoryStore()
+    store.start(GENESIS.cluster, GENESIS.shards)
+    texts = {}
+    for at in range(MANY):
+        shard.episode(f"m{at}", 1_000 + at)
+        texts[memory_id(f"m{at}")] = clear(f"{SAYS} Said {at} times.", 0.6 + at / 100, 0.8)
+    for at in range(5):
+        shard.task(f"t{at}", ())
+        texts[memory_id(f"t{at}")] = clear(SAYS, 0.6, 0.8 - at / 100, goal="Which port?")
+    shard.tick(9_000)
+    shard.decide([votes.proposal(memory_id("m0"), "forget")], votes.nobody)
+    net = shard.work.net()
+    with store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], texts, {})
+    return InMemoryTrials(store)
+
+
+def trying(codec: Codec, *times: float, budget_ms: int = 500) -> Trying:
+    """`times`: what the clock says; the last one from then on."""
+    left, told = iter(times or (0.0,)), [0.0]
+
+    def clock() -> float:
+        told[0] = next(left, told[0])
+        return told[0]
+
+    return Trying(codec, GENESIS, builders.VERIFIERS, budget_ms=budget_ms, clock=clock)
+
+
+def test_it_finds_what_the_rules_find_over_all_tasks(codec: Codec, memory: InMemoryTrials) -> None:
+    made = trying(codec).turn(memory).made
+    assert len(made) == 2 * MANY
+    with memory.look(0) as look:
+        contexts = look.contexts([one.id for one in look.places(NAMESPACE)])
+        (first, *_) = look.untried(NAMESPACE, None, 1)
+        said = look.texts([first.memory_id])[first.memory_id]
+    held = Held(first.memory_id, said, first.encoder, first.vector)
+    expected = tried(Case(held, contexts, Experience(first.encoder, 2), 1), Reach(), GENESIS.policy.experience)
+    assert {one.statistics for one in made if one.statistics.candidate == first.memory_id} == {expected}
+
+
+def test_a_turn_that_is_cut_short_goes_on_where_it_was(codec: Codec, memory: InMemoryTrials) -> None:
+    # The clock is asked at the beginning, once before the page, and after each candidate.
+    worker = trying(codec, 0.0, 0.0, 0.1, 0.2, 0.6)
+    first = worker.turn(memory)
+    assert (first.looked, first.more) == ({TRIED: 3}, True)
+    second = trying_on(worker).turn(memory)
+    assert (second.looked, second.more) == ({TRIED: MANY - 3}, False)
+    candidates = [one.statistics.candidate for one in (*first.made, *second.made)][::2]
+    assert candidates == [memory_id(f"m{at}") for at in range(MANY)], "the oldest first, and each once"
+
+
+def trying_on(before: Trying) -> Trying:
+    """The same, with time again."""
+    before._clock = lambda: 0.0
+    return before
+
+
+def test_where_no_namespace_has_tasks_a_turn_is_one_question(codec: Codec) -> None:
+    asked = list[str]()
+
+    class Counted(InMemoryTrials):
+        def look(self, patience_ms: int) -> Any:
+            asked.append("look")
+            return super().look(patience_ms)
+
+    store = InMemoryStore()
+    store.start(GENESIS.cluster, GENESIS.shards)
+    turned = trying(codec).turn(Counted(store))
+    assert (turned.made, turned.looked, turned.more, asked) == ((), {}, False, ["look"])
+
+
+class Published:
+    """Keeps what it is handed."""
+
+    def __init__(self) -> None:
+        self.made = list[Made]()
+
+    def publish(self, made: tuple[Made, ...]) -> int:
+        self.made += made
+        return len(made)
+
+    def flush(self, _: float) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+
+class Turns(Stop):
+    """Stops after so many turns, and notes what is told at each."""
+
+    def __init__(self, shown: Telemetry, left: int) -> None:
+        super().__init__()
+        self.shown, self.left, self.told = shown, left, list[str]()
+
+    def wait(self, seconds: float) -> bool:
+        self.told.append(cast(Any, self.shown.health.able()[1]).get("notes", {}).get("trials", ""))
+        self.left -= 1
+        if not self.left:
+            self.set()
+        return False
+
+
+class Away(InMemoryTrials):
+    """A store that answers from the second question on."""
+
+    away = 1
+
+    def look(self, patience_ms: int) -> Any:
+        if self.away:
+            self.away -= 1
+            raise StoreUnavailable("away")
+        return super().look(patience_ms)
+
+
+def test_a_store_that_does_not_answer_is_asked_again(
+    codec: Codec, memory: InMemoryTrials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: Iterator[float] = iter(range(100, 10_000, 6))
+    monkeypatch.setattr(worker.os, "nice", lambda _: 0)
+    monkeypatch.setattr(worker.time, "monotonic", lambda: next(times))
+    shown, published = Telemetry(), Published()
+    stop = Turns(shown, 3)
+    Verifying(
+        trying(codec, budget_ms=9_999), memory=Away(memory._store), publisher=cast(Publisher, published), stop=stop,
+        every_s=5, telemetry=shown,
+    ).run()  # fmt: skip
+    assert stop.told[0] == "no candidate was looked at since this process began"
+    assert stop.told[-1].startswith("the last look at candidates ended at 20")
+    assert stop.told[-1].endswith(
+        f": {MANY} candidates tried; 0 have too few tasks near, 0 wait for a decision, 0 are others' or told"
+    )
+    assert len(published.made) == 2 * MANY
+    assert shown.meters.tried.labels(TRIED)._value.get() == MANY and shown.meters.trying._value.get() > 0
+    assert shown.meters.tried.labels(FEW)._value.get() == 0

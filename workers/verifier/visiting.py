@@ -1,0 +1,104 @@
+"""What a trial of a namespace's candidates is made of, as it stands at one moment of the store.
+
+Of tasks the vectors are held, and the texts of those alone that some candidate is near to; what is read here is let go
+with the moment, but for the vectors, which stay while there is more to try.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from msgspec.structs import replace
+
+from memquorum.core.experience.bench import Bench
+from memquorum.core.experience.context import Context
+from memquorum.core.experience.ports import TrialLook
+from memquorum.core.experience.reward import Reward
+from memquorum.core.experience.rounds import Round, behind
+from memquorum.core.experience.trial import Case
+from memquorum.core.experience.view import Experience, Held
+from memquorum.core.policy import ExperiencePolicy
+
+_AT_ONCE = 8
+_CONTEXTS = 2_048
+_PLACES = 50_000
+_HALF = 2
+
+Near = list[tuple[str, int]]
+"""Tasks that are near enough to a candidate, as (id, accepted offset), the nearest first."""
+
+
+class Benches:
+    """The vectors of tasks, by namespace: those that were asked for last, some 80 MB at most where no namespace has
+    more than so many alone."""
+
+    def __init__(self) -> None:
+        self._of = OrderedDict[str, tuple[tuple[int, int], Bench]]()
+
+    def of(self, look: TrialLook, namespace: str) -> Bench:
+        """A namespace's tasks as they stand: what was read before counts where no task has come or gone since."""
+        standing = look.standing(namespace)
+        known = self._of.pop(namespace, None)
+        if known is None or known[0] != standing:
+            known = standing, Bench(look.places(namespace))
+        self._of[namespace] = known
+        while len(self._of) > 1 and sum(len(bench) for _, bench in self._of.values()) > _PLACES:
+            self._of.popitem(last=False)
+        return known[1]
+
+    def clear(self) -> None:
+        """Lets all of it go."""
+        self._of.clear()
+
+
+class Visit:
+    """A namespace at one moment."""
+
+    def __init__(self, look: TrialLook, namespace: str, bench: Bench, policy: ExperiencePolicy, reward: Reward) -> None:
+        self._look, self._bench, self.policy, self._reward = look, bench, policy, reward
+        self._contexts = OrderedDict[str, Context | None]()
+        self._admitted = look.admitted(namespace)
+        self._experience: dict[tuple[int, str], Experience] = {}
+
+    def near(self, candidate: Held) -> Near:
+        """The tasks that are near enough to a candidate."""
+        return self._bench.near(candidate, self.policy)
+
+    def waits_for(self, accepted_offset: int, near: Near) -> int | None:
+        """The accepted offset behind which a decision has to speak; None where too few tasks can judge."""
+        least, inorder = self.policy.contexts_least, sorted(near, key=lambda one: one[1])
+        places = dict(inorder)
+        judges = islice(self._asking(name for name, _ in inorder), least)
+        return behind(accepted_offset, (places[one.id] for one in judges), least)
+
+    def case(self, candidate: Held, near: Near, at: Round) -> Case:
+        """What a candidate is tried on as of a round: of the tasks the nearest that can judge."""
+        there = (name for name, offset in near if offset < at.accepted_offset)
+        judges = list(islice(self._asking(there), self.policy.contexts_most))
+        return Case(candidate, judges, self._as_of(at.epoch, candidate), at.epoch)
+
+    def _as_of(self, epoch: int, candidate: Held) -> Experience:
+        """What experience held once an epoch was decided, of what still stands."""
+        key = epoch, candidate.encoder
+        if key not in self._experience:
+            held = list[Held]()
+            for one in self._admitted:
+                weights = [weight for since, weight in one.weights if since <= epoch]
+                if weights:
+                    held.append(replace(one.memory, weight_ppm=weights[-1]))
+            self._experience[key] = Experience(candidate.encoder, len(candidate.vector) // _HALF, held)
+        return self._experience[key]
+
+    def _asking(self, names: Iterable[str]) -> Iterator[Context]:
+        """Those of the tasks that can judge, in the order asked for; a few are read at a time."""
+        left = iter(names)
+        while some := list(islice(left, _AT_ONCE)):
+            missing = [name for name in some if name not in self._contexts]
+            if missing:
+                found = {one.id: one for one in self._look.contexts(missing)}
+                self._contexts |= {name: found.get(name) for name in missing}
+            yield from (one for name in some if (one := self._contexts[name]) is not None and self._reward.asks(one))
+            while len(self._contexts) > _CONTEXTS:
+                self._contexts.popitem(last=False)
