@@ -263,6 +263,7 @@ LEFT JOIN (VALUES
     ('demote', ARRAY['decay', 'rank', 'share', 'last_access']),
     ('supersede', ARRAY['contradicts', 'corrects', 'challenger', 'incumbent']),
     ('overrule', ARRAY['contradicts', 'corrects', 'challenger', 'incumbent']),
+    ('admit', ARRAY['held', 'gain']),
     ('configure', ARRAY['holds']),
     ('erase', ARRAY['holds']),
     ('restore', ARRAY['holds', 'decay', 'rank', 'share', 'last_access'])

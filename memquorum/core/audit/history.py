@@ -324,7 +324,7 @@ class History:
         for wrong in self._scores.judge(nomination.proposals, self._rules.genesis, self.memories):
             self._note(entry, Kind.SCORE_WRONG, claims.EXPECTED, wrong)
         back, policy = {told.memory_id for told in detail.restored}, self._rules.genesis.policy
-        results = decisions.results(self.rows(entry, detail), checked, policy, back)
+        results = decisions.results(self._rules.codec, self.rows(entry, detail), checked, policy, back)
         for expected, found in zip(results, detail.results, strict=False):
             if expected != found:
                 raise Impossible(Kind.RESULTS_WRONG, expected, found)

@@ -196,7 +196,7 @@ def apply_decision(
     Raises decisions.OutOfTurn unless it is the next sequence and the next epoch.
     """
     decisions.check_turn(rows.state, checked)
-    results = decisions.results(rows, checked, rules.genesis.policy, recalled)
+    results = decisions.results(rules.codec, rows, checked, rules.genesis.policy, recalled)
     detail = Decided(
         epoch=checked.body.epoch,
         view=checked.body.view,
@@ -404,7 +404,10 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         # No namespace has NUL in its name, and no database would be asked for it.
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
-        return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
+        quotas = frozenset((namespace, since) for namespace in capped)
+        entering = (i for p in proposals if KINDS[p.kind].admits for i in p.memory_ids)
+        admissions = frozenset(filter(ids.is_uuid, entering))
+        return Keys(memories, quotas=quotas, protected=memories, admissions=admissions)
     if isinstance(record, FeedbackAccepted):
         task = frozenset(filter(ids.is_uuid, {record.memory_id}))
         return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)

@@ -19,9 +19,10 @@ from memquorum.core.budgets.claims import charges
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal import resting, restores
+from memquorum.core.journal import resting, restores, trials
 from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import (
+    AdmissionRow,
     Change,
     DecisionRow,
     LetGo,
@@ -32,6 +33,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Spent,
     Strength,
+    WeightRow,
 )
 from memquorum.core.policy import FORGETTING, Policy
 from memquorum.core.records import Decided, JournalEntry, Proposal, Result
@@ -66,14 +68,16 @@ def check_turn(state: ShardState, checked: Checked) -> None:
         )
 
 
-def results(rows: Rows, checked: Checked, policy: Policy, recalled: Collection[str] = ()) -> tuple[Result, ...]:
+def results(
+    codec: Codec, rows: Rows, checked: Checked, policy: Policy, recalled: Collection[str] = ()
+) -> tuple[Result, ...]:
     """How each proposal ends in the shard as it is now, in the order of the nomination.
 
     `rows`: with the quotas of the namespaces that a capped kind takes something of. `recalled`: of the memories that
     are to be restored, those whose content can be opened.
     """
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
-    found = [_result(rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
+    found = [_result(codec, rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
     for at in _beyond(rows, checked, found, policy):
         found[at] = Result(found[at].memory_ids, found[at].kind, KEPT, CAP)
     return tuple(found)
@@ -104,14 +108,18 @@ def _agreed(checked: Checked, at: int) -> int:
     return scores[checked.outcomes[at].votes - 1]
 
 
-def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> Result:
-    why = _void(rows, checked, proposal, outcome, recalled)
+def _result(  # noqa: PLR0917
+    codec: Codec, rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]
+) -> Result:
+    why = _void(codec, rows, checked, proposal, outcome, recalled)
     if why is not None:
         return Result(proposal.memory_ids, proposal.kind, VOIDED, why)
     return Result(proposal.memory_ids, proposal.kind, outcome.outcome, outcome.reason)
 
 
-def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> str | None:
+def _void(  # noqa: PLR0917
+    codec: Codec, rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]
+) -> str | None:
     """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
     kind = KINDS[proposal.kind]
     if kind.effect is None:
@@ -119,7 +127,8 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
     memories = [rows.memories.get(memory_id) for memory_id in proposal.memory_ids]
     if not all(memory is not None and memory.namespace == proposal.namespace for memory in memories):
         return UNKNOWN
-    found = _found(rows, kind, proposal.memory_ids, recalled, checked.body.epoch)
+    tried = kind.admits and trials.agrees(codec, rows, proposal)
+    found = _found(rows, kind, proposal.memory_ids, recalled, checked.body.epoch, tried=tried)
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
     if absent or not outcome.decided:
         return absent[0] if absent else None
@@ -131,13 +140,15 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
 
 
 def _found(
-    rows: Rows, kind: Kind, memory_ids: Sequence[str], recalled: Collection[str], epoch: int
+    rows: Rows, kind: Kind, memory_ids: Sequence[str], recalled: Collection[str], epoch: int, *, tried: bool = False
 ) -> list[MemoryState]:
     renews = rows.memories[memory_ids[0]].renews
-    return [_find(rows, kind, rows.memories[i], renews, epoch, opened=i in recalled) for i in memory_ids]
+    return [_find(rows, kind, rows.memories[i], renews, epoch, opened=i in recalled, tried=tried) for i in memory_ids]
 
 
-def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, epoch: int, *, opened: bool) -> MemoryState:
+def _find(
+    rows: Rows, kind: Kind, memory: Memory, renews: str | None, epoch: int, *, opened: bool, tried: bool
+) -> MemoryState:
     strength = rows.strengths.get(memory.id)
     rest = 0 if strength is None else strength.rest.get(kind.name, 0)
     return MemoryState(
@@ -148,6 +159,7 @@ def _find(rows: Rows, kind: Kind, memory: Memory, renews: str | None, epoch: int
         protected=protects(rows.protected, memory.id),
         pinned=pins(rows.protected, memory.id),
         opened=opened,
+        tried=tried,
         namespace=memory.namespace,
         memory_id=memory.id,
         stub=memory.tier == SEALED and renews is not None and memory.told_by == renews,
@@ -192,6 +204,7 @@ def do_decided(
         *decision.outcomes,
         *_let_go(change, detail, checked),
         *_spent(rows, change, checked, genesis.policy),
+        *_admitted(codec, rows, change, detail, checked, genesis.policy),
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
         configures=checked.configures,
@@ -300,6 +313,18 @@ def _spent(rows: Rows, change: Change, checked: Checked, policy: Policy) -> list
         for namespace, memory_id in sorted(cost)
         if is_uuid(memory_id) and cost[namespace, memory_id]
     ]
+
+
+def _admitted(  # noqa: PLR0917
+    codec: Codec, rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy
+) -> list[AdmissionRow | WeightRow]:
+    """What enters experience, and what is to be tried anew."""
+    found = list[AdmissionRow | WeightRow]()
+    for proposal, result in zip(checked.nomination.proposals, detail.results, strict=True):
+        if KINDS[result.kind].admits and result.outcome != VOIDED:
+            place = change.entry, detail.epoch
+            found += trials.voted(codec, rows, proposal, *place, policy.experience, passed=passed(result))
+    return found
 
 
 def _known(rows: Rows, proposal: Proposal) -> bool:

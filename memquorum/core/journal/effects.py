@@ -85,6 +85,7 @@ from memquorum.core.records import (
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import DRAFT, FINISHED, GONE, RESTING, SHORT_TERM
+from memquorum.core.vote.kinds import KINDS
 
 REPEATED = "repeated"
 ERASED = "erased"
@@ -150,6 +151,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Destroyed | Erased):
         # What goes for good leaves experience with it.
         known = Keys(admissions=frozenset(memories))
+    if isinstance(detail, Decided):
+        known = Keys(admissions=frozenset(i for r in detail.results if KINDS[r.kind].admits for i in r.memory_ids))
     return known | Keys(
         frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds
     )

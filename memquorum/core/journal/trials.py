@@ -16,14 +16,23 @@ from msgspec.structs import replace
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.experience import trial
-from memquorum.core.experience.admission import ADMITTED, PROVISIONAL, REJECTED, agreed, most_asked, verdict
+from memquorum.core.experience.admission import (
+    ADMITTED,
+    PROVISIONAL,
+    REJECTED,
+    agreed,
+    first_weight_ppm,
+    most_asked,
+    verdict,
+)
 from memquorum.core.experience.draw import drawn
 from memquorum.core.experience.trial import BadStatistics, Statistics, score_ppm
-from memquorum.core.experience.weights import REMOVED
+from memquorum.core.experience.weights import REMOVED, admitted, written
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_signed, unsigned
-from memquorum.core.journal.rows import AdmissionRow, Change, Keys, Memory, Rows, TrialRow
-from memquorum.core.records import TrialMade, Tried
+from memquorum.core.journal.rows import AdmissionRow, Change, Keys, Memory, Rows, TrialRow, WeightRow
+from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.records import JournalEntry, Proposal, TrialMade, Tried
 from memquorum.core.tiers import GONE
 
 AGREED: Final = "agreed"
@@ -146,6 +155,45 @@ def do_tried(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail:
         score_ppm=score,
         after=told.position if status == APART else stands.after,
     ))  # fmt: skip
+
+
+def proposed(codec: Codec, proposal: Proposal) -> Statistics | None:
+    """The statistics that a proposal to admit holds, unproven; None where it holds none, or several."""
+    try:
+        told = {unsigned(codec, data, TrialMade).statistics for data in proposal.tried}
+        return trial.read(told.pop()) if len(told) == 1 else None
+    except (BadMessage, BadStatistics):
+        return None
+
+
+def agrees(codec: Codec, rows: Rows, proposal: Proposal) -> bool:
+    """Whether a proposal to admit holds what verifiers agree in, and that was not voted on yet."""
+    told, stands = proposed(codec, proposal), rows.admissions.get(proposal.memory_ids[0])
+    return told is not None and stands is not None and (stands.status, stands.digest) == (AGREED, told.digest.hex())
+
+
+def voted(  # noqa: PLR0917
+    codec: Codec, rows: Rows, proposal: Proposal, entry: JournalEntry, epoch: int, policy: ExperiencePolicy, *,
+    passed: bool,
+) -> list[AdmissionRow | WeightRow]:  # fmt: skip
+    """What a vote to admit leaves: a weight with its judges as evidence; or that it is tried anew, as of a later
+    decision. Raises NotTried where it was about something else than verifiers agree in."""
+    told, stands = proposed(codec, proposal), rows.admissions.get(proposal.memory_ids[0])
+    if told is None or stands is None or not agrees(codec, rows, proposal):
+        raise NotTried(f"epoch {epoch} admits what verifiers do not agree in")
+    if not passed:
+        return [replace(stands, seq=entry.seq, status=PROVISIONAL, epoch=epoch, after=epoch)]
+    weight = admitted(told, first_weight_ppm(told, policy))
+    row = WeightRow(
+        stands.memory_id, weight.version, entry.shard, entry.seq, stands.namespace, epoch, weight.weight_ppm,
+        written(weight.evidence),
+    )  # fmt: skip
+    return [
+        replace(
+            stands, seq=entry.seq, status=ADMITTED, epoch=epoch, version=weight.version, weight_ppm=weight.weight_ppm
+        ),
+        row,
+    ]
 
 
 def left(rows: Rows, change: Change) -> tuple[AdmissionRow, ...]:

@@ -37,6 +37,8 @@ from memquorum.core.records import (
     RestoreRequested,
     Signed,
     Stored,
+    TrialMade,
+    Tried,
     Withheld,
 )
 from memquorum.core.retrieval.telling import ENDED, moment, why
@@ -116,10 +118,8 @@ class Tail:
         if isinstance(detail, Accessed):
             late = ": it was forgotten already, and the members vote on it again" if entry.effect == uses.ASKED else ""
             return f"{said}  by {detail.agent} {where}{late or ('' if detail.applied else ': it was gone already')}"
-        if isinstance(detail, Reencoded):
-            return f"{said}  {where}: by {detail.encoder} instead of {detail.previous}"
-        if isinstance(detail, Rehearsed):
-            return f"{said}  {where}: salience {share(detail.before_ppm)} becomes {share(detail.after_ppm)}"
+        if isinstance(detail, Reencoded | Rehearsed | Tried):
+            return f"{said}  {where}: {self._looked_at(detail)}"
         if isinstance(detail, Assessed):
             told = f"{len(detail.helped)} helped, {len(detail.did_not_help)} did not"
             return f"{said}  by {detail.agent} {where}: {told}{f'; not counted: {detail.why}' if detail.why else ''}"
@@ -133,6 +133,18 @@ class Tail:
         except DecodeError:
             return "an order that cannot be read"  # which is for `verify` to say
         return f"{order.action} by {order.ordered_by}{'' if detail.applied else ', which changes nothing'}"
+
+    def _looked_at(self, detail: Reencoded | Rehearsed | Tried) -> str:
+        if isinstance(detail, Reencoded):
+            return f"by {detail.encoder} instead of {detail.previous}"
+        if isinstance(detail, Rehearsed):
+            return f"salience {share(detail.before_ppm)} becomes {share(detail.after_ppm)}"
+        try:
+            made = self._codec.decode_as(TrialMade, self._codec.decode_as(Signed, detail.made).body)
+        except DecodeError:
+            return "by a verifier that cannot be read"
+        gain = "" if detail.score_ppm is None else f", S = {share(detail.score_ppm)}"
+        return f"by {made.verifier}: {_TRIED.get(detail.status, detail.status)}{gain}"
 
     def _decided(self, decided: Decided) -> Iterator[str]:
         proposals = {p.memory_ids: p for p in self._proposals(decided)}
@@ -182,6 +194,14 @@ class Tail:
             keys = many(len(ids), "memory")
             yield f"destroyed   the keys of {keys}: nobody can read them any more"
             yield from (f"  destroyed {memory_id}" for memory_id in ids)
+
+
+_TRIED = {
+    "heard": "too few have told the same yet",
+    "apart": "all have told, and too few the same: it is tried anew later",
+    "agreed": "verifiers agree that it helps, and members are to vote on it",
+    "rejected": "verifiers agree that it helps too little",
+}
 
 
 def _said(effect: str, detail: Stored) -> str:

@@ -31,6 +31,17 @@ NEAR = 0.45
 """Cosine from which an episode speaks of the same matter as the memory: its neighbourhood, k = 1."""
 
 
+class Trialled(Struct, frozen=True):
+    """What a member makes of the statistics that a proposal to admit a memory holds.
+
+    `held`: whether as many as have to, of those who were drawn, signed the very same, by the rules in force, and the
+    context that the member tried again came out as they tell. `score_ppm`: their S, in millionths.
+    """
+
+    held: bool
+    score_ppm: int
+
+
 class MemoryFacts(Struct, frozen=True, eq=False):
     """What one member has read about one memory."""
 
@@ -73,6 +84,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
     place: Place | None = None
     """Where it stands in the member's own order of what goes, where that is asked."""
+    trial: Trialled | None = None
+    """Of one that is to be admitted to experience; None where the member cannot tell."""
 
 
 def later(one: MemoryFacts, other: MemoryFacts) -> bool:

@@ -1,7 +1,7 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
-`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate` and `merge` are proposed by the nomination stage,
-`restore` by a request, what is `ordered` by an order: to erase, and of another configuration.
+`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge` and `admit` are proposed by the nomination
+stage, `restore` by a request, what is `ordered` by an order: to erase, and of another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from memquorum.core.vote.kinds.admit import ADMIT
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.demote import DEMOTE
 from memquorum.core.vote.kinds.evict import EVICT
@@ -26,6 +27,8 @@ from memquorum.core.vote.kinds.restore import RESTORE
 from memquorum.core.vote.kinds.supersede import OVERRULE, SUPERSEDE
 
 __all__ = [
+    "ADMIT",
+    "ADMITS",
     "CONFIGURE",
     "CONTESTS",
     "DEMOTE",
@@ -57,6 +60,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             OVERRULE,
             CONSOLIDATE,
             MERGE,
+            ADMIT,
             CONFIGURE,
             ERASE,
             RESTORE,
@@ -91,3 +95,7 @@ MERGES: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.ALIKE for tier in kind.tiers
 }
 """By tier, the kind that lets summaries there that say the same become one."""
+ADMITS: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.TRIED for tier in kind.tiers
+}
+"""By tier, the kind by which what verifiers agree in there enters experience."""

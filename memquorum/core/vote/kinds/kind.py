@@ -75,6 +75,8 @@ class MemoryState:
     made."""
     rests: bool = False
     """Whether members brought it back, and the kind is not to propose it yet."""
+    tried: bool = False
+    """Whether verifiers agree in the very statistics that the proposal holds, and it is not voted on yet."""
     apart: bool = False
     """Whether members brought it back from what the kind had done to it: the kind does that once."""
 
@@ -107,6 +109,8 @@ class Offered(Enum):
     """Summaries that say the same."""
     BEYOND = "beyond"
     """Those that are beyond a budget, as its policy has them go."""
+    TRIED = "tried"
+    """Those that verifiers agree help in tasks."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -239,6 +243,8 @@ class Kind:
     """Whether what comes back, or stays, takes over times and accesses of the proposal's others."""
     merges: bool = False
     """Whether what stays says the same as what goes: who erases what went erases what stayed for it."""
+    admits: bool = False
+    """Whether its one memory enters experience, of which the journal has the numbers."""
     attests: bool = False
     """Whether it says of an erasure that it was ordered."""
     configures: bool = False
@@ -288,6 +294,8 @@ def _contradiction(kind: Kind) -> str | None:
         "what is merged goes, and something stays": kind.merges and not (kind.seals and kind.spares),
         "caps count what is taken from the living": kind.capped and not kind.seals,
         "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
+        "one memory enters experience, and comes to no harm": kind.admits
+        and (kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
         "it attests, or it configures": kind.attests and kind.configures,
         "what is contradicted is proposed again so often, and rests meanwhile": (kind.contradicted is None)
         != (kind.retries is None)

@@ -16,12 +16,12 @@ from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import disclosures, erasures, protections, rehearsals, rollups, votes
+from tests.builders import disclosures, erasures, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, anew, memory_id
 
-GENESIS = cluster.make(**rehearsals.entitled(), agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
+GENESIS = cluster.make(**trials.entitled("rehearsal"), agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
 A, B = memory_id("a"), memory_id("b")
 ELSEWHERE = "attic-1"  # of the same shard
 
@@ -80,6 +80,7 @@ def shard(codec: Codec) -> Shard:
     made.task("u", ended="unknown")
     made.feedback(memory_id("t"), [memory_id("e")])
     made.feedback(memory_id("t"), others=[B])
+    trials.agree(made, memory_id("e"))
     return made
 
 
@@ -90,6 +91,7 @@ def told(codec: Codec, changes: list[Change], namespace: str | None = None, *, t
 
 def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
     lines = told(codec, shard.changes, ticks=True)
+    first, second, _ = trials.drawn(shard, memory_id("e"), 1)
     took, asked = {B: "short-term", memory_id("c"): "reinforced"}, votes.restore(GENESIS, A).order_id
     assert lines == [
         f"1970-01-01 00:00:00  0/1     stored      {A}  by planner in greenhouse: 23 characters, salience 0.6",
@@ -152,6 +154,10 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-04-03 14:13:20  0/38    assessed    {memory_id('t')}  by reviewer in greenhouse: 1 helped, 0 did not",
         f"1970-04-03 14:13:20  0/39    unfounded   {memory_id('t')}  by reviewer in greenhouse: 0 helped, 1 did not; "
         f"not counted: never retrieved in the task: {B}",
+        f"1970-04-03 14:13:20  0/40    tried       {memory_id('e')}  in greenhouse: by {first}: too few have told the "
+        "same yet",
+        f"1970-04-03 14:13:20  0/41    tried       {memory_id('e')}  in greenhouse: by {second}: verifiers agree that "
+        "it helps, and members are to vote on it, S = 1",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

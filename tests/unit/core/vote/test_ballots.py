@@ -14,7 +14,7 @@ from memquorum.core.budgets.least import Place
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal
-from memquorum.core.vote.grounds import Grounds
+from memquorum.core.vote.grounds import Grounds, Trialled
 from memquorum.core.vote.judging import MemberContext, MemoryFacts, judged
 from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO, MAKES_ROOM, PROMOTE
 from memquorum.core.vote.kinds.kind import Kind, Opinion
@@ -139,6 +139,7 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
                     reads=i % 3,
                     rank_ppm=i,
                     place=Place(i, PPM // 2),
+                    trial=Trialled(i % 2 == 0, 100_000 * i),
                 ),
             ),
         )

@@ -15,7 +15,18 @@ from msgspec.structs import replace
 from memquorum.core.decay import decay_ppm, of_tier, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Proposal
-from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, EVICT, FORGET, KINDS, OVERRULE, PROMOTE, RESTORE, SUPERSEDE
+from memquorum.core.vote.kinds import (
+    ADMIT,
+    CONFIGURE,
+    DEMOTE,
+    EVICT,
+    FORGET,
+    KINDS,
+    OVERRULE,
+    PROMOTE,
+    RESTORE,
+    SUPERSEDE,
+)
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
 from memquorum.core.vote.kinds.merge import MERGE
@@ -65,14 +76,14 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return draw(st.tuples(st.just(PPM * found), st.sampled_from([0, PPM]), ppm, ppm, ground))
     if kind is CONSOLIDATE:
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm, ppm))
-    if kind is MERGE:
+    if kind in (MERGE, ADMIT):
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm))
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
     assert set(KINDS) == {
-        "forget", "evict", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "configure",
+        "forget", "evict", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "admit", "configure",
         "erase", "restore",
     }  # fmt: skip
     assert all(kind.name == name for name, kind in KINDS.items())
@@ -232,6 +243,8 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (EVICT, (0, -1), "beyond -1 lies outside"),
         (MERGE, (1, PPM), "same 1 is neither 0 nor 1000000"),
         (MERGE, (PPM, PPM + 1), "cosine 1000001 lies outside"),
+        (ADMIT, (1, PPM), "held 1 is neither 0 nor 1000000"),
+        (ADMIT, (PPM, -1), "gain -1 lies outside"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
         (PROMOTE, (0, -1, 0, 0), "grounded -1 lies outside"),
         (PROMOTE, (0, 0, PPM + 1, 0), "consistency 1000001 lies outside"),
@@ -301,6 +314,8 @@ def test_the_validity_gate_weighs_the_qth_highest_consistency() -> None:
         {"capped": True, "seals": False},
         {"merges": True, "seals": False},
         {"attests": True, "ordered": False},
+        {"admits": True, "effect": None},
+        {"admits": True, "takes": 2},
         {"configures": True, "effect": FORGET.effect},
         {"attests": True, "configures": True, "ordered": True, "effect": None},
         {"ordered": True, "tiers": frozenset({"short-term"})},

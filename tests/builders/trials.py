@@ -1,0 +1,72 @@
+"""What verifiers find of candidates, signed by the test cluster's verifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.commit import applying
+from memquorum.core.experience.reward import REACH
+from memquorum.core.experience.trial import Judged, Statistics
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal import trials
+from memquorum.core.journal.rows import Change
+from memquorum.core.policy import PPM
+from memquorum.core.records import Proposal, TrialMade
+from memquorum.core.vote.kinds.admit import TRIED
+from tests.builders import votes
+from tests.builders.genesis import public_key
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+
+VERIFIERS = ("verifier-1", "verifier-2", "verifier-3", "verifier-4")
+
+
+def entitled(*more: str, verifiers: Sequence[str] = VERIFIERS) -> dict[str, Any]:
+    """The services of a genesis that names verifiers."""
+    return {"services": {n: public_key(f"service:{n}") for n in ("nomination", "journal", *more, *verifiers)}}
+
+
+def statistics(genesis: Genesis, memory: str, position: int, helped: int = 3, of: int = 3) -> Statistics:
+    """What a trial may have found: of so many judges so many were helped in every run, at no cost."""
+    policy = genesis.policy.experience
+    gains = [PPM * policy.runs * (at < helped) for at in range(of)]
+    judged = tuple(Judged(memory_id(f"task {at}"), 0, gain, 9, 9, 1, 1) for at, gain in enumerate(gains))
+    return Statistics(memory, b"s" * 32, b"e" * 32, REACH, policy.digest, position, policy.runs, judged)
+
+
+def signed(codec: Codec, genesis: Genesis, told: Statistics, verifier: str, **changed: Any) -> bytes:
+    """The statistics as the verifier signs them. `changed`: `signer`, and fields of the record."""
+    signer = changed.pop("signer", f"service:{verifier}")
+    said = {"cluster": genesis.cluster, "config": genesis.config, "shard": 0, "memory_id": told.candidate}
+    said |= {"namespace": NAMESPACE, "verifier": verifier, "statistics": told.data} | changed
+    return votes.signed(codec, genesis, signer, TrialMade(**said))
+
+
+def drawn(into: Shard, memory: str, position: int) -> list[str]:
+    """Who is to try a candidate as of a decision, in their order."""
+    return trials.asked(into.rules.genesis, memory, into.rows.nominated[position])
+
+
+def tell(into: Shard, data: bytes, offset: int) -> Change | Exception:
+    """What a verifier found comes at an offset of its topic."""
+    place = applying.Place(topics.TRIALS, into.rows.state.shard, offset)
+    change = applying.apply_tried(into.rules, into.rows, place, data)
+    return into._absorb(change) if isinstance(change, Change) else change
+
+
+def agree(into: Shard, memory: str, position: int = 1, helped: int = 3, offset: int = 0) -> list[bytes]:
+    """As many verifiers as have to tell the same of a candidate; what they signed."""
+    genesis, codec = into.rules.genesis, into.rules.codec
+    told = statistics(genesis, memory, position, helped)
+    made = [signed(codec, genesis, told, one) for one in drawn(into, memory, position)[:2]]
+    for at, data in enumerate(made):
+        change = tell(into, data, offset + at)
+        assert isinstance(change, Change), change
+    return made
+
+
+def proposal(memory: str, made: Sequence[bytes], namespace: str = NAMESPACE) -> Proposal:
+    """The proposal to admit what verifiers agree in."""
+    return Proposal((memory,), namespace, "admit", TRIED, 0, 0, 0, tried=tuple(made))
