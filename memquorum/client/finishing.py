@@ -25,14 +25,17 @@ from memquorum.client.overseeing import Passed
 from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
 from memquorum.core.api.answers import FinishedTask, Tasks
-from memquorum.core.experience.texts import ENDED, FAILED, SUCCEEDED, UNKNOWN
+from memquorum.core.experience.texts import ENDED, FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
 from memquorum.core.intake import FOUND_MAX, TOOL_BYTES_MAX, TOOLS_MAX
+from memquorum.core.names import uuid as uuid_of
 
 T = TypeVar("T")
 Configuration = Mapping[str, Any] | str | None
 
 _LOG = logging.getLogger("memquorum.client")
 _CUT = "…"
+_LOST = (None, "erased", "failed", "unreadable")
+"""What may become of a task that is not kept."""
 
 
 class About(TypedDict, total=False):
@@ -63,6 +66,7 @@ class Work:
         self._ended: tuple[str, str | None] | None = None
         self._outputs: str | None = None
         self._lessons: list[dict[str, Any]] = []
+        self._closed = False
         # What it says is held against the wall now, rather than when the work is done.
         self._memory._finished(self._said(UNKNOWN, None))
 
@@ -77,37 +81,58 @@ class Work:
         return tuple(self._given)
 
     def given(self, *memory_ids: str) -> None:
-        """Notes memories that the task was given otherwise than by this client while it is open."""
+        """Notes memories that the task was given otherwise than by this client while it is open. Raises Invalid."""
+        self._goes_on()
+        for one in memory_ids:
+            if not isinstance(one, str) or uuid_of(one) is None:
+                raise Invalid("bad_id", "retrieved", f"{one!r:.80} is no id of a memory")
         self._given |= dict.fromkeys(memory_ids)
 
     def tool(self, name: str, summary: str = "") -> None:
-        """Notes a call of a tool, and in short what it answered. What is longer than 4 KiB is cut."""
+        """Notes a call of a tool, and in short what it answered. What is longer than 4 KiB is cut, and what no text can
+        hold is replaced. Raises Invalid."""
+        self._goes_on()
+        if not name.strip():
+            raise Invalid("empty_value", "tools", "blank; name the tool")
         told = f"{name}: {summary}" if summary else name
-        if len(told.encode(errors="replace")) > TOOL_BYTES_MAX:
-            told = told.encode(errors="replace")[: TOOL_BYTES_MAX - len(_CUT.encode())].decode(errors="ignore") + _CUT
-        self._tools.append(told)
+        said = told.replace("\0", "\ufffd").encode(errors="replace")
+        if len(said) > TOOL_BYTES_MAX:
+            said = said[: TOOL_BYTES_MAX - len(_CUT.encode())].decode(errors="ignore").encode() + _CUT.encode()
+        self._tools.append(said.decode())
 
     def lesson(self, text: str, **said: Unpack[Episode]) -> str:
         """Notes what is to be learned of the task: a memory that is made of it, published after it. The task does not
         judge whether that helps, and it is erased with it. Returns the memory's id. Raises Invalid.
 
         What else is `said` of it: see `Episode`."""
+        self._goes_on()
         checked = self._memory._lesson(self.id, len(self._lessons), {**said, "content": text})
         self._lessons.append(checked)
         return ids.memory_id(checked["namespace"], checked["event_id"])
 
     def done(self, *, success: bool | None = None, outputs: str | None = None, by: str | None = None) -> None:
         """Says how the task ended, and what it gave. `by`: who says so; without it this agent. What is said first
-        stands: raises Invalid for another outcome."""
+        stands: raises Invalid for another outcome, and for what no task can say; the outcome stands then, too."""
+        self._goes_on()
+        if not isinstance(success, bool | None):
+            raise Invalid("wrong_type", "success", f"say True or False, not {success!r:.80}")
+        ended = self._ended
         if success is not None:
             outcome = SUCCEEDED if success else FAILED
-            if self._ended is not None and self._ended[0] != outcome:
-                told = f"it was said to have {self._ended[0]} before, and that stands"
-                raise Invalid("contradicted", "outcome", told)
-            self._ended = self._ended or (outcome, by)
+            if ended is not None and ended[0] != outcome:
+                raise Invalid("contradicted", "outcome", f"it was said to have {ended[0]} before, and that stands")
+            ended = ended or (outcome, by)
+            self._ended = self._ended or (outcome, None)
         elif by is not None:
             raise Invalid("missing_field", "success", "say success=True or False: somebody says how it ended")
-        self._outputs = self._outputs if outputs is None else outputs
+        told = self._outputs if outputs is None else outputs
+        # It is held against the wall now: at the end of the block all of it would be lost.
+        self._memory._finished({**self._said(*(ended or (UNKNOWN, None))), "outputs": told})
+        self._ended, self._outputs = ended, told
+
+    def _goes_on(self) -> None:
+        if self._closed:
+            raise Invalid("contradicted", None, f"task {self.id} is over and was told of: what comes later is feedback")
 
     def _over(self, error: BaseException | None) -> dict[str, Any]:
         """What is published; of an exception its kind alone, as its words may hold anything."""
@@ -143,7 +168,7 @@ def note(memory: Finishing, memory_ids: Iterable[str]) -> None:
     asyncio task, and in what these began."""
     for one in _OPEN.get():
         if one._memory is memory:
-            one.given(*memory_ids)
+            one._given |= dict.fromkeys(memory_ids)
 
 
 class _Opened(Work):
@@ -152,9 +177,11 @@ class _Opened(Work):
     _token: Token[tuple[Work, ...]] | None = None
 
     def _open(self) -> None:
+        self._goes_on()
         self._token = _OPEN.set((*_OPEN.get(), self))
 
     def _close(self) -> None:
+        self._closed = True
         if self._token is not None:
             _OPEN.reset(self._token)
             self._token = None
@@ -250,6 +277,7 @@ class Finishing:
             "outputs": outputs, "tools": tools, "retrieved": retrieved,
         }  # fmt: skip
         receipt, data = self._finished(said)
+        several("lessons", lessons)
         learned = [self._lesson(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
         await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
         if learned:
@@ -258,8 +286,11 @@ class Finishing:
             return receipt
         found = await self.outcome(receipt, timeout)
         before = (found.outcome or "").removeprefix(ENDED)
-        if found.outcome and found.outcome.startswith(ENDED) and before != outcome:
+        if before in OUTCOMES and before != outcome:
             raise Invalid("contradicted", "outcome", f"the task was said to have {before} before, and that stands")
+        if found.outcome not in _LOST and before not in OUTCOMES:
+            told = f"an episode was published under it before, which is {found.outcome}: a task needs one of its own"
+            raise Invalid("contradicted", "event_id", told)
         return found
 
     async def _learned(
@@ -301,7 +332,7 @@ class Finishing:
         event_id = event_id or str(uuid.uuid4())
         said = {
             "agent": self.agent, "namespace": self.namespace, "event_id": event_id, "task": task,
-            "helped": list(helped), "did_not_help": list(did_not_help),
+            "helped": list(several("helped", helped)), "did_not_help": list(several("did_not_help", did_not_help)),
         }  # fmt: skip
         data = wire.checked(topics.FEEDBACK, said)[1]
         await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
@@ -337,12 +368,20 @@ class Finishing:
         """A finished task as it is sent. Raises Invalid."""
         value: dict[str, Any] = {"agent": self.agent, "namespace": self.namespace}
         value |= {name: one for name, one in said.items() if one is not None}
-        value |= {name: list(value[name]) for name in ("tools", "retrieved", "purposes") if name in value}
+        lists = [name for name in ("tools", "retrieved", "purposes") if name in value]
+        value |= {name: list(several(name, value[name])) for name in lists}
         if "configuration" in value:
             value["configuration"] = configured(value["configuration"])
         data = wire.checked(topics.TASKS, value)[1]
         namespace, event_id = str(value["namespace"]), str(value["event_id"])
         return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
+
+
+def several(field: str, said: T) -> T:
+    """What is to be a list, as it is. Raises Invalid for one text, whose characters none of us means."""
+    if isinstance(said, str):
+        raise Invalid("wrong_type", field, "must be a list, not a text: [one]")
+    return said
 
 
 def _mapping(said: Any) -> Mapping[str, Any]:

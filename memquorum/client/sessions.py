@@ -45,7 +45,7 @@ def _session(parsed: argparse.Namespace) -> int:
     _NAMED,
     option("--wait", type=seconds, default=10.0, metavar="SECONDS",
            help="how long to wait for what comes of it (default: 10)"),
-    option("--outcome", choices=OUTCOMES, help="how it ended, which makes a finished task of it; needs --agent"),
+    option("--outcome", choices=OUTCOMES, help="how it ended, which makes a finished task of it"),
     option("--goal", metavar="TEXT", help="with --outcome: what was to be done (default: what a user said first)"),
     option("--inputs", metavar="TEXT", help="with --outcome: what it was given"),
     option("--outputs", metavar="TEXT", help="with --outcome: what it gave"),
@@ -59,6 +59,8 @@ def _end_session(parsed: argparse.Namespace) -> int:
     whose = parsed.agent or os.environ.get("MEMQUORUM_AGENT")
     with opened(parsed) as memory:
         came: Any = {name: one for name in _CAME if (one := getattr(parsed, name)) is not None}
+        if came:  # whether that stands is to be told
+            came |= {"wait": True, "timeout": max(1.0, parsed.wait)}
         over, told = memory.end_session(parsed.session, everyone=whose is None, **came), True
         found = None
         try:

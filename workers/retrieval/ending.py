@@ -57,7 +57,7 @@ def _parted(said: bytes) -> tuple[bytes, EndRequest | None]:
     except (ValueError, RecursionError):
         return said, None
     # What comes in an envelope is the record that goes into the topic, which says no more.
-    if not isinstance(value, dict) or enveloped.is_event(value) or not set(value).intersection(_OF_THE_TASK):
+    if not isinstance(value, dict) or enveloped.is_event(value) or set(value) <= {*_OF_THE_END}:
         return said, None
     asked = read_body(said, EndRequest)
     if asked.outcome is None and any(getattr(asked, name) not in (None, ()) for name in _OF_THE_TASK):

@@ -18,6 +18,7 @@ from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import read_body
 from memquorum.core.retrieval.restoring import checked
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.tiers import FINISHED
 from memquorum.core.vote.kinds import KINDS, LETS_GO
 
 ALIVE, PROTECTED, FORGOTTEN, KEPT, UNKNOWN = "alive", "protected", "forgotten", "kept", "unknown"
@@ -106,6 +107,8 @@ def stopped(quota: Quota, as_of: int, given: CapsPolicy) -> str | None:
 def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | None, stop: str | None) -> Leaving:
     if row is None:
         return Leaving(memory_id, UNKNOWN, "this namespace has no such memory")
+    if row.tier == FINISHED:
+        return Leaving(memory_id, UNKNOWN, "it is a finished task, on which nobody votes: an order to erase takes it")
     if row.last_access is None:
         return Leaving(memory_id, FORGOTTEN, "it is forgotten already")
     kind = KINDS[LETS_GO[row.tier]]

@@ -132,6 +132,51 @@ async def test_what_is_said_first_stands() -> None:
         assert receipt.outcome == "finished_succeeded"
 
 
+async def test_what_a_task_cannot_say_is_refused_where_it_is_said_and_loses_nothing() -> None:
+    service = Service()
+    async with client(service) as memory:
+        async with memory.task("open valve 3") as task:
+            for say, field in (
+                (lambda: task.given(M, "valve 3"), "retrieved"), (lambda: task.tool(" ", "opened"), "tools"),
+                (lambda: task.done(success="no"), "success"), (lambda: task.done(outputs="x" * 70_000), "outputs"),
+                (lambda: task.done(success=False, by=" eve"), "said_by"),
+            ):  # fmt: skip
+                with pytest.raises(Invalid) as refused:
+                    say()
+                assert refused.value.field == field
+            task.tool("cat", "a\0b\ud800")
+            task.done(outputs="jammed")
+        for late in (lambda: task.done(outputs="late"), lambda: task.tool("late"), lambda: task.lesson("Too late."),
+                     lambda: task.given(M)):  # fmt: skip
+            with pytest.raises(Invalid, match="is over"):
+                late()
+        with pytest.raises(Invalid, match="is over"):
+            async with task:
+                pass
+    (said,) = service.tasks
+    assert (said["outcome"], said["outputs"], said["retrieved"]) == ("failed", "jammed", [])
+    assert said["tools"] == ["cat: a\ufffdb?"]
+
+
+async def test_one_text_is_no_list_and_what_an_episode_is_called_is_no_task() -> None:
+    async with client(Service(became="stored")) as memory:
+        with pytest.raises(Invalid, match="published under it before") as refused:
+            await memory.finish_task("t", "failed", event_id="e", wait=True)
+        assert refused.value.field == "event_id"
+        for call, field in (
+            (memory.finish_task("t", "failed", retrieved=M), "retrieved"),
+            (memory.finish_task("t", "failed", tools="valve"), "tools"),
+            (memory.finish_task("t", "failed", lessons="Grease it."), "lessons"),
+            (memory.give_feedback(M, helped=M), "helped"), (memory.give_feedback(M, did_not_help=M), "did_not_help"),
+            (memory.end_session("s", outcome="failed", goal="t", retrieved=M), "retrieved"),
+        ):  # fmt: skip
+            with pytest.raises(Invalid, match="must be a list") as refused:
+                await call
+            assert refused.value.field == field
+    async with client(Service(became="erased")) as memory:
+        assert (await memory.finish_task("t", "failed", wait=True)).outcome == "erased"
+
+
 async def test_what_tools_say_fits() -> None:
     service = Service()
     async with client(service) as memory, memory.task("t") as task:

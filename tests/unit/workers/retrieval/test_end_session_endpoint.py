@@ -96,6 +96,7 @@ def test_what_comes_of_a_session_is_told_to_who_may_read_or_publish_there(codec:
         ({"outcome": "unknown", "goal": "g", "said_by": "eve"}, "out_of_range", "said_by"),
         ({"outcome": "failed", "goal": "g", "retrieved": ["x"]}, "bad_id", "retrieved"),
         ({"outcome": "failed", "goal": "g", "content": "c"}, "unknown_field", "content"),
+        ({"success": True}, "unknown_field", "success"),
         ({"outcome": 3, "goal": "g"}, "wrong_type", "outcome"),
     ],
 )

@@ -160,6 +160,8 @@ def test_what_is_forgotten_or_never_let_go_is_said_so() -> None:
     never = Policy(forget=ForgetPolicy(theta_ppm=0))
     (one,) = standing(["m"], [Used("m", "long-term", 0, 0, span_ms(never))], never)
     assert one.relevance_below == 0 and "no member lets it go" in one.detail
+    (one,) = standing(["m"], [Used("m", "finished", None, 0, 5)], POLICY)
+    assert (one.status, "a finished task, on which nobody votes" in one.detail) == ("unknown", True)
     (one,) = standing(["m"], [Used("m", "sealed", None, 0, 5)], POLICY)
     assert (one.status, one.decay) == ("forgotten", None)
 
