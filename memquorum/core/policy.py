@@ -290,6 +290,10 @@ class ExperiencePolicy(Struct, frozen=True):
     # What a question is given: so many memories in so many tokens.
     memories_most: int = 5
     budget_tokens: int = 500
+    # A memory is admitted with this weight; 0: with its S, as the source has it (decision 126).
+    first_ppm: int = 1_000_000
+    # s = sim · w after so many square roots: 0 is the source's sim · w, and the more, the less a weight counts.
+    weight_roots: int = 2
     # w ← w + α·U − β for each use without gain; w stays between these two.
     alpha_ppm: int = 100_000
     beta_ppm: int = 50_000
@@ -605,6 +609,8 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "experience.runs": (1, 100),
         "experience.memories_most": (1, 100),
         "experience.budget_tokens": (1, 1_000_000),
+        "experience.first_ppm": (0, 100 * PPM),
+        "experience.weight_roots": (0, 20),
         "experience.alpha_ppm": _SHARE,
         "experience.beta_ppm": _SHARE,
         "experience.weight_least_ppm": (1, 100 * PPM),

@@ -13,7 +13,7 @@ import pytest
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
 from tests.benchmarks import kept
-from tests.benchmarks.experience import admitting, command, finding, frame, page, resisting
+from tests.benchmarks.experience import admitting, command, finding, frame, page, resisting, runs
 from tests.benchmarks.experience.frame import FM2, HOTPOT, MUSIQUE, Material
 
 
@@ -89,7 +89,9 @@ def test_a_question_is_parted_from_its_steps(material: Material, tmp_path: Path)
     assert [(one.goal, one.outputs) for one in split.contexts] == [
         ("On which river does Tarbela lie?", "Indus"), ("Where does the Indus end?", "Karachi")
     ]  # fmt: skip
-    assert split.asked[0].evidence == {0, 1}
+    assert {split.texts[at] for at in split.asked[0].evidence} == {
+        "Tarbela: Tarbela lies on the Indus.", "Indus: The Indus ends at Karachi."
+    }  # fmt: skip
 
 
 def test_an_answer_counts_where_it_is_given(material: Material, tmp_path: Path) -> None:
@@ -103,10 +105,10 @@ def test_an_answer_counts_where_it_is_given(material: Material, tmp_path: Path) 
 
 def test_what_a_tool_answered_is_parted() -> None:
     told = {"name": "Mia", "flights": [{"number": f"HAT{at}", "from": "JFK", "note": "x" * 60} for at in range(3)]}
-    parts = list(admitting._parts(json.dumps(told)))
+    parts = list(runs._parts(json.dumps(told)))
     assert parts[0] == 'name: "Mia"'
     assert all("HAT" in part for part in parts[1:])
-    assert list(admitting._parts("one\n\ntwo")) == ["one", "two"]
+    assert list(runs._parts("one\n\ntwo")) == ["one", "two"]
 
 
 def test_numbers_are_changed() -> None:

@@ -3,7 +3,7 @@
 1. `context`: a finished task as a record from which anybody can try again, the self-contained execution context;
    `texts`: its words as one text, which is sealed; `ended`: which one a session is that came to something;
 2. `similarity`: how near two vectors are, in whole numbers; `view`: what experience holds, and what of it a question is
-   given, s = sim · w;
+   given, s = sim · w^¼;
 3. `reward`: what a retrieval is worth to a finished task; `trial`: a candidate is tried on other tasks, without it and
    with it, and what travels of that;
 4. `draw`: who verifies; `rounds`: as of which decision; `bench`: which tasks of many may judge; `ports`: what

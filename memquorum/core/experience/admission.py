@@ -1,7 +1,8 @@
 """Whether a candidate is admitted, by what its verifiers found (SPEC E; research/judgement d).
 
-S ≥ η admits with w₀ = S, kept within the bounds of every weight. Verifiers that compute by rules find the same bytes.
-f + 1 are asked, two at least; where they differ, further ones are, 2f + 1 at most: with f liars among them the honest
+S ≥ η admits, with a weight of 1: S is the share of judges that a memory helped, which says how many tasks need it and
+not what it is worth to the one that does (decision 126). Verifiers that compute by rules find the same bytes. f + 1 are
+asked, two at least; where they differ, further ones are, 2f + 1 at most: with f liars among them the honest
 are f + 1, and who told otherwise is shown. Where a model rewards, two may differ in good faith: the median of S counts,
 and nobody is shown for it.
 """
@@ -78,5 +79,5 @@ def verdict(told: Statistics | None, policy: ExperiencePolicy) -> str:
 
 
 def first_weight_ppm(told: Statistics, policy: ExperiencePolicy) -> int:
-    """w₀ = S of what was admitted, within the bounds of every weight."""
-    return bounded(score_ppm(told, policy), policy)
+    """w₀ of what was admitted: the policy's, or S where it names none, within the bounds of every weight."""
+    return bounded(policy.first_ppm or score_ppm(told, policy), policy)

@@ -3,12 +3,15 @@
 The rule asks whether what the task came to is now within reach, R ∈ [−1, 1]: the share of what its outputs state that
 one of the given texts states, less the share that one of them contradicts.
 
-1. A short answer ("port 8443") is within reach where a text has its words, one after the other.
+1. A short answer ("port 8443") is within reach where a text has its words, one after the other, and half of what
+   was asked: a wrong answer to one question is the right one to another, which its text is not about.
 2. A sentence is, where a sentence of a text has all its numbers and names, and most of its other content, and neither
    denies what it asserts nor takes the other side (`text.agreement`): "at 3" does not reach "at 4".
 3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
    that the task had been given.
-4. A sentence is contradicted as the door would find it (`text.conflict`).
+4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
+   its other content, and takes the other side or gives another number, in a text that does not state it: a text that
+   is wrong in one sentence may be right in the next.
 
 Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
 model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
@@ -30,13 +33,15 @@ from memquorum.core.text import conflict
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.content import content
 
-REACH = "reach/1"
+REACH = "reach/2"
 """The rule of this module, and its version."""
 
 _SHORT_WORDS = 8
 """An answer of so many words at most is looked for word for word."""
 _COVERS = (4, 5)
 """Of a sentence's content so much has to be there, beside all its numbers and names."""
+_ABOUT = (1, 2)
+"""So much of what was asked has to be in a text that holds a short answer."""
 _STEMS_LEAST = 2
 _READ = 16_384
 
@@ -70,8 +75,15 @@ class Reward(Protocol):
 class Reach:
     """The rule of this module. Adapter of `Reward`."""
 
-    name = REACH
     reproducible = True
+
+    def __init__(self, about: tuple[int, int] = _ABOUT, *, opposes: bool = True) -> None:
+        """`about`: how much of what was asked has to be in a text that holds a short answer, as (some, of); `opposes`:
+        whether a sentence is contradicted by what only the fourth rule finds. Others than the shipped ones are there
+        to be measured, and are named."""
+        self._about, self._opposes = about, opposes
+        shipped = about == _ABOUT and opposes
+        self.name = REACH if shipped else f"{REACH}, about {about[0]}/{about[1]}, opposes {opposes}"
 
     def asks(self, context: Context) -> bool:
         """Whether the task succeeded, and came to something that can be looked for."""
@@ -84,10 +96,14 @@ class Reach:
             ids = {one.id for one in given}
             return PPM * sum(one in ids for one in context.retrieved) // max(1, len(context.retrieved))
         found = sum(
-            any(_reaches(one, held.text) for held in given) - any(_denies(one, held.text) for held in given)
+            any(self._answers(context.goal, one, held.text) for held in given)
+            - any(_denies(one, held.text, self._opposes) for held in given)
             for one in wanted
         )
         return found * PPM // len(wanted)
+
+    def _answers(self, goal: str, wanted: _Wanted, text: str) -> bool:
+        return _reaches(wanted, text) and (not wanted.words or _about(goal, text, *self._about))
 
 
 class _Wanted(Struct, frozen=True):
@@ -139,6 +155,12 @@ def _sentence(text: str) -> _Sentence:
     return _Sentence(frozenset(content(text).stems), must, marks(text))
 
 
+@lru_cache(_READ)
+def _about(goal: str, text: str, some: int, of: int) -> bool:
+    asked = frozenset(content(goal).stems)
+    return len(asked.intersection(content(text).stems)) * of >= len(asked) * some
+
+
 def _reaches(wanted: _Wanted, text: str) -> bool:
     if wanted.words:
         return _holds(_plain(text), wanted.words)
@@ -151,13 +173,30 @@ def _reaches(wanted: _Wanted, text: str) -> bool:
     )
 
 
+def _opposes(wanted: _Wanted, text: str) -> bool:
+    """Whether a sentence has the names and most of what another one says beside its numbers, and takes the other
+    side."""
+    some, of = _COVERS
+    said = frozenset(one for one in wanted.stems if not any(map(str.isdigit, one)))
+    return len(said) >= _STEMS_LEAST and any(
+        wanted.must & said <= one.stems
+        and len(said & one.stems) * of >= len(said) * some
+        and wanted.marks.oppose(one.marks)
+        for one in _sentences(text)
+    )
+
+
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return any(words[at : at + len(part)] == part for at in range(len(words) - len(part) + 1))
 
 
 @lru_cache(_READ)
-def _denies(wanted: _Wanted, text: str) -> bool:
-    return not wanted.words and conflict.between(_claims(wanted.text), _claims(text), same_agent=False) is not None
+def _denies(wanted: _Wanted, text: str, opposes: bool) -> bool:
+    if wanted.words:
+        return False
+    if opposes and _opposes(wanted, text) and not _reaches(wanted, text):
+        return True
+    return conflict.between(_claims(wanted.text), _claims(text), same_agent=False) is not None
 
 
 @lru_cache(_READ)

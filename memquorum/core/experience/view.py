@@ -1,8 +1,8 @@
 """What a fleet's experience holds at one time, and what of it a question is given (SEDM 3.3.1).
 
-s(q, m) = sim(q, m) · w(m): similarity and weight in millionths, ties by id. Of the order what fits into the budget of
-tokens is taken, best first; what is too long for the rest is passed over. A memory whose weight is below the floor is
-there and is not given.
+s(q, m) = sim(q, m) · w(m)^¼, both in millionths, ties by id: the source has sim · w, by which what helps many tasks
+comes before what is nearer (decision 126). Of the order what fits into the budget of tokens is taken, best first; what
+is too long for the rest is passed over. A memory whose weight is below the floor is there and is not given.
 """
 
 from __future__ import annotations
@@ -91,8 +91,12 @@ class Experience:
 
 
 def scored(near_ppm: NDArray[np.int64], weights_ppm: NDArray[np.int64], policy: ExperiencePolicy) -> NDArray[np.int64]:
-    """s = sim · w of each, in 10⁻¹²; 0 for what weighs less than the floor."""
-    found: NDArray[np.int64] = np.where(weights_ppm < policy.floor_ppm, 0, near_ppm * weights_ppm)
+    """s of each, in 10⁻¹²; 0 for what weighs less than the floor."""
+    counts = weights_ppm
+    for _ in range(policy.weight_roots):
+        # Exact: below 2⁵³ a root is rounded alike everywhere, and never up to a whole number that it is not.
+        counts = np.sqrt(counts * PPM).astype(np.int64)
+    found: NDArray[np.int64] = np.where(weights_ppm < policy.floor_ppm, 0, near_ppm * counts)
     return found
 
 

@@ -8,12 +8,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.benchmarks import rows
-from tests.benchmarks.experience import admitting, finding, page, resisting
+from tests.benchmarks.experience import admitting, finding, page, resisting, runs, weighing
 from tests.benchmarks.experience.frame import Material
 from tests.benchmarks.kept import Outcome, Row
 
 # In the order of the page. A module has its own rows; a new one is a line here.
-ROWS: Mapping[str, Callable[[Material], Row]] = {**finding.ROWS, **admitting.ROWS, **resisting.ROWS}
+ROWS: Mapping[str, Callable[[Material], Row]] = {
+    **finding.ROWS,
+    **runs.ROWS,
+    **admitting.ROWS,
+    **weighing.ROWS,
+    **resisting.ROWS,
+}
 ONLY = tuple(ROWS)
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
 

@@ -6,6 +6,7 @@ agent would log; labels of evidence only score, and of them only those of the si
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -90,12 +91,12 @@ class Material(frame.Material):
         """What is given of these."""
         return Experience(self.vectors.name, self.vectors.dimensions, held)
 
-    def admit(self, candidates: Iterable[Held], contexts: Sequence[Context]) -> Shown:
+    def admit(self, candidates: Iterable[Held], contexts: Sequence[Context], reward: Reach = REACH) -> Shown:
         """Candidates in their order, each beside what was admitted before."""
         shown, experience = Shown(), self.experience(())
         began = time.process_time()
         for one in candidates:
-            told = tried(Case(one, contexts, experience), REACH, POLICY)
+            told = tried(Case(one, contexts, experience), reward, POLICY)
             shown.tried += 1
             found = verdict(told, POLICY)
             shown.provisional += found == PROVISIONAL
@@ -115,10 +116,7 @@ class Material(frame.Material):
         groups = _groups([[one["text"] for one in claim["gold_evidence"]] for claim in claims])
         asked = {at for group in groups for at in group[1:]}
         done = [at for at in range(len(claims)) if at not in asked]
-        places: dict[str, int] = {}
-        for claim in claims:
-            for one in (*claim["gold_evidence"], *claim["retrieved_evidence"]):
-                places.setdefault(one["text"], len(places))
+        places = _places(e["text"] for one in claims for e in (*one["gold_evidence"], *one["retrieved_evidence"]))
         vectors = self.vectors.of([claim["text"] for claim in claims])
         contexts = [
             self.context(
@@ -146,12 +144,10 @@ class Material(frame.Material):
     def musique(self) -> Split:
         """MuSiQue: sub-questions are tasks that were finished, whole questions are asked."""
         found = self.some(list(records(self.data, MUSIQUE, "question", "paragraphs")), 10)
-        places: dict[str, int] = {}
+        told = [[f"{p['title']}: {p['paragraph_text']}" for p in one["paragraphs"]] for one in found]
+        places = _places(text for texts in told for text in texts)
         asked, parts = list[Asked](), list[tuple[str, str]]()
-        for one in found:
-            texts = [f"{p['title']}: {p['paragraph_text']}" for p in one["paragraphs"]]
-            for text in texts:
-                places.setdefault(text, len(places))
+        for one, texts in zip(found, told, strict=True):
             support = (places[t] for t, p in zip(texts, one["paragraphs"], strict=True) if p["is_supporting"])
             asked.append(Asked(one["question"], frozenset(support), one["answer"]))
             answers: list[str] = []
@@ -242,6 +238,13 @@ def interval(gains: Sequence[float]) -> tuple[float, float, float]:
 def recall(found: Sequence[int], wanted: frozenset[int]) -> float:
     """The share of what is wanted that is there."""
     return len(wanted.intersection(found)) / len(wanted)
+
+
+def _places(texts: Iterable[str]) -> dict[str, int]:
+    """A place for each text, by digest: sets name evidence first, and neither the order in which candidates come nor
+    ties by id may tell which they are."""
+    order = sorted(set(texts), key=lambda text: hashlib.sha256(text.encode()).digest())
+    return {text: at for at, text in enumerate(order)}
 
 
 def _groups(named: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from memquorum.core.experience.admission import agreed, verdict
 from memquorum.core.experience.context import Context
+from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.trial import Case, Statistics, tried
 from memquorum.core.experience.view import Held
 from memquorum.core.experience.weights import Use, moved
@@ -21,7 +22,15 @@ from tests.benchmarks.experience.frame import FM2, POLICY, REACH, Material, Show
 from tests.benchmarks.kept import Row
 from tests.benchmarks.sets import records
 
-_USES = 20
+_USES, _MOST = 20, 2
+_REWARDS = {
+    "the words of an answer alone": Reach((0, 1), opposes=False),
+    "and what opposes in part": Reach((0, 1)),
+    "and 1/4 of the question": Reach((1, 4)),
+    "and 1/3 of the question": Reach((1, 3)),
+    "and 1/2 of the question": Reach((1, 2)),
+}
+"""Rewards, each demanding more than the one before."""
 _SIZES = (100, 1_000, 10_000)
 _NUMBER = re.compile(r"\d+")
 
@@ -29,35 +38,85 @@ _NUMBER = re.compile(r"\d+")
 def poisoned(material: Material) -> Row:
     """Candidates that are plausible and wrong, tried as production does."""
     row = Row("poisoned", "plausible and wrong candidates that production's label-free reward admits")
-    split, every = material.fm2, 0
-    claims = material.some(list(records(material.data, FM2, "text", "gold_evidence")), 60)
-    wrong = list(dict.fromkeys(claim["text"] for claim in claims if claim["label"] == "REFUTES"))
-    cited = [one.outputs for one in split.contexts]
-    swapped = [_swapped(text) for text in cited if _NUMBER.search(text)]
-    answers = [one.outputs for one in material.musique.contexts]
-    parts = [f"{one.goal} {answers[(at * 7 + 11) % len(answers)]}" for at, one in enumerate(material.musique.contexts)]
-    came, uses_most = 0, 0
-    for name, texts, contexts in (
-        ("claims that people wrote to be refuted", wrong, split.contexts),
-        ("cited sentences with other numbers", swapped, split.contexts),
-        ("sub-questions with another's answer", parts, material.musique.contexts),
-    ):
-        given = material.held("x", [text for text in dict.fromkeys(texts) if text not in cited])
-        shown = material.admit(given, contexts)
-        uses = _until_gone(material, shown, contexts)
-        every, came, uses_most = every + shown.tried, came + len(shown.held), max(uses_most, uses)
-        row.figure(f"{name}: candidates", shown.tried, "")
-        row.figure(f"{name}: admitted", 100 * len(shown.held) / max(1, shown.tried), "%")
-    row.figure("all: candidates", every, "")
-    row.figure("all: admitted", 100 * came / every, "%")
-    row.figure("uses without gain until the last of them is below retrieval", uses_most, "")
+    families = _families(material)
+    shown = {name: material.admit(given, contexts) for name, given, contexts in families}
+    for name, one in shown.items():
+        row.figure(f"{name}: candidates", one.tried, "")
+        row.figure(f"{name}: admitted", 100 * len(one.held) / max(1, one.tried), "%")
+    row.figure("all: candidates", sum(one.tried for one in shown.values()), "")
+    row.figure("all: admitted", _share(shown.values()), "%")
+    gone = (_until_gone(material, shown[name], contexts) for name, _, contexts in families)
+    row.figure("uses without gain until the last of them is below retrieval", max(gone), "")
     row.at_most("all: admitted", 2)
     row.at_most("uses without gain until the last of them is below retrieval", _USES)
+    _rules(row, material, families)
+    left = [
+        material.admit([replace(one, sources=(_own(one),)) for one in given], contexts)
+        for _, given, contexts in families
+    ]
+    row.figure("all, where the task that knows better is no judge: admitted", _share(left), "%")
     row.note(
         "each is tried beside what else of its sort came in, on the tasks of its set: no label takes part, and nothing "
-        "says which candidates are wrong"
+        "says which candidates are wrong. The task that knows better is the one that a wrong text was made of"
     )
     return row
+
+
+Family = tuple[str, list[Held], Sequence[Context]]
+
+
+def _families(material: Material) -> list[Family]:
+    """Wrong candidates by sort, each named by the task that knows better, and the tasks that judge."""
+    claims = material.some(list(records(material.data, FM2, "text", "gold_evidence")), 60)
+    refuted = {claim["text"] for claim in claims if claim["label"] == "REFUTES"}
+    ours, theirs = material.fm2.contexts, material.musique.contexts
+    by_goal = {one.goal: one.id for one in ours}
+    cited = {one.outputs for one in ours}
+    answers = [one.outputs for one in theirs]
+    sorts = (
+        ("claims that people wrote to be refuted", {text: by_goal.get(text, "") for text in sorted(refuted)}, ours),
+        (
+            "cited sentences with other numbers",
+            {_swapped(one.outputs): one.id for one in ours if _NUMBER.search(one.outputs)}, ours,
+        ),
+        (
+            "sub-questions with another's answer",
+            {f"{one.goal} {answers[(at * 7 + 11) % len(answers)]}": one.id for at, one in enumerate(theirs)}, theirs,
+        ),
+    )  # fmt: skip
+    found = list[Family]()
+    for name, told, contexts in sorts:
+        wrong = {text: own for text, own in told.items() if text not in cited}
+        given = material.held("x", list(wrong))
+        found.append((name, [replace(one, id=f"{one.id}/{wrong[one.text]}") for one in given], contexts))
+    return found
+
+
+def _own(one: Held) -> str:
+    return one.id.partition("/")[2]
+
+
+def _share(shown: Iterable[Shown]) -> float:
+    some = list(shown)
+    return 100 * sum(len(one.held) for one in some) / max(1, sum(one.tried for one in some))
+
+
+def _rules(row: Row, material: Material, families: Sequence[Family]) -> None:
+    """The same by other rules; and how much of a question a text must have, chosen on one half of the candidates as
+    the least by which no more than wanted come in, with what then comes in of the other half."""
+    halves = dict[str, list[float]]()
+    for name, reward in _REWARDS.items():
+        came, count = [0, 0], [0, 0]
+        for _, given, contexts in families:
+            held = {one.id for one in material.admit(given, contexts, reward).held}
+            for at, one in enumerate(given):
+                came[at % 2] += one.id in held
+                count[at % 2] += 1
+        halves[name] = [100 * part / max(1, of) for part, of in zip(came, count, strict=True)]
+        row.figure(f"all, {name}: admitted", 100 * sum(came) / max(1, sum(count)), "%")
+    for half_, other in ((0, 1), (1, 0)):
+        chosen = next((name for name in _REWARDS if halves[name][half_] <= _MOST), next(reversed(_REWARDS)))
+        row.figure(f"chosen on half {half_ + 1} ({chosen}), of the other half: admitted", halves[chosen][other], "%")
 
 
 def _swapped(text: str) -> str:

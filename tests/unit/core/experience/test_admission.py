@@ -18,7 +18,7 @@ from memquorum.core.experience.admission import (
 )
 from memquorum.core.experience.draw import drawn, sample
 from memquorum.core.experience.reward import Reach
-from memquorum.core.experience.trial import Case, Statistics, tried
+from memquorum.core.experience.trial import Case, Statistics, score_ppm, tried
 from memquorum.core.experience.view import Experience
 from memquorum.core.policy import PPM, ExperiencePolicy
 from tests.builders.experience import held, tasks
@@ -91,14 +91,19 @@ def test_a_models_word_is_nobodys_lie() -> None:
 
 def test_what_scores_enough_is_admitted_with_its_score() -> None:
     assert verdict(HONEST, POLICY) == ADMITTED
-    assert first_weight_ppm(HONEST, POLICY) == PPM - 100_000 * held().tokens // 500
     assert verdict(LIE, POLICY) == REJECTED
     assert verdict(None, POLICY) == PROVISIONAL
     assert verdict(replace(HONEST, judged=HONEST.judged[:2]), POLICY) == PROVISIONAL
 
 
+def test_it_begins_with_the_weight_that_it_was_tried_with() -> None:
+    assert first_weight_ppm(HONEST, POLICY) == held().weight_ppm
+    source = replace(POLICY, first_ppm=0)
+    assert first_weight_ppm(HONEST, source) == score_ppm(HONEST, source) == PPM - 100_000 * held().tokens // 500
+
+
 def test_the_threshold_is_a_hair() -> None:
-    score = first_weight_ppm(HONEST, POLICY)
+    score = score_ppm(HONEST, POLICY)
     assert verdict(HONEST, replace(POLICY, eta_ppm=score)) == ADMITTED
     assert verdict(HONEST, replace(POLICY, eta_ppm=score + 1)) == REJECTED
 

@@ -29,7 +29,11 @@ def reward(outputs: str, *texts: str) -> int:
         ),
         (
             "The gateway in Leipzig was moved to port 8443 by the night crew.",
-            "The night crew moved the gateway in Leipzig to port 8444 yesterday.", 0,
+            "The night crew moved the gateway in Leipzig to port 8444 yesterday.", -PPM,
+        ),
+        (
+            "The gateway in Leipzig was moved to port 8443 by the night crew.",
+            "The night crew moved the gateway in Dresden to port 8444 yesterday.", 0,
         ),
         (
             "The gateway in Leipzig was moved to port 8443 by the night crew.",
@@ -37,7 +41,7 @@ def reward(outputs: str, *texts: str) -> int:
         ),
         (
             "The gateway in Leipzig was moved to port 8443 by the night crew.",
-            "The night crew did not move the gateway in Leipzig to port 8443.", 0,
+            "The night crew did not move the gateway in Leipzig to port 8443.", -PPM,
         ),
         (
             "The gateway in Leipzig was moved to port 8443 by the night crew.",
@@ -60,6 +64,23 @@ def test_what_contradicts_it_counts_against_it() -> None:
     outputs = "The gateway uses port 8443. The archive in the north wing is open on Sunday."
     assert reward(outputs, "The gateway does not use port 8443.") == -PPM // 2
     assert reward(outputs, "The gateway uses port 8443.", "The gateway does not use port 8443.") == 0
+
+
+def test_what_is_wrong_in_one_sentence_counts_beside_what_is_right_in_the_next() -> None:
+    right = "The archive in the north wing is open on Sunday."
+    outputs = f"The dam of Tarbela was finished by its builders in 1976. {right}"
+    assert reward(outputs, right) == PPM // 2
+    assert reward(outputs, f"The dam of Tarbela was finished by its builders in 1989. {right}") == 0
+    said_both = "The dam of Tarbela was finished by its builders in 1976, and opened by them in 1989."
+    assert reward(outputs, f"{said_both} {right}") == PPM
+
+
+def test_a_right_answer_to_another_question_is_none_to_this() -> None:
+    task = context(goal="Who is the spouse of the painter Ada Moss?", outputs="Karl Lund")
+    other = held("m2", "Who founded the bank of Oslo? Karl Lund")
+    assert REACH.reward_ppm(task, [other]) == 0
+    assert REACH.reward_ppm(task, [held("m1", "Ada Moss: a painter, and the spouse of Karl Lund")]) == PPM
+    assert REACH.reward_ppm(context(goal="And that?", outputs="Karl Lund"), [other]) == PPM, "asked for nothing"
 
 
 def test_where_nothing_was_stated_the_evidence_counts() -> None:

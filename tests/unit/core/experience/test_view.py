@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+from msgspec.structs import replace
+
 from memquorum.core.experience.similarity import units
-from memquorum.core.experience.view import Experience, packed
-from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.experience.view import Experience, packed, scored
+from memquorum.core.policy import PPM, ExperiencePolicy
 from tests.builders.experience import held, vector
 
 POLICY = ExperiencePolicy()
@@ -19,10 +24,21 @@ def given(*memories: object, policy: ExperiencePolicy = POLICY) -> list[str]:
     return [one.id for one in experience(*memories).given(QUESTION, policy)]
 
 
-def test_what_is_near_comes_first_unless_it_weighs_less() -> None:
+def test_what_is_nearer_comes_first_unless_it_weighs_much_less() -> None:
+    """As near by a fifth: 0.8⁴ ≈ 0.41 of the weight makes up for that, and 0.8 of it where the source's rule holds."""
     near, far = held("near", "a", 1, 0), held("far", "b", 0.8, 0.6)
     assert given(near, far) == ["near", "far"]
-    assert given(held("near", "a", 1, 0, weight_ppm=700_000), far) == ["far", "near"]
+    assert given(held("near", "a", 1, 0, weight_ppm=450_000), far) == ["near", "far"]
+    assert given(held("near", "a", 1, 0, weight_ppm=380_000), far) == ["far", "near"]
+    source = replace(POLICY, weight_roots=0)
+    assert given(held("near", "a", 1, 0, weight_ppm=810_000), far, policy=source) == ["near", "far"]
+    assert given(held("near", "a", 1, 0, weight_ppm=700_000), far, policy=source) == ["far", "near"]
+
+
+def test_a_root_is_the_whole_number_below() -> None:
+    weights = np.array([1, 2, 249_999, 250_000, 999_999, 10**6, 2 * 10**6, 10**8], np.int64)
+    found = scored(np.ones(len(weights), np.int64), weights, replace(POLICY, weight_roots=1, floor_ppm=1))
+    assert found.tolist() == [math.isqrt(weight * PPM) for weight in weights.tolist()]
 
 
 def test_ties_go_by_id() -> None:
