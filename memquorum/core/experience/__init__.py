@@ -7,7 +7,8 @@
 3. `reward`: what a retrieval is worth to a finished task; `trial`: a candidate is tried on other tasks, without it and
    with it, and what travels of that;
 4. `draw`: who verifies; `rounds`: as of which decision; `bench`: which tasks of many may judge; `ports`: what
-   verifiers read; `admission`: what they agree in, and what follows;
+   verifiers read; `admission`: what they agree in, and what follows; `checking`: what members hold a proposal to admit
+   against;
 5. `weights`: how the weight of what was admitted moves with its use; `alike`: what becomes one; `abstract`: the general
    form of a lesson.
 
