@@ -42,7 +42,7 @@ class View:
     def __init__(self, path: Path, cluster: bytes, member: int) -> None:
         """Opens or makes the file. A file of another identity or cluster is refused with ValueError."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._in_batch = False
+        self.member, self._in_batch = member, False
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")

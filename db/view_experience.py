@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from db import view_statements as sql
-from db.view_rows import Admitted, Finished, Stood
+from db.view_rows import Admitted, Finished
+from memquorum.core.experience.rounds import Round, made_of
 
 EPOCHS_KEPT: Final = 4_096
 """Of so many epochs of a shard it is known what they decided on, and where: a trial refers to no older one. One an hour
@@ -48,16 +49,16 @@ class ViewExperience:
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
-    def decided(self, shard: int, epoch: int, stood: Stood) -> None:
+    def decided(self, shard: int, at: Round) -> None:
         """An epoch is decided; of those long before, it is not known any more on what."""
         connection = self._connected()
-        connection.execute(sql.STOOD, (shard, epoch, *stood))
-        connection.execute(sql.STOOD_LONG_AGO, (shard, epoch - EPOCHS_KEPT))
+        connection.execute(sql.STOOD, (shard, at.epoch, at.nomination, at.accepted_offset))
+        connection.execute(sql.STOOD_LONG_AGO, (shard, at.epoch - EPOCHS_KEPT))
 
-    def stood(self, shard: int, epoch: int) -> Stood | None:
+    def stood(self, shard: int, epoch: int) -> Round | None:
         """Answers on what an epoch decided; None of one that is not decided, or was long ago."""
         row = self._connected().execute(sql.STANDING, (shard, epoch)).fetchone()
-        return None if row is None else Stood._make(row)
+        return None if row is None else Round(epoch, *row)
 
     # What was admitted -----------------------------------------------------------------------------------------------
 
@@ -65,9 +66,32 @@ class ViewExperience:
         """Versions of the weights of what was admitted. One that is known stays as it is."""
         self._connected().executemany(sql.WEIGHS, rows)
 
+    def refuse(self, memory_id: str, epoch: int) -> None:
+        """Members did not admit a memory in an epoch: it is to be tried anew, as of a later decision."""
+        self._connected().execute(sql.REFUSE, (memory_id, epoch))
+
+    def refused(self, memory_id: str) -> int:
+        """The last epoch in which members did not admit a memory; 0 before the first."""
+        row = self._connected().execute(sql.REFUSED, (memory_id,)).fetchone()
+        return 0 if row is None else int(row[0])
+
     def weights(self, namespace: str, *, epoch: int) -> list[Admitted]:
         """What was admitted in a namespace, by id, each at its last version of this epoch or of one before."""
         return [Admitted._make(row) for row in self._connected().execute(sql.ADMITTED, (namespace, epoch))]
+
+    def standing(self, memory_ids: Iterable[str]) -> list[str]:
+        """Those of the memories that are alive, as far as was read and decided."""
+        found = self._connected().execute(sql.STANDS, (json.dumps(list(memory_ids)),))
+        return [memory_id for (memory_id,) in found]
+
+    def sources(self, memory_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The finished tasks that memories were made of, of those that were made of any."""
+        connection = self._connected()
+        needs = {one: told.split(",") for one, told in connection.execute(sql.NEEDS, (json.dumps(list(memory_ids)),))}
+        named = sorted({each for told in needs.values() for each in told})
+        tasks = {one for (one,) in connection.execute(sql.ARE_TASKS, (json.dumps(named),))} if named else set()
+        found = {one: made_of(told, tasks) for one, told in needs.items()}
+        return {one: made for one, made in found.items() if made}
 
 
 def _task(row: Sequence[object]) -> Finished:

@@ -91,13 +91,6 @@ class Finished(NamedTuple):
     retrieved: tuple[str, ...]
 
 
-class Stood(NamedTuple):
-    """What an epoch decided on: the digest of its nomination, and the accepted offset of which that speaks."""
-
-    nomination: bytes
-    accepted_offset: int
-
-
 class Admitted(NamedTuple):
     """A version of the weight of a memory that was admitted to experience, from the decision of an epoch on."""
 
@@ -106,5 +99,3 @@ class Admitted(NamedTuple):
     version: int
     epoch: int
     weight_ppm: int
-    evidence: bytes
-    """What speaks for and against it, by context."""

@@ -229,7 +229,28 @@ TASKS_BEFORE = "SELECT count(*) FROM task WHERE namespace = ? AND accepted_offse
 STOOD = "INSERT OR IGNORE INTO stood VALUES (?, ?, ?, ?)"
 STOOD_LONG_AGO = "DELETE FROM stood WHERE shard = ? AND epoch <= ?"
 STANDING = "SELECT nomination, accepted_offset FROM stood WHERE shard = ? AND epoch = ?"
-WEIGHS = "INSERT OR IGNORE INTO admitted VALUES (?, ?, ?, ?, ?, ?)"
+WEIGHS = "INSERT OR IGNORE INTO admitted VALUES (?, ?, ?, ?, ?)"
+REFUSE = "INSERT OR REPLACE INTO refused VALUES (?, ?)"
+REFUSED = "SELECT epoch FROM refused WHERE memory_id = ?"
+# What is alive as far as was read: what was used after the vote to forget began is, since that vote did not count.
+STANDS = """
+WITH gone AS MATERIALIZED (
+    SELECT x.value AS memory_id, max(f.accepted_offset) AS at FROM forgotten f, json_each(f.memory_ids) x GROUP BY 1)
+SELECT m.memory_id FROM json_each(?) w
+CROSS JOIN place p ON p.memory_id = w.value
+CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+CROSS JOIN weight g ON g.namespace = m.namespace AND g.memory_id = m.memory_id
+LEFT JOIN gone ON gone.memory_id = m.memory_id
+WHERE g.tier IN ('short-term', 'long-term') AND m.touched > coalesce(gone.at, -1)
+"""
+NEEDS = """
+SELECT p.memory_id, g.needs FROM json_each(?) w
+CROSS JOIN place p ON p.memory_id = w.value
+CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+CROSS JOIN weight g ON g.namespace = m.namespace AND g.memory_id = m.memory_id
+WHERE g.needs <> ''
+"""
+ARE_TASKS = "SELECT t.memory_id FROM json_each(?) w CROSS JOIN task t ON t.memory_id = w.value"
 # The last version of each as of an epoch.
 ADMITTED = """
 SELECT a.* FROM admitted a

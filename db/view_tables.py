@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 30
+VERSION = 31
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -90,7 +90,8 @@ CREATE TABLE IF NOT EXISTS stood (
     PRIMARY KEY (shard, epoch)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS admitted (
     namespace TEXT, memory_id TEXT, version INTEGER, epoch INTEGER NOT NULL, weight_ppm INTEGER NOT NULL,
-    evidence BLOB NOT NULL, PRIMARY KEY (namespace, memory_id, version)) WITHOUT ROWID;
+    PRIMARY KEY (namespace, memory_id, version)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refused (memory_id TEXT PRIMARY KEY, epoch INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;

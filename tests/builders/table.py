@@ -34,7 +34,7 @@ from memquorum.core.vote.columns import places_of, read
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
-from tests.builders import rehearsals, votes
+from tests.builders import trials, votes
 from tests.builders.genesis import make, seed_of
 from tests.builders.worths import weighed
 from workers.kafka.own_clock import OwnClock
@@ -42,7 +42,7 @@ from workers.replica.judge import Judge
 from workers.replica.seat import LOGS, Seat
 
 CODEC = load_codec()
-GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2}, **rehearsals.entitled())
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2}, **trials.entitled("rehearsal"))
 ME = 1
 HOUR = 3_600_000
 NOW = 100 * HOUR
@@ -161,14 +161,25 @@ class Table:
     def tick(self, as_of: int = NOW) -> int:
         return self.put(topics.ACCEPTED, ClockTicked(f"tick-{as_of}", as_of))
 
-    def nominate(self, offset: int, *memories: str, epoch: int = 1, as_of: int = NOW, kind: str = "forget") -> bytes:
-        proposals = tuple(Proposal((m,), "space", kind, "decayed", 0, 0, 600_000) for m in memories)
+    def nominate(
+        self, offset: int, *memories: str | Proposal, epoch: int = 1, as_of: int = NOW, kind: str = "forget"
+    ) -> bytes:
+        proposals = tuple(
+            Proposal((m,), "space", kind, "decayed", 0, 0, 600_000) if isinstance(m, str) else m for m in memories
+        )
         record = NominationProposed(GENESIS.cluster, 0, 0, epoch, as_of, offset, "interval", proposals)
         data = votes.signed(CODEC, GENESIS, "service:nomination", record)
         self.put(topics.NOMINATIONS, data)
         named = digest(CODEC.decode_as(Signed, data).body)
         self.nominations[named] = record
         return named
+
+    def decide(self, epoch: int, *proposals: Proposal, **told: Any) -> None:
+        """A decision of the others comes by the logs."""
+        pre_prepare, commits = decision_on(epoch, *proposals, **told)
+        for data in commits:
+            self.put(topics.COMMITS, data)
+        self.put(topics.PRE_PREPARES, pre_prepare)
 
     def turn(self, seconds: float = 0.0) -> list[Opinion] | None:
         """One turn, so much later; the opinions of a ballot that was cast in it."""
@@ -200,5 +211,6 @@ def said(ballot: BallotCast, nomination: NominationProposed) -> tuple[Opinion, .
     return read(ballot, nomination, places_of(nomination), GENESIS.policy).opinions
 
 
-def decision_on(epoch: int) -> tuple[bytes, list[bytes]]:
-    return votes.decision(CODEC, GENESIS, [votes.proposal("m1", "forget", namespace="space")], epoch=epoch)
+def decision_on(epoch: int, *proposals: Proposal, **told: Any) -> tuple[bytes, list[bytes]]:
+    wanted = proposals or [votes.proposal("m1", "forget", namespace="space")]
+    return votes.decision(CODEC, GENESIS, wanted, epoch=epoch, **told)

@@ -2,7 +2,7 @@
 
 1. `worker`: one loop for all shards; `reading`: the two clients that it reads by;
 2. `seat`: the member in one shard, with its consensus core; `configuration_role`: its key and what it signed there;
-3. `stream_follower`: the accepted stream into the member's view; `casting`, `judge` and `room`: from the core's
-   question to a ballot;
+3. `stream_follower`: the accepted stream into the member's view; `casting`, `judge`, `room` and `trying`: from the
+   core's question to a ballot;
 4. `catchup`: decisions that it missed; `accuser`: members that lie, reported; `vote_telemetry`: spans and numbers.
 """

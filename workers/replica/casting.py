@@ -76,10 +76,11 @@ class Casting:
         self._shard, self._clock, self._own_clock = shard, clock, own_clock
         self._open: dict[bytes, _Question] = {}
         self._policy = Policy()
+        self._genesis: Genesis | None = None
 
     def follow(self, genesis: Genesis) -> None:
         """Another configuration is in force: by its policy memories are judged."""
-        self._policy = genesis.policy
+        self._policy, self._genesis = genesis.policy, genesis
 
     def ask(self, need: NeedBallot) -> None:
         """The core wants a ballot."""
@@ -170,7 +171,7 @@ class Casting:
         return self._judged(nominated)
 
     def _judged(self, nominated: Nominated) -> bytes:
-        return self._judge.opinions(nominated.record, self._policy, nominated.places)
+        return self._judge.opinions(nominated.record, self._policy, nominated.places, self._genesis)
 
     def _stands(self, found: OrderFound) -> bool:
         """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands; or

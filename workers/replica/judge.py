@@ -30,6 +30,7 @@ from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 from memquorum.core.worth import Ranks
 from memquorum.ports import Contradiction, Vault, Vector
 from workers.replica.room import Room
+from workers.replica.trying import Tries
 
 _LOG = logging.getLogger("memquorum.replica")
 
@@ -59,14 +60,15 @@ class _Read:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A nomination and what was read for it: keys by memory; by namespace, what the member's own agents did there of
-    late, and the encoder of these embeddings, None where there are none; and the worths of all that was accepted,
-    by what they are ranked among."""
+    late, and the encoder of these embeddings, None where there are none; the worths of all that was accepted, by what
+    they are ranked among; and the configuration in force."""
 
     nomination: NominationProposed
     policy: Policy
     keys: Mapping[str, bytes]
     seen: Mapping[str, tuple[MemberContext, str | None]]
     ranks: Mapping[str, Mapping[str, Ranks]]
+    genesis: Genesis
 
 
 class Judge:
@@ -85,15 +87,19 @@ class Judge:
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._contradiction = contradiction
-        self._room = Room(view, vault, genesis)
+        self._room, self._tries = Room(view, vault, genesis), Tries(codec, view, vault)
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
         self._heard: dict[str, Heard] = {}
 
-    def opinions(self, nomination: NominationProposed, policy: Policy, places: Places | None = None) -> bytes:
+    def opinions(
+        self, nomination: NominationProposed, policy: Policy, places: Places | None = None,
+        genesis: Genesis | None = None,
+    ) -> bytes:  # fmt: skip
         """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
 
-        `policy`: of the configuration that decides. `places`: where the proposals of each kind stand, for who knows it.
+        `policy`: of the configuration that decides; `genesis`: that, where it is another one than at first. `places`:
+        where the proposals of each kind stand, for who knows it.
         What a kind judges by last access and embedding alone stays in columns from the view's rows to the ballot's
         bytes.
         """
@@ -118,8 +124,9 @@ class Judge:
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
         seen = {namespace: (replace(context, doubts=doubts), name) for namespace, (context, name) in seen.items()}
         asked = _Asked(
-            nomination, policy, keys, seen, {namespace: self._view.worths.ranks(namespace) for namespace in spaces}
-        )
+            nomination, policy, keys, seen, {namespace: self._view.worths.ranks(namespace) for namespace in spaces},
+            genesis or self._genesis,
+        )  # fmt: skip
         claimed = {namespace: list[MemoryFacts]() for namespace in spaces}
         while len(self._heard) > _OPENED_MAX:
             del self._heard[next(iter(self._heard))]
@@ -193,6 +200,7 @@ class Judge:
         nomination, keys, found = asked.nomination, asked.keys, dict[int, Terms]()
         proposals, vectors = nomination.proposals, {} if kind.stands else _vectors(known.values(), keys)
         stand = self._room.places(nomination, where, asked.policy) if kind.stands else {}
+        tried = self._tries.found(nomination, where, asked.genesis) if kind.admits else {}
         for namespace, (context, encoder) in asked.seen.items():
             places = [at for at in where if proposals[at].namespace == namespace]
             facts = {
@@ -202,6 +210,8 @@ class Judge:
             }
             if kind.stands:
                 facts = {i: replace(one, place=stand.get(i)) for i, one in facts.items()}
+            elif kind.admits:
+                facts = {i: replace(one, trial=tried.get(i)) for i, one in facts.items()}
             elif kind.ranks or not kind.reads:
                 facts = {i: replace(one, rank_ppm=self._rank(asked, known[i])) for i, one in facts.items()}
             terms = judged(
@@ -222,12 +232,14 @@ class Judge:
             self._opened.pop(memory_id, None)
             self._heard.pop(memory_id, None)
             self._worths.pop(memory_id, None)
+            self._tries.forget([memory_id])
 
     def close(self) -> None:
         """Closes everything: what is opened again needs its key, which what was erased has no more."""
         self._opened.clear()
         self._heard.clear()
         self._worths.clear()
+        self._tries.close()
 
     def _context(
         self, namespace: str, rows: Sequence[Recent], keys: Mapping[str, bytes]

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from db.view import View
-from db.view_rows import Stood
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit.applying import Accepted
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, follow
 from memquorum.core.consensus.reliability import FRESH, WINDOW
+from memquorum.core.experience.rounds import Round
 from memquorum.core.identity.keys import Sign
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import resting
@@ -34,6 +34,7 @@ from workers.replica.casting import Casting, answers
 from workers.replica.configuration_role import Part, mute, take
 from workers.replica.judge import Judge
 from workers.replica.stream_follower import Walk
+from workers.replica.trying import settle
 from workers.replica.vote_telemetry import VoteWatch
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -388,8 +389,9 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
-        stood = Stood(checked.nomination_digest, checked.nomination.accepted_offset)
-        self._view.experience.decided(self.shard, decided.epoch, stood)
+        at = Round(decided.epoch, checked.nomination_digest, checked.nomination.accepted_offset)
+        self._view.experience.decided(self.shard, at)
+        settle(self._codec, self._view, checked, self._part.genesis)
         self._view.weights.went(decided.epoch, checked.nomination.as_of, _went(checked))
         self._move(checked, decided_now)
         back = [i for o in decided_now if KINDS[o.kind].brings_back for i in KINDS[o.kind].revived(o.memory_ids)]

@@ -1,0 +1,248 @@
+"""What a member says of a proposal to admit, and what it keeps of how members decided."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from db.view_rows import Admitted
+from memquorum.core import sealing
+from memquorum.core.experience.checking import sampled
+from memquorum.core.experience.context import Context
+from memquorum.core.experience.draw import drawn
+from memquorum.core.experience.reward import Reach
+from memquorum.core.experience.texts import Texts
+from memquorum.core.experience.trial import Case, Statistics, tried
+from memquorum.core.experience.view import Experience, Held
+from memquorum.core.policy import PPM
+from memquorum.core.records import Proposal, Task
+from tests.builders import trials
+from tests.builders.experience import vector
+from tests.builders.table import CODEC, GENESIS, ME, Table
+from workers.replica import trying
+
+POLICY = GENESIS.policy.experience
+M, OTHER = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
+JUDGES = [str(uuid.UUID(int=at)) for at in range(10, 15)]
+FACT, ASIDE = "The gateway uses port 8443.", "The gateway stands in Lyon."
+TEXTS = Texts("Which port does the gateway use?", outputs=FACT)
+NEAR = (0.6, 0.8)
+NUMBERS = {name: (0.6 + at / 100, 0.8) for at, name in enumerate(JUDGES)}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    found = Table(tmp_path / "view.db")
+    yield found
+    found.view.close()
+
+
+def finish(table: Table, name: str, texts: Texts = TEXTS, outcome: str = "succeeded") -> None:
+    at = table.accept(name, text=texts.content, task=Task(outcome, "ann", bytes(32), 7))
+    table.score(name, at, NUMBERS[name])
+
+
+def decided(table: Table, epoch: int = 1, *proposals: Proposal, **told: Any) -> None:
+    """A tick, and a decision whose nomination speaks of it."""
+    at = table.tick(epoch)
+    table.turn()
+    table.decide(epoch, *proposals, accepted_offset=at, **told)
+
+
+def scene(table: Table, text: str = FACT, *, judges: Sequence[str] = JUDGES) -> None:
+    """A memory, and tasks by which it was tried as of the first decision."""
+    table.episode(M, NEAR, text=text)
+    table.episode(OTHER, NEAR, text=ASIDE)
+    for name in judges:
+        finish(table, name)
+    decided(table)
+
+
+def found(
+    text: str = FACT, admitted: Sequence[Held] = (), position: int = 1, judges: Sequence[str] = JUDGES,
+    sources: tuple[str, ...] = (),
+) -> Statistics:  # fmt: skip
+    """What an honest verifier finds of that."""
+    contexts = [
+        Context(
+            name, "space", "ann", TEXTS.goal, "", FACT, (), (), "succeeded", "ann", bytes(32), 7, "test",
+            vector(*NUMBERS[name]), 0,
+        )
+        for name in judges
+    ]  # fmt: skip
+    candidate = Held(M, text, "test", vector(*NEAR), sources=sources)
+    told = tried(Case(candidate, contexts, Experience("test", 2, admitted), position), Reach(), POLICY)
+    assert told is not None
+    return told
+
+
+def proposal(table: Table, told: Statistics) -> Proposal:
+    at = table.view.experience.stood(0, told.position)
+    assert at is not None
+    order = drawn(M, at.nomination, GENESIS.verifiers, 3)[:2]
+    return trials.proposal(M, [trials.signed(CODEC, GENESIS, told, who, namespace="space") for who in order], "space")
+
+
+def votes(table: Table, proposal: Proposal, epoch: int = 2) -> tuple[bool, tuple[int, ...]]:
+    table.nominate(table.tick(), proposal, epoch=epoch)
+    (opinion,) = table.turn() or []
+    return opinion.yes, opinion.terms
+
+
+NO_WORD = (False, (0, 0))
+
+
+def test_a_member_is_for_what_verifiers_found_and_it_finds_again(table: Table) -> None:
+    scene(table)
+    yes, (held, gain) = votes(table, proposal(table, found()))
+    assert (yes, held) == (True, PPM) and gain > 900_000
+
+
+def test_what_helps_nobody_is_not_admitted_though_it_was_tried_as_told(table: Table) -> None:
+    scene(table, ASIDE)
+    yes, (held, gain) = votes(table, proposal(table, found(ASIDE)))
+    assert (yes, held) == (False, PPM) and gain < POLICY.eta_ppm
+
+
+def test_what_comes_out_otherwise_is_not_admitted(table: Table) -> None:
+    scene(table, ASIDE)
+    told = found(ASIDE)
+    lie = replace(told, judged=tuple(replace(one, reward_with=3 * PPM) for one in told.judged))
+    yes, (held, gain) = votes(table, proposal(table, lie))
+    assert (yes, held) == (False, 0) and gain > POLICY.eta_ppm
+
+
+@pytest.mark.parametrize(
+    "missing", ["key of the memory", "key of the task", "a task", "the memory", "a task's outcome"]
+)
+def test_who_lacks_something_says_nothing(table: Table, missing: str) -> None:
+    told = found()
+    name = sampled(told, ME).context
+    there = [one for one in JUDGES if one != name] if missing.startswith("a task") else JUDGES
+    if missing != "the memory":
+        table.episode(M, NEAR, text=FACT)
+    for one in there:
+        finish(table, one)
+    if missing == "a task's outcome":
+        finish(table, name, outcome="failed")
+    decided(table)
+    if missing.startswith("key"):
+        del table.vault.keys[M if missing == "key of the memory" else name]
+    assert votes(table, proposal(table, told)) == NO_WORD
+    left = table.view.experience.tasks("space", before=100, memory_ids=[name])
+    assert bool(left) == (missing in {"key of the memory", "the memory", "a task's outcome"})
+
+
+def test_what_was_accepted_behind_the_decision_is_no_judge(table: Table) -> None:
+    scene(table, judges=JUDGES[:4])
+    finish(table, JUDGES[4])
+    assert votes(table, proposal(table, found())) == NO_WORD
+
+
+def test_what_was_made_of_a_judge_is_not_judged_by_it(table: Table) -> None:
+    for name in JUDGES:
+        finish(table, name)
+    table.score(M, table.accept(M, text=FACT, derives_from=(JUDGES[0],)), NEAR)
+    decided(table)
+    assert votes(table, proposal(table, found())) == NO_WORD
+    own = found(judges=JUDGES[1:], sources=(JUDGES[0],))
+    assert votes(table, proposal(table, own), epoch=2)[0] is True
+
+
+def test_it_counts_what_was_admitted_as_of_the_decision_at_its_weight_then(table: Table) -> None:
+    scene(table)
+    weights = [Admitted("space", OTHER, 1, 1, 300_000), Admitted("space", OTHER, 2, 2, 900_000)]
+    table.view.experience.weigh(weights)
+    held = Held(OTHER, ASIDE, "test", vector(*NEAR), 300_000)
+    assert votes(table, proposal(table, found(admitted=[held])))[0] is True
+    for weight in (299_999, 900_000):
+        assert votes(table, proposal(table, found(admitted=[replace(held, weight_ppm=weight)])))[1][0] == 0
+    assert votes(table, proposal(table, found()))[1][0] == 0
+
+
+def test_what_was_admitted_and_is_gone_counts_no_more(table: Table) -> None:
+    scene(table)
+    table.view.experience.weigh([Admitted("space", OTHER, 1, 1, 300_000)])
+    held = Held(OTHER, ASIDE, "test", vector(*NEAR), 300_000)
+    assert votes(table, proposal(table, found(admitted=[held])))[0] is True
+    del table.vault.keys[OTHER]
+    assert votes(table, proposal(table, found(admitted=[held])))[1][0] == 0
+    assert votes(table, proposal(table, found()))[0] is True
+
+
+def test_signatures_of_who_was_not_drawn_or_one_alone_prove_nothing(table: Table) -> None:
+    scene(table)
+    told = found()
+    right = proposal(table, told)
+    assert votes(table, replace(right, tried=right.tried[:1])) == NO_WORD
+    assert votes(table, replace(right, tried=right.tried[:1] * 2)) == NO_WORD
+    assert votes(table, replace(right, tried=())) == NO_WORD
+    assert votes(table, right)[0] is True
+
+
+def test_without_the_vault_it_waits(table: Table) -> None:
+    scene(table)
+    asked = proposal(table, found())
+    table.vault.down = True
+    table.nominate(table.tick(), asked, epoch=2)
+    assert table.turn() is None
+    table.vault.down = False
+    (opinion,) = table.turn(1) or []
+    assert opinion.yes
+
+
+# What members decided ------------------------------------------------------------------------------------------------
+
+
+def test_what_members_admit_weighs_what_it_gains_from_that_epoch_on(table: Table) -> None:
+    scene(table)
+    told = found()
+    decided(table, 2, proposal(table, told), vote=lambda *_: (PPM, 990_000))
+    assert table.view.experience.weights("space", epoch=1) == []
+    (one,) = table.view.experience.weights("space", epoch=2)
+    assert (one.memory_id, one.version, one.epoch) == (M, 1, 2) and one.weight_ppm > 900_000
+
+
+def test_what_members_do_not_admit_is_to_be_tried_anew(table: Table) -> None:
+    scene(table)
+    asked = proposal(table, found())
+    decided(table, 2, asked, vote=lambda *_: (0, 0))
+    assert table.view.experience.weights("space", epoch=9) == [] and table.view.experience.refused(M) == 2
+    assert votes(table, asked, epoch=3) == NO_WORD
+    decided(table, 3, asked, vote=lambda *_: (PPM, 990_000))
+    assert table.view.experience.weights("space", epoch=9) == []
+    anew = proposal(table, found(position=3))
+    assert votes(table, anew, epoch=4)[0] is True
+
+
+def test_what_is_decided_of_what_nobody_agreed_in_changes_nothing(table: Table) -> None:
+    scene(table)
+    bare = replace(proposal(table, found()), tried=())
+    decided(table, 2, bare, vote=lambda *_: (0, 0))
+    assert table.view.experience.refused(M) == 0
+    decided(table, 3, bare, vote=lambda *_: (PPM, 990_000))
+    assert table.view.experience.weights("space", epoch=9) == []
+
+
+@pytest.mark.parametrize("room", [0, None])
+def test_what_is_opened_stays_open_within_bounds(
+    table: Table, monkeypatch: pytest.MonkeyPatch, room: int | None
+) -> None:
+    if room is not None:
+        monkeypatch.setattr(trying, "_OPENED_MOST", room)
+    scene(table)
+    asked, opened, real = proposal(table, found()), list[str](), sealing.open_text
+    assert votes(table, asked)[0] is True
+
+    def noted(key: bytes, sealed: bytes, name: str) -> str:
+        opened.append(name)
+        return real(key, sealed, name)
+
+    monkeypatch.setattr(sealing, "open_text", noted)
+    assert votes(table, asked)[0] is True
+    assert any(name in JUDGES for name in opened) == (room == 0)
