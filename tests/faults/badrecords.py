@@ -318,6 +318,63 @@ def _episode_among_accesses(m: Maker) -> Publication:
     return m.bad("episode among accesses", m.episode(), "unknown_field", "content", topic=topics.ACCESSES)
 
 
+@kind(BAD)
+def _task_without_an_outcome(m: Maker) -> Publication:
+    value = m.task() | {"outcome": None}
+    if m.dice.random() < 0.5:
+        del value["outcome"]
+    return m.bad("task without an outcome", value, "missing_field", "outcome", topic=topics.TASKS)
+
+
+@kind(BAD)
+def _task_that_ended_in_no_known_way(m: Maker) -> Publication:
+    outcome = m.dice.choice(["", "success", "SUCCEEDED", "won", "finished_failed", "\ud800"])
+    value = m.task(outcome=outcome)
+    return m.bad("task that ended in no known way", value, "out_of_range", "outcome", topic=topics.TASKS)
+
+
+@kind(BAD)
+def _task_that_somebody_says_is_unknown(m: Maker) -> Publication:
+    value = m.task(outcome="unknown", said_by="eve")
+    return m.bad("task that somebody says is unknown", value, "out_of_range", "said_by", topic=topics.TASKS)
+
+
+@kind(BAD)
+def _task_of_wrong_fields(m: Maker) -> Publication:
+    name, wrong, reason = m.dice.choice([
+        ("goal", " \n", "empty_value"), ("goal", "a\0b", "forbidden_character"), ("inputs", "x" * 65_537, "too_long"),
+        ("tools", ["x"] * 65, "too_many"), ("tools", ["x" * 4_097], "too_long"), ("tools", [" "], "empty_value"),
+        ("tools", "valve", "wrong_type"), ("retrieved", ["e1"], "bad_id"), ("retrieved", "e1", "wrong_type"),
+        ("configuration", "m-1", "bad_id"), ("seed", -1, "out_of_range"), ("seed", 2**63, "out_of_range"),
+        ("seed", 0.5, "wrong_type"), ("finished_at", 1_750_000_000, "out_of_range"), ("said_by", "", "bad_name"),
+        ("sensitivity", 1.5, "out_of_range"), ("outcome", True, "wrong_type"), ("lessons", ["x"], "unknown_field"),
+    ])  # fmt: skip
+    return m.bad("task of wrong fields", m.task() | {name: wrong}, reason, name, topic=topics.TASKS)
+
+
+@kind(BAD)
+def _episode_among_tasks(m: Maker) -> Publication:
+    return m.bad("episode among tasks", m.episode(), "unknown_field", "content", topic=topics.TASKS)
+
+
+@kind(BAD)
+def _unsigned_task(m: Maker) -> Publication:
+    return m.bad("unsigned task", m.task(namespace=SIGNED), "unsigned", "signature", topic=topics.TASKS)
+
+
+@kind(BAD)
+def _feedback_of_wrong_fields(m: Maker) -> Publication:
+    task = ids.memory_id(NAMESPACES[0], "no such")
+    name, changed, reason = m.dice.choice([
+        ("helped", {"helped": []}, "missing_field"), ("did_not_help", {"did_not_help": [task]}, "out_of_range"),
+        ("task", {"task": "e1"}, "bad_id"), ("task", {"task": None}, "missing_field"),
+        ("helped", {"helped": ["e1"]}, "bad_id"), ("helped", {"helped": True}, "wrong_type"),
+        ("agent", {"agent": ""}, "bad_name"), ("did_help", {"did_help": []}, "unknown_field"),
+    ])  # fmt: skip
+    value = m.feedback(NAMESPACES[0], task, task) | changed
+    return m.bad("feedback of wrong fields", value, reason, name, topic=topics.FEEDBACK)
+
+
 # Intake stops for each of these: what stands before a tick must come in before it.
 @kind(BAD, seldom=300)
 def _clock_backwards(m: Maker) -> Publication:

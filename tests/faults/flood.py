@@ -30,6 +30,7 @@ from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.experience.texts import EVENTS
 from memquorum.core.records import AccessAccepted, EpisodeAccepted, IntakeRefused
 from memquorum.core.tiers import ALIVE
 from memquorum.schema_files import load_codec
@@ -45,7 +46,8 @@ from workers.kafka.strangers import Strangers
 Place = tuple[str, int, int]
 """Topic, partition, offset."""
 # What becomes of a good episode; another outcome (unscored, unreadable) is a loss.
-OUTCOMES = {"stored", "reinforced", "below_threshold"}
+OUTCOMES = {"stored", "reinforced", "below_threshold", *EVENTS}
+_ASSESSED = {"assessed", "unfounded"}
 
 
 LET_GO = "(let go)"
@@ -192,7 +194,9 @@ def find(running: Settings) -> Found:
             [list(ALIVE), LET_GO],
         )
         found.events = {(namespace, event_id): (outcome, body) for namespace, event_id, outcome, body in rows}
-        counted = connection.execute("SELECT count(*) FROM journal WHERE effect = 'repeated'").fetchone()
+        counted = connection.execute(
+            "SELECT count(*) FROM journal WHERE effect IN ('repeated', 'contradicted')"
+        ).fetchone()
         found.repeated = counted[0] if counted else 0
     return found
 
@@ -226,7 +230,7 @@ def account(sent: list[Sent], found: Found) -> list[str]:
     twice = Counter(one.publication.event for one in sent if one.publication.event and one.publication.event[1])
     again = sum(n - 1 for n in twice.values())
     if found.repeated != again:
-        problems.append(f"{found.repeated} events were taken for repeated, {again} are")
+        problems.append(f"{found.repeated} events were taken for repeated or contradicted, {again} are")
     first: dict[tuple[str, str | None], Sent] = {}
     for one in sent:
         event = one.publication.event
@@ -242,6 +246,8 @@ def account(sent: list[Sent], found: Found) -> list[str]:
 
 def _content(publication: Publication) -> str | None:
     """What a JSON episode says."""
+    if publication.topic != topics.EPISODES:
+        return None
     try:
         return str(json.loads(publication.value or b"")["content"])
     except ValueError:
@@ -264,6 +270,11 @@ def wrong(one: Sent, found: Found) -> str | None:
         return None if told == (expected.reason, expected.field) else f"refused for {told}, not {expected.reason}"
     if letter is not None:
         return f"was refused: {letter.reason} {letter.field or ''}: {letter.detail}"
+    if expected.topic == topics.FEEDBACK:
+        assert expected.event is not None
+        became = found.events.get((expected.event[0], str(expected.event[1])), ("no outcome", None))[0]
+        # A task and what is said of it lie in two topics: what overtakes its task speaks of none.
+        return None if became in (_ASSESSED if expected.kind == "feedback of a task" else {"unfounded"}) else became
     if expected.topic == topics.ACCESSES:
         value = json.loads(expected.value or b"")
         return None if (value["namespace"], value["event_id"]) in found.accesses else "did not come in"

@@ -24,6 +24,7 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
+from memquorum.core.experience.texts import EVENTS
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockRequested, JournalEntry, Stored
 from memquorum.schema_files import load_codec
@@ -36,7 +37,7 @@ Place = tuple[str, int, int]
 _SEARCH_S = 3.0
 _BAD = (b"{", b"[]", b'{"content": 1}', b"\xc3\x01no such schema")
 # What a good episode or access may become; another outcome (unscored, unreadable) is a loss.
-_GOOD = {"stored", "reinforced", "below_threshold", "accessed"}
+_GOOD = {"stored", "reinforced", "below_threshold", "accessed", "assessed", *EVENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Rates:
 
     episodes: float = 8.0
     accesses: float = 3.0
+    tasks: float = 1.0
+    feedback: float = 0.5
     bad: float = 0.5
     ticks: float = 1.0
     searches: float = 1.0
@@ -90,6 +93,8 @@ class Load:
         self._lock, self._over, self._go = threading.Lock(), threading.Event(), threading.Event()
         self._number = self._probes = 0
         self._recent: list[Event] = []
+        # Tasks, each with a memory that it was given.
+        self._tasks: dict[Event, str] = {}
         self.book = Book()
         self._threads = [
             threading.Thread(target=work, daemon=True) for work in (self._publish, self._search)
@@ -136,7 +141,10 @@ class Load:
 
     def _publish(self) -> None:
         r = self._rates
-        makers = [(r.episodes, self._episode), (r.accesses, self._access), (r.bad, self._bad), (r.ticks, self._tick)]
+        makers = [
+            (r.episodes, self._episode), (r.accesses, self._access), (r.tasks, self._task),
+            (r.feedback, self._feedback), (r.bad, self._bad), (r.ticks, self._tick),
+        ]  # fmt: skip
         due = [time.monotonic()] * len(makers)
         while not self._over.is_set():
             if not self._go.is_set():
@@ -170,6 +178,32 @@ class Load:
         memory_id = ids.memory_id(namespace, of)
         fields = {"namespace": namespace, "event_id": event[1], "agent": "planner", "memory_id": memory_id}
         self._send(topics.ACCESSES, json.dumps(fields).encode(), event, self._key())
+
+    def _task(self) -> None:
+        if not self._recent:
+            return
+        namespace, of = self._dice.choice(self._recent)
+        event, given = (namespace, self._fresh()), ids.memory_id(namespace, of)
+        fields = {
+            "namespace": namespace, "event_id": event[1], "agent": self._dice.choice(AGENTS), "retrieved": [given],
+            "goal": " ".join(self._dice.choices(WORDS, k=8)), "outputs": " ".join(self._dice.choices(WORDS, k=8)),
+            "outcome": self._dice.choice(("succeeded", "failed", "unknown")),
+        }  # fmt: skip
+        self._tasks[event] = given
+        self._send(topics.TASKS, json.dumps(fields).encode(), event, self._key())
+
+    def _feedback(self) -> None:
+        """What is said of a task that the broker has: behind it, feedback counts."""
+        with self._lock:
+            there = next((event for event in self._tasks if event in self.book.kept), None)
+        if there is None:
+            return
+        namespace, given, event = there[0], self._tasks.pop(there), (there[0], self._fresh())
+        fields = {
+            "namespace": namespace, "event_id": event[1], "agent": "planner", "task": ids.memory_id(*there),
+            self._dice.choice(("helped", "did_not_help")): [given],
+        }  # fmt: skip
+        self._send(topics.FEEDBACK, json.dumps(fields).encode(), event, self._key())
 
     def _key(self) -> bytes:
         return b"k%d" % self._dice.randrange(64)
@@ -253,6 +287,8 @@ class Load:
         journal = {outcome: seen.effects[outcome] for outcome in ("stored", "reinforced")}
         journal["below_threshold"] = seen.effects["dropped"]
         journal["accessed"] = seen.effects["accessed"] + seen.effects["asked"]
+        journal |= {effect: seen.effects[effect] for effect in ("assessed", "finished")}
+        stored["finished"] = sum(stored.pop(outcome, 0) for outcome in EVENTS)
         for outcome, entries in journal.items():
             if stored.get(outcome, 0) != entries:
                 problems.append(f"{stored.get(outcome, 0)} events {outcome}, {entries} entries of such")

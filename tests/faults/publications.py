@@ -19,7 +19,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity import signatures
-from memquorum.core.records import EpisodeRecorded
+from memquorum.core.records import EpisodeRecorded, TaskFinished
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import seed_of
 
@@ -88,6 +88,26 @@ class Maker:
     def good(self, kind: str, fields: dict[str, Any], value: bytes | None = None, **more: Any) -> Publication:
         event = (fields.get("namespace", "default"), fields.get("event_id"))
         return Publication(kind, topics.EPISODES, value or json.dumps(fields).encode(), event=event, **more)
+
+    def task(self, **changes: Any) -> dict[str, Any]:
+        """The fields of a finished task."""
+        made = {
+            "namespace": self.dice.choice(NAMESPACES), "event_id": self.fresh(), "agent": self.dice.choice(AGENTS),
+            "goal": self.say(), "outcome": self.dice.choice(("succeeded", "failed")), "outputs": self.say(),
+        }  # fmt: skip
+        return made | changes
+
+    def finished(self, kind: str, fields: dict[str, Any], value: bytes | None = None, **more: Any) -> Publication:
+        event = (fields["namespace"], fields["event_id"])
+        return Publication(kind, topics.TASKS, value or json.dumps(fields).encode(), event=event, **more)
+
+    def feedback(self, namespace: str, task: str, helped: str) -> dict[str, Any]:
+        """The fields of feedback about a task."""
+        return {"namespace": namespace, "event_id": self.fresh(), "agent": "planner", "task": task, "helped": [helped]}
+
+    def assessed(self, kind: str, fields: dict[str, Any]) -> Publication:
+        event = (fields["namespace"], fields["event_id"])
+        return Publication(kind, topics.FEEDBACK, json.dumps(fields).encode(), event=event)
 
     def bad(self, kind: str, value: Any, reason: str, field: str | None = None, **more: Any) -> Publication:
         data = value if isinstance(value, bytes | None) else json.dumps(value).encode()
@@ -199,6 +219,57 @@ def _one_id_with_two_contents(m: Maker) -> tuple[Publication, ...]:
     # In one partition, so that the first stays the first.
     at = m.dice.randrange(m.shards)
     return tuple(m.good("one id with two contents", fields, partition=at) for fields in (first, second))
+
+
+@kind(GOOD)
+def _finished_task(m: Maker) -> Publication:
+    fields = m.task(inputs=m.say(), retrieved=[ids.memory_id(NAMESPACES[0], f"e{m.number}")], tools=["valve: opened"])
+    return m.finished("finished task", fields)
+
+
+@kind(GOOD)
+def _task_in_avro(m: Maker) -> Publication:
+    fields = m.task(seed=2**63 - 1, configuration="0" * 64, sensitivity=1.0)
+    return m.finished("task in avro", fields, m.codec.encode(TaskFinished(**fields)))
+
+
+@kind(GOOD)
+def _task_of_which_nobody_can_tell(m: Maker) -> Publication:
+    return m.finished("task of which nobody can tell", m.task(outcome="unknown"))
+
+
+@kind(GOOD)
+def _task_that_ended_twice(m: Maker) -> tuple[Publication, ...]:
+    first = m.task()
+    # With another outcome what was said first stands, and the same one is said again.
+    second = first | {"outcome": m.dice.choice(("failed", "succeeded", "unknown")), "goal": m.say()}
+    at = m.dice.randrange(m.shards)
+    return tuple(m.finished("task that ended twice", fields, partition=at) for fields in (first, second))
+
+
+@kind(GOOD)
+def _feedback_of_a_task(m: Maker) -> tuple[Publication, ...]:
+    given = ids.memory_id(NAMESPACES[0], "no such")
+    task = m.task(retrieved=[given])
+    said = m.feedback(task["namespace"], ids.memory_id(task["namespace"], task["event_id"]), given)
+    return m.finished("feedback of a task", task), m.assessed("feedback of a task", said)
+
+
+@kind(GOOD)
+def _feedback_of_no_task(m: Maker) -> Publication:
+    namespace = m.dice.choice(NAMESPACES)
+    nowhere = ids.memory_id(namespace, "no such")
+    return m.assessed("feedback of no task", m.feedback(namespace, nowhere, nowhere))
+
+
+@kind(GOOD)
+def _feedback_for_what_was_never_retrieved(m: Maker) -> tuple[Publication, ...]:
+    task = m.task()
+    never = ids.memory_id(task["namespace"], "never")
+    said = m.feedback(task["namespace"], ids.memory_id(task["namespace"], task["event_id"]), never)
+    return m.finished("feedback for what was never retrieved", task), m.assessed(
+        "feedback for what was never retrieved", said
+    )
 
 
 @kind(GOOD)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from infra import genesis, settings
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.experience.texts import EVENTS
 from memquorum.core.records import Stored
 from tests import LONG
 from tests.builders import genesis as unit_genesis
@@ -46,7 +47,9 @@ def test_a_short_round_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None
     assert not problems
     assert not late
     sums = found["sums"]
-    ended = sums["stored"] + sums["accessed"] + sums.get("below_threshold", 0)
+    tasks = sum(sums.get(outcome, 0) for outcome in EVENTS)
+    assert tasks and sums["assessed"], "tasks are finished, and it is told what helped in them"
+    ended = sums["stored"] + sums["accessed"] + sums.get("below_threshold", 0) + tasks + sums["assessed"]
     assert sums["published"] == sums["refused"] + ended
     assert found["verified"]["decisions"] > 0
     assert found["rebuild_equal"]

@@ -28,7 +28,7 @@ Epochs = dict[int, int]
 """Shard → epoch."""
 
 _ROWS = 5_000
-_FIRST = {"stored", "reinforced", "dropped", "accessed", "asked"}
+_FIRST = {"stored", "reinforced", "dropped", "accessed", "asked", "finished", "assessed", "unfounded"}
 
 
 @dataclass(slots=True)
