@@ -164,12 +164,12 @@ def test_a_vote_that_admits_leaves_a_weight_with_the_judges_as_evidence(shard: S
     made = agree(shard, A, helped=2)
     before = shard.rows.memories[A]
     change = shard.decide([proposal(A, made)])
-    assert stands(shard) == ("admitted", 666_666, 1, 666_666, 2, 0)
+    assert stands(shard) == ("admitted", 666_666, 1, PPM, 2, 0)
     weight = change.one(WeightRow)
     assert weight is not None and (weight.memory_id, weight.version, weight.weight_ppm, weight.epoch) == (
         A,
         1,
-        666_666,
+        PPM,
         2,
     )
     assert sorted(one.sum_ppm // 3 for one in read_evidence(weight.evidence)) == [0, PPM, PPM]
