@@ -13,7 +13,7 @@ import pytest
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
 from tests.benchmarks import kept
-from tests.benchmarks.experience import admitting, command, finding, frame, page, resisting, runs
+from tests.benchmarks.experience import admitting, command, finding, frame, page, resisting, runs, weighing
 from tests.benchmarks.experience.frame import FM2, HOTPOT, MUSIQUE, Material
 
 
@@ -47,6 +47,17 @@ CLAIMS = [
     claim("The great dam of Tarbela on the river Indus was finished in 1999.", DAM, label="REFUTES"),
 ]  # fmt: skip
 
+PARAGRAPHS = [
+    {"title": "Tarbela", "paragraph_text": "Tarbela lies on the Indus.", "is_supporting": True},
+    {"title": "Indus", "paragraph_text": "The Indus ends at Karachi.", "is_supporting": True},
+    {"title": "Rhine", "paragraph_text": "The Rhine ends at Rotterdam.", "is_supporting": False},
+]
+STEPS = [
+    {"question": "On which river does Tarbela lie?", "answer": "Indus"},
+    {"question": "Where does the #1 end?", "answer": "Karachi"},
+]
+ASKED = {"question": "Where does the river of Tarbela end?", "answer": "Karachi"}
+
 
 def test_claims_that_share_evidence_are_on_two_sides(material: Material, tmp_path: Path) -> None:
     write(tmp_path, FM2, CLAIMS)
@@ -65,6 +76,12 @@ def test_groups_are_joined_over_several() -> None:
     assert frame._groups([["a"], ["b"], ["a", "c"], ["d"], ["c", "b"]]) == [(0, 1, 2, 4), (3,)]
 
 
+def test_what_shares_evidence_is_drawn_together() -> None:
+    gains = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    assert frame.interval(gains, [1, 1, 1, 2, 2, 2])[1:] == (0, 1)
+    assert 0 < frame.interval(gains)[1] < frame.interval(gains)[0] == 0.5
+
+
 def test_a_liar_changes_no_verdict(material: Material, tmp_path: Path) -> None:
     write(tmp_path, FM2, CLAIMS)
     row = resisting.verifiers(material)
@@ -74,17 +91,7 @@ def test_a_liar_changes_no_verdict(material: Material, tmp_path: Path) -> None:
 
 
 def test_a_question_is_parted_from_its_steps(material: Material, tmp_path: Path) -> None:
-    paragraphs = [
-        {"title": "Tarbela", "paragraph_text": "Tarbela lies on the Indus.", "is_supporting": True},
-        {"title": "Indus", "paragraph_text": "The Indus ends at Karachi.", "is_supporting": True},
-        {"title": "Rhine", "paragraph_text": "The Rhine ends at Rotterdam.", "is_supporting": False},
-    ]
-    steps = [
-        {"question": "On which river does Tarbela lie?", "answer": "Indus"},
-        {"question": "Where does the #1 end?", "answer": "Karachi"},
-    ]
-    asked = {"question": "Where does the river of Tarbela end?", "answer": "Karachi"}
-    write(tmp_path, MUSIQUE, [{**asked, "paragraphs": paragraphs, "question_decomposition": steps}])
+    write(tmp_path, MUSIQUE, [{**ASKED, "paragraphs": PARAGRAPHS, "question_decomposition": STEPS}])
     split = material.musique
     assert [(one.goal, one.outputs) for one in split.contexts] == [
         ("On which river does Tarbela lie?", "Indus"), ("Where does the Indus end?", "Karachi")
@@ -101,6 +108,41 @@ def test_an_answer_counts_where_it_is_given(material: Material, tmp_path: Path) 
     assert row.value("no memory: answer in context") == 0
     assert row.value("words and vectors: answer in context") == 1
     assert row.value("words and vectors: words given") <= 15
+
+
+def test_a_second_step_follows_the_titles_that_the_first_hits_name() -> None:
+    texts = ["The dam lies on the Indus (river).", "It ends at Karachi.", "The Rhine ends at Rotterdam.", "It is old."]
+    pages = finding.Pages(["Tarbela Dam", "Indus (river)", "Rhine", "Tarbela Dam"])
+    assert [one.strip() for one in pages.named("Tarbela Dam lies on the Indus.")] == ["tarbela dam", "indus"]
+    scores = [0.9, 0.1, 0.5, 0.4], [3, 1, 2, 0]
+    assert pages.followed("Where does it end?", texts, [0, 2, 3], scores, 1)[:2] == [0, 1]
+    assert pages.followed("Where does it end?", texts, [2, 0, 3], scores, 1) == [2, 0, 3], "names nothing else"
+
+
+def test_weights_that_are_alike_change_nothing(material: Material, tmp_path: Path) -> None:
+    write(tmp_path, FM2, CLAIMS)
+    write(tmp_path, MUSIQUE, [{**ASKED, "paragraphs": PARAGRAPHS, "question_decomposition": STEPS}])
+    row = weighing.weighing(material)
+    fresh = [row.value(f"Fool Me Twice R@3, w₀ = 1, {rule}: admitted") for rule in weighing._RULES]
+    assert len(set(fresh)) == 1 and fresh[0] > 0
+    assert sum("chosen without" in one.name for one in row.figures) == 2
+
+
+def test_what_a_tool_answered_says_what_was_asked(material: Material, tmp_path: Path) -> None:
+    def run(trial: int) -> dict[str, Any]:
+        call = {"id": "c1", "function": {"name": "get_user", "arguments": json.dumps({"user": "mia_li"})}}
+        return {"task_id": 1, "trial": trial, "traj": [
+            {"role": "user", "content": "I am mia_li, what is my card?"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": json.dumps({"card": "visa_77", "note": "x" * 200})},
+        ]}  # fmt: skip
+
+    write(tmp_path, runs.TAU, [run(0), run(1)])
+    assert list(runs._said(run(0)["traj"], named=True))[1][0] == "get user mia_li"
+    assert list(runs._said(run(0)["traj"], named=False))[1][0] == ""
+    row = runs.tau(material)
+    assert row.value("calls asked") == 1
+    assert row.value("store all, parts with their call, 250 tokens: facts found") == 1
 
 
 def test_what_a_tool_answered_is_parted() -> None:

@@ -118,7 +118,8 @@ def _admitted(row: Row, material: Material, split: Split, shown: Shown, counts: 
         for step in found:
             row.figure(f"{step}: R@{count}", float(np.mean(found[step])), "")
         for step in [*found][1:]:
-            lead = interval([a - b for a, b in zip(found[step], found[STEPS[0]], strict=True)])
+            gains = [a - b for a, b in zip(found[step], found[STEPS[0]], strict=True)]
+            lead = interval(gains, [one.group for one in split.asked])
             row.figure(f"{step}: R@{count} over store all", lead[0], f"({lead[1]:.3f} to {lead[2]:.3f})")
             row.figure(f"{step}: R@{count} over store all, low end of 95 %", lead[1], "")
         row.at_least(f"{STEPS[2]}: R@{count} over store all, low end of 95 %", 0.0)

@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as regrouped
 from functools import cached_property
 from typing import Any
 
@@ -39,11 +40,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and the places of what bears out its answer."""
+    """A question, and the places of what bears out its answer. `group`: of those that share some of that."""
 
     text: str
     evidence: frozenset[int]
     answer: str = ""
+    group: int = 0
 
 
 @dataclass
@@ -114,7 +116,7 @@ class Material(frame.Material):
         """Fool Me Twice: of claims that share evidence the first is a task that was finished, the others are asked."""
         claims = self.some(list(records(self.data, FM2, "text", "gold_evidence")), 60)
         groups = _groups([[one["text"] for one in claim["gold_evidence"]] for claim in claims])
-        asked = {at for group in groups for at in group[1:]}
+        asked = {at: number for number, group in enumerate(groups) for at in group[1:]}
         done = [at for at in range(len(claims)) if at not in asked]
         places = _places(e["text"] for one in claims for e in (*one["gold_evidence"], *one["retrieved_evidence"]))
         vectors = self.vectors.of([claim["text"] for claim in claims])
@@ -131,7 +133,7 @@ class Material(frame.Material):
         questions = [
             Asked(
                 claims[at]["text"], frozenset(places[e["text"]] for e in claims[at]["gold_evidence"]),
-                " ".join(e["text"] for e in claims[at]["gold_evidence"]),
+                " ".join(e["text"] for e in claims[at]["gold_evidence"]), asked[at],
             )
             for at in wanted
         ]  # fmt: skip
@@ -157,6 +159,10 @@ class Material(frame.Material):
                     goal = goal.replace(f"#{number}", answer)
                 answers.append(step["answer"])
                 parts.append((goal, step["answer"]))
+        groups = _groups([sorted(map(str, one.evidence)) for one in asked])
+        asked = [
+            regrouped(one, group=number) for number, group in enumerate(groups) for one in (asked[at] for at in group)
+        ]
         vectors = self.vectors.of([goal for goal, _ in parts])
         contexts = [self.context(f"s{at}", *part, vectors[at]) for at, part in enumerate(parts)]
         return Split(
@@ -227,11 +233,14 @@ def best(scores: Any, count: int) -> list[int]:
     return [int(at) for at in order if scores[at] > 0]
 
 
-def interval(gains: Sequence[float]) -> tuple[float, float, float]:
-    """The mean of paired differences, and 95 % of 2,000 resamplings."""
+def interval(gains: Sequence[float], groups: Sequence[int] | None = None) -> tuple[float, float, float]:
+    """The mean of paired differences, and 95 % of 2,000 resamplings. `groups`: of each difference; those of a group are
+    drawn together."""
     given = np.asarray(gains, float)
-    picks = np.random.default_rng(1).integers(0, len(given), (2_000, len(given)))
-    low, high = np.percentile(given[picks].mean(axis=1), [2.5, 97.5])
+    of = np.unique(np.arange(len(given)) if groups is None else np.asarray(groups), return_inverse=True)[1]
+    sums, counts = np.bincount(of, given), np.bincount(of)
+    picks = np.random.default_rng(1).integers(0, len(sums), (2_000, len(sums)))
+    low, high = np.percentile(sums[picks].sum(axis=1) / counts[picks].sum(axis=1), [2.5, 97.5])
     return float(given.mean()), float(low), float(high)
 
 
