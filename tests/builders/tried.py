@@ -45,9 +45,10 @@ def tell(into: Shard, made: Made | TrialMade, *, offset: int | None = None, sign
 
 
 def lie(made: Made) -> Made:
-    """The same, but each judge is said to have gained all that there is."""
+    """The same, but what helped a judge is said to have helped nobody, and what did not to have been all it needed."""
+    most = 1_000_000 * made.statistics.runs
     judged = tuple(
-        replace(one, reward_without=0, reward_with=1_000_000 * made.statistics.runs) for one in made.statistics.judged
+        replace(one, reward_without=0, reward_with=0 if one.reward_with > 0 else most) for one in made.statistics.judged
     )
     return replace(made, statistics=replace(made.statistics, judged=judged))
 

@@ -1,0 +1,108 @@
+"""Verifiers agree on a running installation in what helps, and reject with numbers what does not; one that lies is
+outvoted and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from infra import genesis, supervisor
+from memquorum.core.experience import trial
+from memquorum.core.policy import UNCAPPED
+from memquorum.schema_files import load_codec
+from tests.builders.tried import lie
+from tests.support.clock import tick
+from tests.support.sessions import HOUR, START, Plant, configured
+from workers.verifier.trying import Made
+from workers.verifier.worker import Publisher
+
+LIAR = "verifier-1"
+HELPS = "The gateway in hall 3 uses port 8443."
+# Near to what the tasks ask, and of no use to them.
+IDLE = [f"Which port the gateway in hall 3 had in week {week} nobody knows." for week in (4, 5, 6, 7)]
+
+
+@pytest.fixture(scope="module")
+def held() -> dict[str, bytes]:
+    """The seed of the verifier that the installation does not have."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory, held: dict[str, bytes]) -> Iterator[Plant]:
+    """The whole fleet with a driven clock, at START, and with the keys of two of its three verifiers."""
+    told = configured(tmp_path_factory.mktemp("line"), verifier_every_s=1)
+    made = genesis.create(told, policy={"caps": UNCAPPED})
+    held[LIAR] = genesis.service_seed(told, made, LIAR)
+    Path(told.keys_dir, f"service-{LIAR}.key").unlink()
+    with supervisor.started(told) as running:
+        tick(running, START)
+        yield Plant(running)
+
+
+def status(fleet: Plant, memory: str) -> str:
+    found = fleet.rows("SELECT status FROM admission WHERE memory_id = %(m)s", m=memory)
+    return str(found[0][0]) if found else "provisional"
+
+
+def told(fleet: Plant, memory: str) -> dict[str, str]:
+    """Who told what of a memory, by the digest of it."""
+    return dict(fleet.rows("SELECT verifier, digest FROM trial WHERE memory_id = %(m)s", m=memory))
+
+
+def speak_up(fleet: Plant, seed: bytes, memory: str) -> None:
+    """The verifier that the installation has not tells of a memory what the others do not find."""
+    codec, made = load_codec(), genesis.read(fleet.line)
+    ((statistics, shard, namespace),) = fleet.rows(
+        "SELECT statistics, shard, namespace FROM trial WHERE memory_id = %(m)s LIMIT 1", m=memory
+    )
+    one = lie(Made(shard, namespace, LIAR, trial.read(bytes(statistics)), made))
+    with closing(Publisher(fleet.line.bootstrap, codec, {LIAR: (seed, tuple)})) as publisher:
+        assert publisher.publish([one]) == 1 and publisher.flush(30)
+
+
+def test_what_helps_is_agreed_in_and_what_does_not_is_rejected_whatever_one_verifier_says(
+    fleet: Plant, held: dict[str, bytes]
+) -> None:
+    with fleet.client("plant") as memory, fleet.client("plant", "ben") as other:
+
+        def remember(text: str) -> str:
+            receipt = memory.add(text, occurred_at=START, wait=True)
+            assert receipt.outcome == "stored" and receipt.memory_id is not None, text
+            memory.pin(receipt.memory_id)
+            return receipt.memory_id
+
+        helps, idle = remember(HELPS), [remember(text) for text in IDLE]
+        for at in range(4):
+            memory.finish_task(
+                f"Which port does the gateway in hall 3 use? Shift {at} asks.", "succeeded", outputs=HELPS,
+                said_by="reviewer", wait=True,
+            )  # fmt: skip
+        # Members vote on which of two that contradict is to stay: that is the decision as of which all is tried.
+        memory.add("Valve 3 opens at 4 bar.", occurred_at=START, wait=True)
+        other.add("Valve 3 opens at 6 bar.", occurred_at=START, wait=True)
+        fleet.turn()
+        everyone = [helps, *idle]
+        fleet.until(lambda: all(told(fleet, one) for one in everyone), "not all was tried")
+        # Where the one that the installation lacks was drawn as one of two, a single one told.
+        waits = [one for one in everyone if len(told(fleet, one)) == 1]
+        assert all(status(fleet, one) == "provisional" for one in waits)
+        for one in waits:
+            speak_up(fleet, held[LIAR], one)
+        fleet.until(lambda: all(status(fleet, one) == "rejected" for one in idle), "what does not help is not rejected")
+        fleet.until(lambda: status(fleet, helps) in ("agreed", "admitted"), "what helps is not agreed in")
+        for one in waits:
+            digests = told(fleet, one)
+            honest = {digest for verifier, digest in digests.items() if verifier != LIAR}
+            assert len(digests) == 3 and len(honest) == 1 and digests[LIAR] not in honest, "it is shown who lied"
+        scores = dict(fleet.rows("SELECT memory_id::text, score_ppm FROM admission"))
+        assert scores[helps] > 500_000 and all(scores[one] <= 0 for one in idle)
+        assert "trials: the last look at candidates ended at " in fleet.infra("status")
+        fleet.kill("verifier")
+        fleet.turn(HOUR)
+        assert {one: status(fleet, one) for one in idle} == dict.fromkeys(idle, "rejected")
+    fleet.infra("verify")
+    assert fleet.infra("rebuild").splitlines()[-1] == "equal"
