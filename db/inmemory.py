@@ -63,6 +63,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.tombstones import Tombstone
+from memquorum.core.journal.trials import AGREED
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
 from memquorum.core.orders import uses
@@ -547,6 +548,20 @@ class InMemorySchedule:
         found = ((alive[one.newer], alive[one.older]) for one in rows)
         free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
         return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
+
+    def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+        """What verifiers agree in, with what they signed; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        agreed: Iterable[AdmissionRow] = self._store.rows[AdmissionRow].values()
+        found = sorted((a for a in agreed if a.status == AGREED and a.memory_id in alive), key=lambda one: one.seq)
+        told: Iterable[TrialRow] = sorted(self._store.rows[TrialRow].values(), key=lambda one: one.seq)
+        said = {
+            a.memory_id: tuple(
+                t.made for t in told if (t.memory_id, t.position, t.digest) == (a.memory_id, a.position, a.digest)
+            )
+            for a in found
+        }
+        return [(self._candidate(alive[a.memory_id]), said[a.memory_id]) for a in found[:limit]]
 
     def drafted(
         self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False

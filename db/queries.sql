@@ -1175,6 +1175,21 @@ WHERE c.shard = %(shard)s
 ORDER BY c.seq DESC, o.tier, c.older
 LIMIT %(limit)s
 
+-- :name schedule_tried
+-- What verifiers agree in and no vote has had, in that order, each with the trials that tell it.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
+    ARRAY(
+        SELECT t.made FROM trial t
+        WHERE t.memory_id = a.memory_id AND t.position = a.position AND t.digest = a.digest
+        ORDER BY t.seq
+    )
+FROM admission a
+JOIN strength s ON s.memory_id = a.memory_id
+JOIN memory m ON m.id = a.memory_id
+WHERE a.shard = %(shard)s AND a.status = 'agreed'
+ORDER BY a.seq
+LIMIT %(limit)s
+
 -- :name explain_merged
 -- Of a memory, and of the summaries that quote it, which became one with which, and into what that was merged in turn;
 -- by which entry of the journal, whether what went rests still, and where what stayed stands.

@@ -125,6 +125,12 @@ class PostgresSchedule:
             rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()
         return [_pair(row) for row in rows]
 
+    def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+        """What verifiers agree in, with what they signed; see the port."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["schedule_tried"], {"shard": shard, "limit": limit}).fetchall()
+        return [(Candidate(*row), tuple(made)) for *row, made in rows]
+
     def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
         """Summaries that lie near others, and those; see the port."""
         parameters = {

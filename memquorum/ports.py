@@ -365,6 +365,11 @@ class Schedule(Protocol):
         and were in no vote."""
         ...
 
+    def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+        """Memories that are alive and of which verifiers agree that they help, and no vote has had that: what was
+        agreed in first comes first, each with the trials that tell the same, as they were signed."""
+        ...
+
     def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
         """Summaries in short-term memory with a cosine of at least so many millionths to another of their namespace,
         subject, source and encoder: looks at so many, by their ids, those behind one, where it is given; and at all

@@ -46,6 +46,9 @@ from streams.stage import Arrival, Begin, Output
 log = logging.getLogger(__name__)
 
 SIGNER = "service:nomination"
+# Of an epoch's proposals one in so many may be to admit, and what verifiers signed of these has so many bytes.
+_ADMITS = 4
+_SIGNED_BYTES = 256 * 1024
 
 
 class Nomination:
@@ -197,6 +200,7 @@ class Nomination:
             promotable=() if apart else self._promotable(tick, policy),
             contested=self._contested(tick.shard, policy),
             drafted=drafted,
+            tried=() if apart else self._tried(tick.shard, policy),
             alike=() if apart else self._alike.groups(tick.shard, tick.as_of, policy),
             over=nomination.nobody if apart else over,
             rooms=found.rooms,
@@ -224,6 +228,17 @@ class Nomination:
         for summary, source in self._schedule.drafted(shard, most, policy.epoch, unsaid=unsaid):
             found.setdefault(summary.memory_id, [summary]).append(source)
         return [tuple(each) for each in found.values()]
+
+    def _tried(self, shard: int, policy: Policy) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+        """What verifiers agree in, first agreed first: members try each of it again, and what was signed of it is in
+        the nomination, so of both there is a bound."""
+        found, left = list[tuple[Candidate, tuple[bytes, ...]]](), _SIGNED_BYTES
+        for candidate, made in self._schedule.tried(shard, max(1, policy.epoch.proposals_max // _ADMITS)):
+            left -= sum(map(len, made))
+            if left < 0 and found:
+                break
+            found.append((candidate, made))
+        return found
 
     def _warn(self, record: NominationProposed, policy: Policy) -> None:
         """SPEC A, Alg. 2, line 9: a warning where the scales disagree about a memory that is voted on, for whatever

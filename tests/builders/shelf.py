@@ -46,6 +46,7 @@ class Shelf:
     stands: dict[str, Quota] = field(default_factory=dict)
     unsure: list[Candidate] = field(default_factory=list)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
+    helpful: list[tuple[Candidate, tuple[bytes, ...]]] = field(default_factory=list)
     idle: list[IdleSession] = field(default_factory=list)
     erased: list[ErasedSummary] = field(default_factory=list)
     summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
@@ -108,6 +109,9 @@ class Shelf:
         self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
     ) -> list[tuple[Candidate, Candidate]]:
         return (self.unsaid if unsaid else self.summed_up)[:limit]
+
+    def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+        return self.helpful[:limit]
 
     def alike(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
         self._note("alike", shard, least_ppm, limit, after)

@@ -23,7 +23,8 @@ from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, CONTESTS, GOES, KINDS, LETS_GO, MAKES_ROOM, MERGES, SUMS_UP
+from memquorum.core.vote.kinds import ADMITS, CONFIGURE, CONTESTS, GOES, KINDS, LETS_GO, MAKES_ROOM, MERGES, SUMS_UP
+from memquorum.core.vote.kinds.admit import TRIED
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
@@ -171,6 +172,7 @@ def build(
     contested: Sequence[tuple[Candidate, ...]] = (),
     drafted: Sequence[tuple[Candidate, ...]] = (),
     alike: Sequence[tuple[Candidate, ...]] = (),
+    tried: Sequence[tuple[Candidate, tuple[bytes, ...]]] = (),
     over: Callable[[Elsewhere], Leaving] = nobody,
     rooms: Mapping[str, int],
     policy: Policy,
@@ -181,14 +183,15 @@ def build(
     short-term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`:
     what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
     first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type
-    may become. `contested`: memories, each with
-    those that it contradicts, all of a tier. `drafted`: summaries, each with all that it was made of. `alike`:
-    summaries that say the same, first the one that stays. `over` answers what is beyond budgets, as their policies
-    weighed it, once it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose
-    now (core/caps). Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather
-    where others contradict it than with its summary, or with those that say the same, rather with these than to be let
-    go, rather to be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want
-    of tokens, since it does not hold, for want of room in its shard, and because it decayed, in this order.
+    may become. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each
+    with all that it was made of. `alike`: summaries that say the same, first the one that stays. `tried`: what
+    verifiers agree in, with what they signed. `over` answers what is beyond budgets, as their policies weighed it, once
+    it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now (core/caps).
+    Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather where others
+    contradict it than with its summary, or with those that say the same, rather with these than to be let go, rather to
+    be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want of tokens,
+    since it does not hold, for want of room in its shard, and because it decayed, in this order. It is to be admitted
+    to experience where it is not proposed for anything else.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
@@ -210,7 +213,9 @@ def build(
         if candidate.memory_id not in taken
         and (reason := kind.eligible(candidate, tick.as_of, policy))
     ]  # fmt: skip
-    proposals = _share([*first, *rising, *disputed], policy.epoch)
+    named = taken | _named(rising)
+    helping = [_admitting(*one) for one in tried if one[0].memory_id not in named and one[0].tier in ADMITS]
+    proposals = _share([*first, *rising, *disputed, *helping], policy.epoch)
     if not proposals:
         return None
     return NominationProposed(
@@ -405,6 +410,11 @@ def _together(
         used = max(one.last_access for one in named[1:])
         found.append(replace(proposal, memory_ids=ids, last_access=used))
     return found
+
+
+def _admitting(candidate: Candidate, made: tuple[bytes, ...]) -> Proposal:
+    """What verifiers agree in."""
+    return replace(_proposal(candidate, KINDS[ADMITS[candidate.tier]], TRIED), tried=made)
 
 
 def _lets_go(candidate: Candidate) -> Kind | None:

@@ -12,8 +12,9 @@ from memquorum.core.consensus.certificate import follow
 from memquorum.core.experience.ports import TrialLook
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import read as read_statistics
+from memquorum.core.identity.messages import unsigned
 from memquorum.core.journal.rows import AdmissionRow, Change, TrialRow
-from memquorum.core.records import ErasedEpisode
+from memquorum.core.records import ErasedEpisode, Proposal, TrialMade
 from memquorum.core.tiers import FINISHED
 from tests.builders import erasures, genesis, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -186,7 +187,50 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
     flush(world, shard)
     with world.trials.look(10_000) as look:
         assert [one.memory_id for one in look.untried(NAMESPACE, None, 9)] == [C]
+    ((offered, signed),) = world.schedule.tried(0, 9)
+    assert (offered.memory_id, offered.namespace, offered.tier) == (A, NAMESPACE, "short-term")
+    assert [unsigned(codec, one, TrialMade).verifier for one in signed] == [one.verifier for one in of[A]]
+    assert world.schedule.tried(1, 9) == world.schedule.tried(0, 0) == []
     assert trying(codec).turn(world.trials).made == ()
+    admit = Proposal((A,), NAMESPACE, "admit", "tried", 0, 0, 0, tried=signed)
+    shard.decide([admit], votes.nobody)
+    flush(world, shard)
+    assert world.schedule.tried(0, 9) == []
+    with world.trials.look(10_000) as look:
+        assert [(one.memory_id, one.after) for one in look.untried(NAMESPACE, None, 9)] == [(A, 2), (C, 0)]
+    decide(shard)
+    flush(world, shard)
+    again = trying(codec).turn(world.trials).made
+    assert {one.statistics.position for one in again} == {3}, "what members do not admit is tried anew later"
+
+
+def admitted(world: World, shard: Shard, codec: Codec, memory: str) -> None:
+    """A memory is tried, and voted for."""
+    decide(shard)
+    flush(world, shard)
+    made = [one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == memory]
+    heard(shard, *made)
+    flush(world, shard)
+    (signed,) = [signed for one, signed in world.schedule.tried(0, 9) if one.memory_id == memory]
+    shard.decide([Proposal((memory,), NAMESPACE, "admit", "tried", 0, 0, 0, tried=signed)])
+    flush(world, shard)
+
+
+def test_experience_is_told_with_its_weights_and_further_candidates_are_tried_beside_it(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    admitted(world, shard, codec, A)
+    weight = shard.rows.admissions[A].weight_ppm
+    with world.trials.look(10_000) as look:
+        (found,) = look.admitted(NAMESPACE)
+        assert (found.memory.id, found.memory.text, found.weights) == (A, SAYS, ((2, weight),))
+        assert look.admitted("elsewhere") == []
+    twin = memory_id("twin")
+    shard.episode("twin", NOW)
+    decide(shard)
+    flush(world, shard, {twin: clear(SAYS)})
+    told = next(one.statistics for one in trying(codec).turn(world.trials).made if one.statistics.candidate == twin)
+    assert told.position == 3 and sum(one.reward_without for one in told.judged) > 0, "the other one is there already"
 
 
 def test_where_two_differ_the_third_is_asked_at_once_and_the_liar_is_outvoted(

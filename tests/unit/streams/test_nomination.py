@@ -176,6 +176,31 @@ def test_what_contradicts_is_proposed_with_all_that_it_contradicts_and_no_memory
     assert named == [("supersede", ("new", "old", "older"), "contradicted")], "what was due is contested instead"
 
 
+def test_what_verifiers_agree_in_is_proposed_with_what_they_signed_within_bounds(codec: Codec) -> None:
+    full, signed = shelf(), (b"a" * 60_000, b"b" * 60_000)
+    full.helpful = [(replace(READY, memory_id=f"h{at}"), signed) for at in range(9)]
+    (output,) = stage(codec, full).process([arrival(codec, TICK)])
+    found = [one for one in opened(codec, output).proposals if one.kind == "admit"]
+    assert [(one.memory_ids, one.reason, one.tried) for one in found] == [
+        (("h0",), "tried", signed), (("h1",), "tried", signed)
+    ]  # fmt: skip
+    full.helpful = [(replace(READY, memory_id="h"), (b"a" * 300_000,))]
+    (output,) = stage(codec, full).process([arrival(codec, TICK)])
+    assert [one.memory_ids for one in opened(codec, output).proposals if one.kind == "admit"] == [("h",)]
+
+
+def test_what_is_proposed_for_something_else_is_not_to_be_admitted(codec: Codec) -> None:
+    full = shelf()
+    full.helpful = [(OLD, (b"signed",)), (READY, (b"signed",))]
+    (output,) = stage(codec, full).process([arrival(codec, TICK)])
+    named = [(one.kind, one.memory_ids[0]) for one in opened(codec, output).proposals]
+    assert ("forget", OLD.memory_id) in named and "admit" not in {kind for kind, _ in named}
+    between = {"last_epoch_at": NOW, "interactions": 0, "alive": 1}
+    full.helpful, full.disputed = [(replace(READY, memory_id="h"), (b"signed",))], [(READY, OLD)]
+    (output,) = stage(codec, full).process([arrival(codec, standing(**between, contested_at=NOW))])
+    assert {one.kind for one in opened(codec, output).proposals} == {"supersede"}, "an epoch apart is about that alone"
+
+
 def test_an_epoch_for_a_contradiction_is_about_that_alone(codec: Codec) -> None:
     full = shelf()
     full.disputed = [(READY, OLD)]
