@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.experience import rounds, trial
+from memquorum.core.experience.bench import Near
 from memquorum.core.experience.ports import Told, TrialLook, Trials, Untried
 from memquorum.core.experience.reward import Reach, Reward
 from memquorum.core.experience.rounds import Round
@@ -25,7 +26,7 @@ from memquorum.core.experience.trial import BadStatistics, Statistics
 from memquorum.core.experience.view import Held
 from memquorum.core.identity.membership import Genesis
 from workers.verifier.sweeping import Key, Line, Sweep, Sweeps
-from workers.verifier.visiting import Benches, Near, Visit
+from workers.verifier.visiting import Benches, Visit
 
 FEW: Final = "few"
 """Too few tasks are near enough to say anything of the candidate yet."""
@@ -37,6 +38,7 @@ TRIED: Final = "tried"
 
 _PATIENCE_MS = 10_000
 _PAGE = 200
+_TOGETHER = 8
 _AGAIN = 500
 _SENT = 20_000
 
@@ -121,16 +123,21 @@ class Trying:
         named = now.look.named(list(shards)) if shards else []
         told = _by_memory(now.look.told([one.memory_id for _, one in named])) if named else {}
         for namespace, one in named:
-            self._one(now, (shards[one.memory_id], namespace), one, told.get(one.memory_id, ()))
+            key = shards[one.memory_id], namespace
+            (near,) = self._visit(now, key).near([_held(one)])
+            self._one(now, key, one, near, told.get(one.memory_id, ()))
 
     def _page(self, now: _Moment, key: Key, sweep: Sweep, until: float) -> tuple[int, str] | None:
         """Goes through a page of a namespace's candidates; behind which the rest begin, None at the end."""
         page = now.look.untried(key[1], sweep.after, _PAGE)
         told = _by_memory(now.look.told([one.memory_id for one in page])) if page else {}
-        for at, one in enumerate(page, 1):
-            self._one(now, key, one, told.get(one.memory_id, ()))
-            if self._clock() >= until and at < len(page):
-                return one.created, one.memory_id
+        for start in range(0, len(page), _TOGETHER):
+            some = page[start : start + _TOGETHER]
+            near = self._visit(now, key).near([_held(one) for one in some])
+            for at, (one, tasks) in enumerate(zip(some, near, strict=True), start + 1):
+                self._one(now, key, one, tasks, told.get(one.memory_id, ()))
+                if self._clock() >= until and at < len(page):
+                    return one.created, one.memory_id
         return (page[-1].created, page[-1].memory_id) if len(page) == _PAGE else None
 
     def _visit(self, now: _Moment, key: Key) -> Visit:
@@ -139,18 +146,16 @@ class Trying:
             now.visits[key] = Visit(now.look, key[1], bench, policy, self._reward)
         return now.visits[key]
 
-    def _one(self, now: _Moment, key: Key, one: Untried, told: Sequence[Told]) -> None:
+    def _one(self, now: _Moment, key: Key, one: Untried, near: Near, told: Sequence[Told]) -> None:
         """Looks at a candidate, and tries it where that is due and one of this process's verifiers is asked."""
         line, visit = self._lines[key[0]], self._visit(now, key)
-        candidate = Held(one.memory_id, "", one.encoder, one.vector, sources=one.sources)
-        near = visit.near(candidate)
         offset = visit.waits_for(one.accepted_offset, near)
         at = None if offset is None else line.ledger.first(offset, one.after)
         if at is None:
             now.looked[FEW if offset is None else WAITS] += 1
             return
         speak = self._asked(key[0], one.memory_id, at, told)
-        found = self._tried(now.look, visit, candidate, near, at) if speak else None
+        found = self._tried(now.look, visit, _held(one), near, at) if speak else None
         now.looked[OTHERS if found is None else TRIED] += 1
         if found is None:
             return
@@ -189,6 +194,11 @@ class _Moment:
     looked: Counter[str] = field(default_factory=Counter)
     made: list[Made] = field(default_factory=list)
     visits: dict[Key, Visit] = field(default_factory=dict)
+
+
+def _held(one: Untried) -> Held:
+    """A candidate whose text nobody has read yet."""
+    return Held(one.memory_id, "", one.encoder, one.vector, sources=one.sources)
 
 
 def _by_memory(told: Sequence[Told]) -> dict[str, list[Told]]:

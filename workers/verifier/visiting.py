@@ -7,12 +7,12 @@ with the moment, but for the vectors, which stay while there is more to try.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
 
-from memquorum.core.experience.bench import Bench
+from memquorum.core.experience.bench import Bench, Near
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.ports import TrialLook
 from memquorum.core.experience.reward import Reward
@@ -25,9 +25,6 @@ _AT_ONCE = 8
 _CONTEXTS = 2_048
 _PLACES = 50_000
 _HALF = 2
-
-Near = list[tuple[str, int]]
-"""Tasks that are near enough to a candidate, as (id, accepted offset), the nearest first."""
 
 
 class Benches:
@@ -62,9 +59,9 @@ class Visit:
         self._admitted = look.admitted(namespace)
         self._experience: dict[tuple[int, str], Experience] = {}
 
-    def near(self, candidate: Held) -> Near:
-        """The tasks that are near enough to a candidate."""
-        return self._bench.near(candidate, self.policy)
+    def near(self, candidates: Sequence[Held]) -> list[Near]:
+        """For each candidate the tasks that are near enough to it."""
+        return self._bench.near(candidates, self.policy)
 
     def waits_for(self, accepted_offset: int, near: Near) -> int | None:
         """The accepted offset behind which a decision has to speak; None where too few tasks can judge."""

@@ -6,17 +6,20 @@ the few that are near. `near` answers as `trial.judges` orders; whether a task h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memquorum.core.experience.similarity import similarities_ppm, units, whole
+from memquorum.core.experience.similarity import Units, similarities_ppm, units, whole
 from memquorum.core.experience.view import Held
 from memquorum.core.policy import ExperiencePolicy
 
 _AT_ONCE = 4_096
+
+Near = list[tuple[str, int]]
+"""Tasks that are near enough to a candidate, as (id, accepted offset), the nearest first."""
 
 
 class Place(Struct, frozen=True, gc=False):
@@ -41,22 +44,35 @@ class Bench:
     def __len__(self) -> int:
         return sum(len(one.places) for one in self._of.values())
 
-    def near(self, candidate: Held, policy: ExperiencePolicy) -> list[tuple[str, int]]:
-        """Those near enough that it was not made of, as (id, accepted offset): the nearest first, ties by id."""
-        rows = self._of.get(candidate.encoder)
-        if rows is None:
-            return []
-        near, me = list[tuple[int, str, int]](), units(candidate.vector)
-        for start in range(0, len(rows.places), _AT_ONCE):
-            found = similarities_ppm(rows.units[start : start + _AT_ONCE].astype(np.float64), me)
-            for at in np.nonzero(found >= policy.near_ppm)[0].tolist():
-                one = rows.places[start + at]
-                near.append((-int(found[at]), one[0], one[1]))
-        return [(name, offset) for _, name, offset in sorted(near) if name not in candidate.sources]
+    def near(self, candidates: Sequence[Held], policy: ExperiencePolicy) -> list[Near]:
+        """For each candidate the tasks that are near enough and that it was not made of: the nearest first, ties by
+        id. It takes less for some candidates at once than one by one."""
+        found: list[Near] = [[] for _ in candidates]
+        for encoder, rows in self._of.items():
+            asked = [at for at, one in enumerate(candidates) if one.encoder == encoder]
+            if asked:
+                near = rows.near(np.stack([units(candidates[at].vector) for at in asked]))
+                for nth, at in enumerate(asked):
+                    found[at] = rows.ordered(near[:, nth], policy.near_ppm, candidates[at].sources)
+        return found
 
 
 class _Rows:
     def __init__(self, places: list[Place]) -> None:
+        places.sort(key=lambda one: one.id)
         self.places = [(one.id, one.accepted_offset) for one in places]
         # Whole numbers up to 2²⁰ are exact in float32: half of the memory.
         self.units: NDArray[np.float32] = np.stack([whole(one.vector).astype(np.float32) for one in places])
+
+    def near(self, asked: Units) -> NDArray[np.int64]:
+        """How near each task is to each that is asked about, in millionths."""
+        steps = range(0, len(self.places), _AT_ONCE)
+        return np.concatenate(
+            [similarities_ppm(self.units[at : at + _AT_ONCE].astype(np.float64), asked.T) for at in steps]
+        )
+
+    def ordered(self, near: NDArray[np.int64], least: int, without: Collection[str]) -> Near:
+        """Those that are near enough, in order: they stand in that of their ids, which ties keep."""
+        able = np.flatnonzero(near >= least)
+        order = able[np.argsort(-near[able], kind="stable")]
+        return [one for one in (self.places[at] for at in order.tolist()) if one[0] not in without]

@@ -57,7 +57,8 @@ def stacked(vectors: Sequence[bytes], dimensions: int) -> Units:
 
 
 def similarities_ppm(rows: Units, to: Units) -> NDArray[np.int64]:
-    """How near each row is to a vector, in [0, 1] in millionths. Raises ValueError where dimensions differ."""
+    """How near each row is to a vector, or to each column of several, in [0, 1] in millionths. Raises ValueError where
+    dimensions differ."""
     if rows.shape[1] != len(to):
         raise ValueError(f"{len(to)} dimensions beside {rows.shape[1]}: another encoder made them")
     products = (rows @ to).astype(np.int64)

@@ -139,5 +139,8 @@ def test_the_bench_finds_the_judges_that_a_trial_asks(
     candidate = held("m", "The gateway uses port 8443.", *own, sources=sources)
     bench = Bench(Place(one.id, at, one.encoder, one.vector) for at, one in enumerate(some))
     expected = judges(candidate, some, Reach(), policy)
-    assert [name for name, _ in bench.near(candidate, policy)][: policy.contexts_most] == [one.id for one in expected]
+    stranger = held("x", "Nobody.", *own, encoder="another")
+    near, nobody, again = bench.near([candidate, stranger, candidate], policy)
+    assert [name for name, _ in near][: policy.contexts_most] == [one.id for one in expected]
+    assert (nobody, again) == ([], near)
     assert len(bench) == len(some)
