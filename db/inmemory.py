@@ -416,6 +416,28 @@ def _grounded(
         yield state, *grounds.wanted(keys, partial(find, state.shard))
 
 
+def _offered(store: InMemoryStore, s: Strength) -> Candidate:
+    memory = store.memories[s.memory_id]
+    return Candidate(
+        s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early, s.replays,
+        s.fades,
+    )  # fmt: skip
+
+
+def _agreed_in(store: InMemoryStore, alive: Mapping[str, Strength]) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+    """Those memories of which verifiers agree that they help, in that order, each with the trials that tell it."""
+    agreed: Iterable[AdmissionRow] = store.rows[AdmissionRow].values()
+    told: list[TrialRow] = sorted(store.rows[TrialRow].values(), key=lambda one: one.seq)
+    return [
+        (
+            _offered(store, alive[a.memory_id]),
+            tuple(t.made for t in told if t.memory_id == a.memory_id and (t.position, t.digest) == wanted),
+        )
+        for a in sorted(agreed, key=lambda one: one.seq)
+        if a.memory_id in alive and a.status == AGREED and (wanted := (a.position, a.digest))
+    ]
+
+
 def _made_of(store: InMemoryStore, memory_ids: Collection[str]) -> dict[str, list[str]]:
     """What each of those of the ids was made of that are summaries."""
     found: dict[str, list[str]] = {}
@@ -551,17 +573,7 @@ class InMemorySchedule:
 
     def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
         """What verifiers agree in, with what they signed; see the port."""
-        alive = {s.memory_id: s for s in self._alive(shard)}
-        agreed: Iterable[AdmissionRow] = self._store.rows[AdmissionRow].values()
-        found = sorted((a for a in agreed if a.status == AGREED and a.memory_id in alive), key=lambda one: one.seq)
-        told: Iterable[TrialRow] = sorted(self._store.rows[TrialRow].values(), key=lambda one: one.seq)
-        said = {
-            a.memory_id: tuple(
-                t.made for t in told if (t.memory_id, t.position, t.digest) == (a.memory_id, a.position, a.digest)
-            )
-            for a in found
-        }
-        return [(self._candidate(alive[a.memory_id]), said[a.memory_id]) for a in found[:limit]]
+        return _agreed_in(self._store, {s.memory_id: s for s in self._alive(shard)})[:limit]
 
     def drafted(
         self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
@@ -716,11 +728,7 @@ class InMemorySchedule:
         return s.rest.get(kinds[s.tier], 0) <= self._store.states[s.shard].last_epoch + 1
 
     def _candidate(self, s: Strength) -> Candidate:
-        memory = self._store.memories[s.memory_id]
-        return Candidate(
-            s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early, s.replays,
-            s.fades,
-        )  # fmt: skip
+        return _offered(self._store, s)
 
 
 def _outcomes(store: InMemoryStore, memory_id: str) -> list[OutcomeRow]:

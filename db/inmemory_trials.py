@@ -11,7 +11,7 @@ from db.inmemory import InMemoryStore, InMemoryStoredOrders
 from memquorum.core.experience.admission import ADMITTED, PROVISIONAL
 from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import SUCCEEDED, Context
-from memquorum.core.experience.ports import Admitted, Told, Untried
+from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round, made_of
 from memquorum.core.experience.view import Held
 from memquorum.core.experience.weights import DEMOTED
@@ -31,12 +31,15 @@ class InMemoryTrialLook:
         self._trials: Collection[TrialRow] = store.rows[TrialRow].values()
         self._admissions: Mapping[str, AdmissionRow] = store.rows[AdmissionRow]
 
-    def shards(self) -> list[tuple[int, int, int]]:
-        """Each shard with its last epoch and trial; see the port."""
+    def shards(self) -> list[Standing]:
+        """Where each shard stands; see the port."""
         last: dict[int, int] = {}
         for one in self._trials:
             last[one.shard] = max(one.seq, last.get(one.shard, 0))
-        return [(shard, state.last_epoch, last.get(shard, 0)) for shard, state in sorted(self._store.states.items())]
+        return [
+            Standing(shard, state.last_epoch, state.seq, last.get(shard, 0))
+            for shard, state in sorted(self._store.states.items())
+        ]
 
     def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
         """The decisions that changed the shards' configurations; see the port."""
@@ -80,11 +83,15 @@ class InMemoryTrialLook:
         """Tasks whole; see the port."""
         return [self._store.experience[one] for one in task_ids if one in self._store.experience]
 
-    def untried(self, namespace: str, after: tuple[int, str] | None, most: int) -> list[Untried]:
+    def untried(
+        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None
+    ) -> list[Untried]:
         """Memories whose way into experience is open; see the port."""
         found = [
             one for one in self._open() if one.namespace == namespace and (one.created, one.id) > (after or (-1, ""))
         ]
+        if news is not None:
+            found = [one for one in found if one.id in news.named or self._changed(one) > news.since]
         return [self._untried(one) for one in found[:most]]
 
     def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:
@@ -130,6 +137,10 @@ class InMemoryTrialLook:
             and (one.id not in self._admissions or self._admissions[one.id].status == PROVISIONAL)
         ]  # fmt: skip
         return sorted(found, key=lambda one: (one.created, one.id))
+
+    def _changed(self, memory: Memory) -> int:
+        stands = self._admissions.get(memory.id)
+        return max(memory.seq, stands.seq if stands else 0)
 
     def _untried(self, memory: Memory) -> Untried:
         stands = self._admissions.get(memory.id)

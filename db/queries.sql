@@ -1524,7 +1524,7 @@ WHERE shard = %(shard)s
 
 -- :name trial_shards
 -- The shards with their last epochs, and where the last trial of each stands in its journal.
-SELECT s.shard, s.last_epoch, coalesce((SELECT max(t.seq) FROM trial t WHERE t.shard = s.shard), 0)
+SELECT s.shard, s.last_epoch, s.seq, coalesce((SELECT max(t.seq) FROM trial t WHERE t.shard = s.shard), 0)
 FROM shard s
 ORDER BY s.shard
 
@@ -1571,7 +1571,8 @@ WHERE t.memory_id = ANY(%(ids)s::uuid[])
 
 -- :name trial_untried
 -- A namespace's memories that are alive and neither settled nor to be voted on, by (created, id) behind one: where each
--- was accepted, after which epoch it may be tried, its vector, and the tasks that it was made of.
+-- was accepted, after which epoch it may be tried, its vector, and the tasks that it was made of. `since`: those alone that
+-- are new or stand otherwise since a sequence of the journal, and those that are named.
 SELECT m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder, halfvec_send(e.vector),
     ARRAY(
         SELECT p.parent::text FROM provenance p
@@ -1589,6 +1590,7 @@ CROSS JOIN LATERAL (
 ) j
 WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') = 'provisional'
   AND (%(created)s::bigint IS NULL OR (m.created, m.id) > (%(created)s, %(after)s::uuid))
+  AND (%(since)s::bigint IS NULL OR greatest(m.seq, a.seq) > %(since)s OR m.id = ANY(%(named)s::uuid[]))
 ORDER BY m.created, m.id
 LIMIT %(limit)s
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import psycopg
 
-from db.arrays import halves
+from db.arrays import halves, uuids
 from db.connection import VERIFIER, Link
 from db.queries import QUERIES
 from memquorum.core.experience import texts
 from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.ports import Admitted, Told, Untried
+from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.view import Held
 from memquorum.ports import StoreUnavailable
@@ -28,9 +28,9 @@ class Look:
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
 
-    def shards(self) -> list[tuple[int, int, int]]:
-        """(shard, its last epoch, the sequence of its last trial); see the port."""
-        return self._connection.execute(QUERIES["trial_shards"]).fetchall()
+    def shards(self) -> list[Standing]:
+        """Where each shard stands; see the port."""
+        return [Standing(*row) for row in self._ask("trial_shards")]
 
     def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
         """The decisions that changed the shards' configurations; see the port."""
@@ -64,10 +64,16 @@ class Look:
         """Tasks whole; see the port."""
         return [_context(row) for row in self._ask("trial_contexts", ids=list(task_ids))]
 
-    def untried(self, namespace: str, after: tuple[int, str] | None, most: int) -> list[Untried]:
+    def untried(
+        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None
+    ) -> list[Untried]:
         """Memories whose way into experience is open; see the port."""
         created, memory = (None, None) if after is None else after
-        wanted = {"namespace": namespace, "created": created, "after": memory, "limit": most}
+        since, named = (None, ()) if news is None else (news.since, sorted(news.named))
+        wanted = {
+            "namespace": namespace, "created": created, "after": memory, "limit": most, "since": since,
+            "named": uuids(named),
+        }  # fmt: skip
         return [_untried(row) for _, *row in self._ask("trial_untried", **wanted)]
 
     def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:

@@ -62,12 +62,12 @@ GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_rehearser;
 
 -- The verifier is the worker of that name: what memories and finished tasks say, and by which decisions trials are made.
 -- Nobody's subject, session or source, and of the journal no entry.
-GRANT SELECT (id, shard, namespace, agent, tier, created) ON memory TO memquorum_verifier;
+GRANT SELECT (id, shard, namespace, agent, tier, created, seq) ON memory TO memquorum_verifier;
 GRANT SELECT (memory_id, namespace, body) ON content TO memquorum_verifier;
 GRANT SELECT ON embedding, experience, task, trial, admission, weight TO memquorum_verifier;
 GRANT SELECT (namespace, child, parent, merged) ON provenance TO memquorum_verifier;
 GRANT SELECT (memory_id, seq, effect, source_offset) ON journal TO memquorum_verifier;
-GRANT SELECT (shard, last_epoch) ON shard TO memquorum_verifier;
+GRANT SELECT (shard, last_epoch, seq) ON shard TO memquorum_verifier;
 GRANT SELECT (shard, epoch, seq, config, trigger, pre_prepare, commits, nomination, accepted_offset) ON decision TO memquorum_verifier;
 GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_verifier;
 

@@ -25,6 +25,7 @@ from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import BadStatistics, Statistics
 from memquorum.core.experience.view import Held
 from memquorum.core.identity.membership import Genesis
+from memquorum.ports import StoreUnavailable
 from workers.verifier.sweeping import Key, Line, Sweep, Sweeps
 from workers.verifier.visiting import Benches, Visit
 
@@ -82,16 +83,22 @@ class Trying:
         self._again: list[tuple[int, str]] = []
 
     def turn(self, memory: Trials) -> Turned:
-        """Makes the trials that are due. Raises StoreUnavailable, and then nothing is lost."""
+        """Makes the trials that are due. Raises StoreUnavailable where none was made; nothing is lost by it."""
         began, spent = self._clock(), time.process_time()
         until = began + self._budget_s
         with memory.look(_PATIENCE_MS) as look:
             now = _Moment(look)
             self._notice(look)
             self._look_again(now)
-            while self._clock() < until and (found := self._sweeps.next(self._lines)) is not None:
+            while self._clock() < until and (found := self._sweeps.next()) is not None:
                 key, sweep = found
-                after = self._page(now, key, sweep, until)
+                try:
+                    after = self._page(now, key, sweep, until)
+                except StoreUnavailable:
+                    self._sweeps.back(key)
+                    if not now.made:
+                        raise
+                    break  # what was found until then is told
                 self._sweeps.went(key, sweep, after, self._lines[key[0]].epoch)
         if not self._sweeps:
             self._benches.clear()
@@ -101,20 +108,21 @@ class Trying:
     def _notice(self, look: TrialLook) -> None:
         """Takes in what was decided and told since the last turn: where nothing was, one short question is all."""
         shards = look.shards()
-        decided = [(shard, epoch) for shard, epoch, _ in shards if epoch > self._lines[shard].epoch]
+        decided = [one for one in shards if one.epoch > self._lines[one.shard].epoch]
         if decided:
             found = look.configured(self._genesis.shards)
             self._configured = {shard: follow(self._codec, self._genesis, of) for shard, of in found.items()}
-        for shard, epoch in decided:
-            line, least = self._lines[shard], self._configured[shard].policy.experience.contexts_least
-            line.ledger.add(look.rounds(shard, line.ledger.epoch))
-            line.epoch = epoch
-            self._sweeps.decided(shard, epoch, look.namespaces(shard, max(1, least)))
-        for shard, _, told in shards:
-            line = self._lines[shard]
-            if told > line.told:
-                self._again += [(shard, one) for one in look.differing(shard, line.told, _AGAIN)]
-                line.told = told
+        for one in decided:
+            line, least = self._lines[one.shard], self._configured[one.shard].policy.experience.contexts_least
+            line.ledger.add(look.rounds(one.shard, line.ledger.epoch))
+            line.epoch = one.epoch
+            self._sweeps.decided(one.shard, one.epoch, look.namespaces(one.shard, max(1, least)))
+        for one in shards:
+            line = self._lines[one.shard]
+            line.seq = one.seq
+            if one.told > line.told:
+                self._again += [(one.shard, memory) for memory in look.differing(one.shard, line.told, _AGAIN)]
+                line.told = one.told
 
     def _look_again(self, now: _Moment) -> None:
         """Where verifiers told different things, further ones are asked without waiting for a decision."""
@@ -129,13 +137,17 @@ class Trying:
 
     def _page(self, now: _Moment, key: Key, sweep: Sweep, until: float) -> tuple[int, str] | None:
         """Goes through a page of a namespace's candidates; behind which the rest begin, None at the end."""
-        page = now.look.untried(key[1], sweep.after, _PAGE)
+        if sweep.after is None:
+            line = self._lines[key[0]]
+            sweep.begin(line.epoch, line.seq, now.look.standing(key[1]))
+        page = now.look.untried(key[1], sweep.after, _PAGE, sweep.news)
         told = _by_memory(now.look.told([one.memory_id for one in page])) if page else {}
         for start in range(0, len(page), _TOGETHER):
             some = page[start : start + _TOGETHER]
             near = self._visit(now, key).near([_held(one) for one in some])
             for at, (one, tasks) in enumerate(zip(some, near, strict=True), start + 1):
-                self._one(now, key, one, tasks, told.get(one.memory_id, ()))
+                if self._one(now, key, one, tasks, told.get(one.memory_id, ())):
+                    sweep.opens(one.memory_id)
                 if self._clock() >= until and at < len(page):
                     return one.created, one.memory_id
         return (page[-1].created, page[-1].memory_id) if len(page) == _PAGE else None
@@ -146,23 +158,25 @@ class Trying:
             now.visits[key] = Visit(now.look, key[1], bench, policy, self._reward)
         return now.visits[key]
 
-    def _one(self, now: _Moment, key: Key, one: Untried, near: Near, told: Sequence[Told]) -> None:
-        """Looks at a candidate, and tries it where that is due and one of this process's verifiers is asked."""
+    def _one(self, now: _Moment, key: Key, one: Untried, near: Near, told: Sequence[Told]) -> bool:
+        """Looks at a candidate, and tries it where that is due and one of this process's verifiers is asked; whether it
+        has tasks enough."""
         line, visit = self._lines[key[0]], self._visit(now, key)
         offset = visit.waits_for(one.accepted_offset, near)
         at = None if offset is None else line.ledger.first(offset, one.after)
         if at is None:
             now.looked[FEW if offset is None else WAITS] += 1
-            return
+            return offset is not None
         speak = self._asked(key[0], one.memory_id, at, told)
         found = self._tried(now.look, visit, _held(one), near, at) if speak else None
         now.looked[OTHERS if found is None else TRIED] += 1
         if found is None:
-            return
+            return True
         now.made += [Made(key[0], key[1], verifier, found, self._configured[key[0]]) for verifier in speak]
         self._sent.update(((one.memory_id, verifier, at.epoch), line.epoch) for verifier in speak)
         while len(self._sent) > _SENT:
             self._sent.popitem(last=False)
+        return True
 
     def _asked(self, shard: int, memory_id: str, at: Round, told: Sequence[Told]) -> list[str]:
         """Those of this process's verifiers that are to tell now what they find."""

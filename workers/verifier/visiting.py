@@ -60,7 +60,7 @@ class Visit:
         self._experience: dict[tuple[int, str], Experience] = {}
 
     def near(self, candidates: Sequence[Held]) -> list[Near]:
-        """For each candidate the tasks that are near enough to it."""
+        """Finds for each candidate the tasks that are near enough to it."""
         return self._bench.near(candidates, self.policy)
 
     def waits_for(self, accepted_offset: int, near: Near) -> int | None:

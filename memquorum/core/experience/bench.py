@@ -45,8 +45,8 @@ class Bench:
         return sum(len(one.places) for one in self._of.values())
 
     def near(self, candidates: Sequence[Held], policy: ExperiencePolicy) -> list[Near]:
-        """For each candidate the tasks that are near enough and that it was not made of: the nearest first, ties by
-        id. It takes less for some candidates at once than one by one."""
+        """Finds for each candidate the tasks that are near enough and that it was not made of: the nearest first, ties
+        by id. It takes less for some candidates at once than one by one."""
         found: list[Near] = [[] for _ in candidates]
         for encoder, rows in self._of.items():
             asked = [at for at, one in enumerate(candidates) if one.encoder == encoder]

@@ -49,12 +49,28 @@ class Told(Struct, frozen=True):
     statistics: bytes
 
 
+class Standing(Struct, frozen=True):
+    """Where a shard stands: its last epoch, how far its journal goes, and the journal's sequence of the last trial that
+    stands there, 0 without one."""
+
+    shard: int
+    epoch: int
+    seq: int
+    told: int
+
+
+class News(Struct, frozen=True):
+    """Memories that are new or stand otherwise since a sequence of the journal, and some that are named."""
+
+    since: int
+    named: frozenset[str] = frozenset()
+
+
 class TrialLook(Protocol):
     """The store at one moment, as a verifier sees it. Every method raises StoreUnavailable."""
 
-    def shards(self) -> list[tuple[int, int, int]]:
-        """Each shard with its last epoch, and the journal's sequence of the last trial that stands there, 0 without
-        one."""
+    def shards(self) -> list[Standing]:
+        """Where each shard stands, in the order of their numbers."""
         ...
 
     def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
@@ -83,9 +99,11 @@ class TrialLook(Protocol):
         """Those of the tasks that stand, each with its texts and its vector; in any order."""
         ...
 
-    def untried(self, namespace: str, after: tuple[int, str] | None, most: int) -> list[Untried]:
+    def untried(
+        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None
+    ) -> list[Untried]:
         """So many of a namespace's memories that are alive and neither settled nor to be voted on, by (created, id),
-        behind these; None: from the first on."""
+        behind these; None: from the first on. `news`: those alone that it tells of."""
         ...
 
     def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:

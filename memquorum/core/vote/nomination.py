@@ -186,12 +186,11 @@ def build(
     may become. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each
     with all that it was made of. `alike`: summaries that say the same, first the one that stays. `tried`: what
     verifiers agree in, with what they signed. `over` answers what is beyond budgets, as their policies weighed it, once
-    it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now (core/caps).
-    Every predicate is evaluated here, on the candidate as it is now. A memory is proposed once: rather where others
-    contradict it than with its summary, or with those that say the same, rather with these than to be let go, rather to
-    be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want of tokens,
-    since it does not hold, for want of room in its shard, and because it decayed, in this order. It is to be admitted
-    to experience where it is not proposed for anything else.
+    it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now (core/caps). A
+    memory is proposed once: rather where others contradict it than with its summary, or with those that say the same,
+    rather with these than to be let go, rather to be let go than to be promoted; and to be let go rather because
+    somebody asked, for its age, for want of tokens, since it does not hold, for want of room in its shard, and because
+    it decayed, in this order; and to be admitted to experience where it is proposed for nothing else.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
@@ -213,8 +212,7 @@ def build(
         if candidate.memory_id not in taken
         and (reason := kind.eligible(candidate, tick.as_of, policy))
     ]  # fmt: skip
-    named = taken | _named(rising)
-    helping = [_admitting(*one) for one in tried if one[0].memory_id not in named and one[0].tier in ADMITS]
+    helping = _helping(tried, taken | _named(rising))
     proposals = _share([*first, *rising, *disputed, *helping], policy.epoch)
     if not proposals:
         return None
@@ -412,9 +410,13 @@ def _together(
     return found
 
 
-def _admitting(candidate: Candidate, made: tuple[bytes, ...]) -> Proposal:
-    """What verifiers agree in."""
-    return replace(_proposal(candidate, KINDS[ADMITS[candidate.tier]], TRIED), tried=made)
+def _helping(tried: Sequence[tuple[Candidate, tuple[bytes, ...]]], named: Collection[str]) -> list[Proposal]:
+    """What verifiers agree in, where nothing else is voted on of it."""
+    return [
+        replace(_proposal(candidate, KINDS[ADMITS[candidate.tier]], TRIED), tried=made)
+        for candidate, made in tried
+        if candidate.memory_id not in named and candidate.tier in ADMITS
+    ]
 
 
 def _lets_go(candidate: Candidate) -> Kind | None:

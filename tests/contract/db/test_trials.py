@@ -9,7 +9,7 @@ import pytest
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
-from memquorum.core.experience.ports import TrialLook
+from memquorum.core.experience.ports import News, Standing, TrialLook
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import read as read_statistics
 from memquorum.core.identity.messages import unsigned
@@ -120,6 +120,10 @@ def test_candidates_are_told_the_oldest_first_with_what_they_were_made_of(world:
         assert told[0].sources == tuple(sorted((TASKS[0], TASKS[2]))) and told[1].sources == ()
         assert look.untried(NAMESPACE, None, 1) == told[:1]
         assert look.untried(NAMESPACE, (told[1].created, A), 9) == told[2:]
+        since = shard.rows.memories[lesson].seq
+        assert look.untried(NAMESPACE, None, 9, News(since - 1)) == told[:1]
+        assert look.untried(NAMESPACE, None, 9, News(since, frozenset({B}))) == [told[2]]
+        assert look.untried(NAMESPACE, (told[3].created, C), 9, News(0)) == []
         assert look.named([B, other, memory_id("nobody"), TASKS[0]]) == [
             (NAMESPACE, told[2]), ("elsewhere", look.untried("elsewhere", None, 1)[0])
         ]  # fmt: skip
@@ -128,13 +132,13 @@ def test_candidates_are_told_the_oldest_first_with_what_they_were_made_of(world:
 
 def test_decisions_are_told_by_what_was_nominated(world: World, shard: Shard, codec: Codec) -> None:
     flush(world, shard)
-    assert seen(world, lambda look: look.shards()[0]) == (0, 0, 0)
+    assert seen(world, lambda look: look.shards()[0].epoch) == 0
     decide(shard)
     first = shard.offset
     decide(shard)
     flush(world, shard)
     with world.trials.look(10_000) as look:
-        assert look.shards()[0] == (0, 2, 0)
+        assert look.shards()[0] == Standing(0, 2, shard.rows.state.seq, 0)
         rounds = look.rounds(0, 0)
         assert [(one.epoch, one.accepted_offset) for one in rounds] == [(1, first), (2, shard.offset)]
         assert len({one.nomination for one in rounds}) == 2 and isinstance(rounds[0], Round)
@@ -180,7 +184,7 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
         (told,) = look.told([A, B])
         assert (told.memory_id, told.position, told.verifier) == (A, 1, of[A][0].verifier)
         assert read_statistics(told.statistics) == of[A][0].statistics
-        assert look.shards()[0][2] == shard.rows.state.seq and look.differing(0, 0, 9) == []
+        assert look.shards()[0].told == shard.rows.state.seq and look.differing(0, 0, 9) == []
     left = trying(codec).turn(world.trials)
     assert found(left.made)[A] == {of[A][1].verifier}, "who told is not asked again"
     assert heard(shard, of[A][1], *of[B]) == ["agreed", "provisional", "rejected"]
@@ -198,16 +202,19 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
     assert world.schedule.tried(0, 9) == []
     with world.trials.look(10_000) as look:
         assert [(one.memory_id, one.after) for one in look.untried(NAMESPACE, None, 9)] == [(A, 2), (C, 0)]
+        news = News(shard.rows.state.seq - 1)
+        assert [one.memory_id for one in look.untried(NAMESPACE, None, 9, news)] == [A], "it stands otherwise now"
     decide(shard)
     flush(world, shard)
     again = trying(codec).turn(world.trials).made
     assert {one.statistics.position for one in again} == {3}, "what members do not admit is tried anew later"
 
 
-def admitted(world: World, shard: Shard, codec: Codec, memory: str) -> None:
+def admitted(world: World, shard: Shard, codec: Codec, memory: str, *, decides: bool = True) -> None:
     """A memory is tried, and voted for."""
-    decide(shard)
-    flush(world, shard)
+    if decides:
+        decide(shard)
+        flush(world, shard)
     made = [one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == memory]
     heard(shard, *made)
     flush(world, shard)
@@ -231,6 +238,19 @@ def test_experience_is_told_with_its_weights_and_further_candidates_are_tried_be
     flush(world, shard, {twin: clear(SAYS)})
     told = next(one.statistics for one in trying(codec).turn(world.trials).made if one.statistics.candidate == twin)
     assert told.position == 3 and sum(one.reward_without for one in told.judged) > 0, "the other one is there already"
+
+
+def test_whoever_comes_late_finds_what_was_there_at_the_decision(world: World, shard: Shard, codec: Codec) -> None:
+    """Neither tasks that were finished since nor what was admitted since count."""
+    decide(shard)
+    flush(world, shard)
+    early = [one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == B]
+    admitted(world, shard, codec, A, decides=False)
+    shard.task("later", ())
+    decide(shard)
+    flush(world, shard, {memory_id("later"): clear("Green.", 0.61, 0.79, goal="What colour has the fence?")})
+    late = [one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == B]
+    assert {one.statistics for one in late} == {one.statistics for one in early} and early[0].statistics.position == 1
 
 
 def test_where_two_differ_the_third_is_asked_at_once_and_the_liar_is_outvoted(
@@ -281,4 +301,4 @@ def test_a_candidate_that_comes_later_waits_for_a_later_decision(world: World, s
     flush(world, shard)
     turned = worker.turn(world.trials)
     assert [one.statistics.position for one in turned.made if one.statistics.candidate == late] == [2, 2]
-    assert turned.looked == {TRIED: 1, OTHERS: 2, FEW: 1}
+    assert turned.looked == {TRIED: 1, OTHERS: 2}, "of the same tasks too few are near to the third"

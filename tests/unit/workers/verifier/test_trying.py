@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 import pytest
 
 from db.inmemory import InMemoryStore
-from db.inmemory_trials import InMemoryTrials
+from db.inmemory_trials import InMemoryTrialLook, InMemoryTrials
 from memquorum.core.avro import Codec
 from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.trial import Case, tried
@@ -88,6 +88,28 @@ def trying_on(before: Trying) -> Trying:
     """The same, with time again."""
     before._clock = lambda: 0.0
     return before
+
+
+def test_a_store_that_breaks_within_a_turn_costs_the_turn_alone(
+    codec: Codec, memory: InMemoryTrials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, answers = trying(codec), [2]
+    texts = InMemoryTrialLook.texts
+
+    def breaks(look: InMemoryTrialLook, ids: Collection[str]) -> dict[str, str]:
+        answers[0] -= 1
+        if answers[0] < 0:
+            raise StoreUnavailable("gone")
+        return texts(look, ids)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(InMemoryTrialLook, "texts", breaks)
+        first = worker.turn(memory)
+        assert (first.looked, first.more) == ({TRIED: 2}, True), "what was found until then is told"
+        with pytest.raises(StoreUnavailable):
+            worker.turn(memory)
+    second = worker.turn(memory)
+    assert (len(first.made), len(second.made), second.looked[TRIED]) == (4, 2 * MANY - 4, MANY - 2)
 
 
 def test_where_no_namespace_has_tasks_a_turn_is_one_question(codec: Codec) -> None:
