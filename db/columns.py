@@ -68,6 +68,11 @@ def _whose(what: str) -> str:
     )
 
 
+# What is filed at all, or admitted, is little: it is found from there.
+_ADMITTED = (
+    "(NOT coalesce(%(experience)s::boolean, false) OR EXISTS (SELECT FROM admission g WHERE g.memory_id = m.id"
+    " AND g.status = 'admitted'))"
+)
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",
     "agent": _whose("agent"),
@@ -78,6 +83,7 @@ _FILTERS = {
     " AND (%(until)s::bigint IS NULL OR m.created < %(until)s)",
     **_GATES,
     **_FILED,
+    "experience": _ADMITTED,
 }
 _EDGES = f"""ARRAY(
     SELECT e.kind || ' ' || m.id

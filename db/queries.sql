@@ -2568,6 +2568,11 @@ JOIN asked a ON a.encoder = m.encoder
 JOIN shard h ON h.shard = m.shard
 $sentences(a.vector)
 
+-- :name weights_in_force
+-- What memories weigh in experience, of those that were admitted.
+SELECT a.memory_id::text, a.weight_ppm FROM admission a
+WHERE a.memory_id = ANY(%(ids)s::uuid[]) AND a.status = 'admitted'
+
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.
 SELECT encoder, reason, count(*)

@@ -31,6 +31,7 @@ from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
 from db.erasure_reads import ErasureReads
+from db.experience_reads import ExperienceReads
 from db.listed_reads import ListedReads
 from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
@@ -65,7 +66,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads(ErasureReads, ListedReads):
+class Reads(ErasureReads, ListedReads, ExperienceReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.

@@ -82,6 +82,7 @@ _CHOICES = (
     option("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds"),
     option("--until", type=when, metavar="WHEN", help="occurred before then"),
     option("--key", action="append", metavar="KEY", help="filed under this key; repeatable"),
+    flag("--experience", "admitted to experience: it has shown in finished tasks that it helps"),
 )
 _FILED = (
     option("--path", help="filed there or below, as in users/ada"),
@@ -106,6 +107,7 @@ def only(parsed: argparse.Namespace) -> Only:
     given = {
         "agents": parsed.of, "subjects": parsed.subject, "sessions": parsed.session, "tiers": parsed.tier,
         "types": parsed.type, "since": parsed.since, "until": parsed.until, "keys": parsed.key,
+        "experience": parsed.experience or None,
     }  # fmt: skip
     return cast(Only, {name: value for name, value in given.items() if value is not None} | filed(parsed))
 

@@ -117,8 +117,9 @@ class Only(Filed, total=False):
 
     `keys`: filed under one of these. `agents`: who recorded it; `subjects`: who it is about. `tiers`: short-term,
     long-term. `types`: episodic, semantic, social, task. `since`, `until`: when it occurred, in milliseconds, from the
-    first until before the second."""
+    first until before the second. `experience`: what was admitted to experience alone."""
 
+    experience: bool | None
     keys: Sequence[str] | None
     agents: Sequence[str] | None
     subjects: Sequence[str] | None

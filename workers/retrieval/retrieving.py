@@ -22,7 +22,7 @@ from memquorum.core.retrieval import conflicts, packing, requests, rereading, su
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
-from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, rank
+from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, rank, scheduled
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import Told, body, unknown
@@ -145,7 +145,11 @@ async def answering(
     )
     policy = service.configurations.policy(namespace)
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
-    ranked = await _reread(service, sight, text, ranked)
+    if filters.experience:
+        weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked])
+        ranked = scheduled(ranked, weights, policy.experience)
+    else:
+        ranked = await _reread(service, sight, text, ranked)
     ranked = await each_once(service, sight, ranked)
     # What came in for what it contradicts may be told by another one, too.
     ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
@@ -233,7 +237,8 @@ def shown(item: Item) -> dict[str, Any]:
 def _scores(item: Item) -> dict[str, Any]:
     scored = item.scored
     found = {"score": scored.score, "relevance": scored.relevance, "strength": scored.strength}
-    return {name: round(value, 6) for name, value in found.items()} | {"cosine": scored.candidate.hit.score}
+    told = {name: round(value, 6) for name, value in found.items()}
+    return told | {"cosine": scored.candidate.hit.score, "weight": scored.weight}
 
 
 async def uses(

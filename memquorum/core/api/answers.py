@@ -92,12 +92,14 @@ class _Item(Remembered, frozen=True, kw_only=True):
 
 
 class Answering(_Item, frozen=True):
-    """A memory that answers. `folded`: the ids of those that say the same; score = relevance · strength · tier."""
+    """A memory that answers. `folded`: the ids of those that say the same; score = relevance · strength · tier, or of
+    experience cosine · `weight`."""
 
     score: float
     relevance: float
     strength: float
     cosine: float
+    weight: float | None = None
 
 
 class Around(_Item, frozen=True):

@@ -26,6 +26,8 @@ SENTENCES: Mapping[str, str] = {
     "keys": "Filed under one of these keys.",
     "where": 'What attributes are, all of them, as {"colour": "red", "size": {"$gte": 3}}: '
     "$eq, $ne, $gt, $gte, $lt, $lte, $in.",
+    "experience": "True: only what was admitted to experience: it has shown in finished tasks that it helps "
+    "(default: false).",
     "cursor": "What the page before gave as `next`.",
     "limit": "So many at most (default: 100).",
     # what is asked

@@ -22,7 +22,7 @@ class Gated(Struct, frozen=True, kw_only=True):
 class Filtered(Gated, frozen=True, kw_only=True):
     """Which memories are asked at all. `subjects`: who they are about. `since`, `until`: milliseconds; what occurred at
     the second is out. `path`: what is filed there or below; `keys`: under one of these. `where`: what attributes are,
-    as {"colour": "red", "size": {"$gte": 3}}."""
+    as {"colour": "red", "size": {"$gte": 3}}. `experience`: what has shown in finished tasks that it helps, alone."""
 
     agents: tuple[str, ...] | None = None
     subjects: tuple[str, ...] | None = None
@@ -34,6 +34,7 @@ class Filtered(Gated, frozen=True, kw_only=True):
     path: str | None = None
     keys: tuple[str, ...] | None = None
     where: dict[str, Any] | None = None
+    experience: bool | None = None
 
 
 class ListRequest(Filtered, frozen=True, kw_only=True):

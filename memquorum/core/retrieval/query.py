@@ -51,7 +51,7 @@ class Filters(Struct, frozen=True):
 
     `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
     `jurisdictions`: a memory passes if all those that it is under are among them. `path`: what is filed there or
-    below; `keys`: under one of these. `where`: what is asked of attributes."""
+    below; `keys`: under one of these. `where`: what is asked of attributes. `experience`: what was admitted to it."""
 
     tiers: tuple[str, ...] = TIERS
     agents: tuple[str, ...] | None = None
@@ -66,6 +66,7 @@ class Filters(Struct, frozen=True):
     path: str | None = None
     keys: tuple[str, ...] | None = None
     where: tuple[Condition, ...] = ()
+    experience: bool = False
 
 
 ALL = Filters()
@@ -163,6 +164,7 @@ def read_filters(asked: Filtered) -> Filters:
         until=asked.until,
         types=types,
         keys=_names("keys", asked.keys, read_name),
+        experience=bool(asked.experience),
         **read_filed(asked.path, asked.where),
     )
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memquorum.core import decay
 from memquorum.core.api.answers import Hit
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, ExperiencePolicy, Policy
 from memquorum.core.retrieval.fusion import Fusion, merged, relevance
 from memquorum.core.retrieval.query import Filters
 
@@ -84,6 +84,8 @@ class Scored(Struct, frozen=True):
     relevance: float
     strength: float
     score: float
+    weight: float | None = None
+    """In experience: w(m), where it is asked for experience."""
 
 
 def rank(
@@ -107,6 +109,21 @@ def rank(
         found = relevances[hit.memory_id]
         scored.append(Scored(candidate, found, strong, found * strong * given.tiers.get(hit.tier, 1.0)))
     return sorted(scored, key=lambda s: (-s.score, s.candidate.hit.memory_id))
+
+
+def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: ExperiencePolicy) -> list[Scored]:
+    """What a question is given of experience, best first, ties by id: s(q, m) = sim(q, m) · w(m), the weight by the
+    policy's root of it, where strength and tier say nothing (SPEC E, SEDM 3.3.1; `core.experience.view`).
+    `weights_ppm`: of what was admitted; what has none, or less than the floor, is left out."""
+    found = list[Scored]()
+    for one in ranked:
+        hit = one.candidate.hit
+        weight_ppm = weights_ppm.get(hit.memory_id, 0)
+        if weight_ppm >= policy.floor_ppm:
+            weight = weight_ppm / PPM
+            score = max(0.0, hit.score) * weight**0.5**policy.weight_roots
+            found.append(replace(one, weight=weight, score=score))
+    return sorted(found, key=lambda one: (-one.score, one.candidate.hit.memory_id))
 
 
 def strength(last_access: int, salience: float, as_of: int, policy: Policy, share: float) -> float:

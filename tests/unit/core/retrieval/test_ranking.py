@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.policy import Policy
-from memquorum.core.retrieval.ranking import DEFAULTS, rank, strength
+from memquorum.core.policy import ExperiencePolicy, Policy
+from memquorum.core.retrieval.ranking import DEFAULTS, rank, scheduled, strength
 from tests.builders.found import candidate, name
 
 POLICY = Policy()
@@ -74,3 +74,16 @@ def test_strength_is_bounded_falls_with_age_and_rises_with_salience(a: int, b: i
     assert 1 - share - 1e-9 <= weakest <= strongest <= 1 + 1e-9
     assert strength(late, 1.0, late, POLICY, share) == pytest.approx(1.0)
     assert strength(0, 0.0, 10**12, POLICY, share) == pytest.approx(1 - share)
+
+
+def test_of_experience_what_weighs_more_comes_first_and_what_weighs_nothing_does_not_come() -> None:
+    near, far, other = candidate(1, cosine=0.9), candidate(2, cosine=0.6), candidate(3, cosine=0.95, salience=1.0)
+    ranked = rank([near, far, other], {"e": 10}, 0, POLICY)
+    source = ExperiencePolicy(weight_roots=0)
+    found = scheduled(ranked, {name(1): 500_000, name(2): 1_000_000, name(3): source.floor_ppm - 1}, source)
+    assert [(one.candidate.hit.memory_id, one.weight) for one in found] == [(name(2), 1.0), (name(1), 0.5)]
+    assert [one.score for one in found] == pytest.approx([0.6, 0.45])
+    rooted = scheduled(ranked, {name(1): 500_000, name(2): 1_000_000}, ExperiencePolicy(weight_roots=1))
+    assert [one.candidate.hit.memory_id for one in rooted] == [name(1), name(2)], "nearness counts for more by a root"
+    alike = scheduled(ranked, {name(1): 600_000, name(2): 900_000}, source)
+    assert [one.candidate.hit.memory_id for one in alike] == [name(1), name(2)], "ties go by id"

@@ -1,0 +1,71 @@
+"""Who asks experience is given what members admitted, and nothing else, in its tenant's own namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from db.reads import Reads
+from db.standing import Clear
+from db.store import PostgresStore
+from memquorum.core.access import Sight
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys
+from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.ranking import DEFAULTS, Question
+from memquorum.encoders.hashing import HashingEncoder
+from tests.builders import genesis, trials, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+
+ENCODER = HashingEncoder(64)
+GENESIS = genesis.make(**trials.entitled())
+A, B, C = (memory_id(name) for name in "abc")
+TEXTS = {A: "The gateway uses port 8443.", B: "The gateway has another port, 22.", C: "The gateway stands in Ulm."}
+SIGHT = Sight((NAMESPACE,))
+
+
+@pytest.fixture
+async def reads(databases: tuple[str, str], codec: Codec) -> AsyncIterator[Reads]:
+    """A is admitted, B rejected, and nobody tried C."""
+    shard = Shard(codec, GENESIS)
+    for name in "abc":
+        shard.episode(name)
+    shard.tick(1_000_000_000)
+    shard.decide([votes.proposal(C, "promote")], votes.nobody)
+    made = trials.agree(shard, A, helped=2)
+    trials.agree(shard, B, helped=0, offset=2)
+    shard.decide([trials.proposal(A, made)])
+    store = PostgresStore(databases[0])
+    store.start(GENESIS.cluster, GENESIS.shards)
+    net = shard.work.net()
+    vectors = dict(zip(TEXTS, ENCODER.encode(list(TEXTS.values())), strict=True))
+    with store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {one: Clear(TEXTS[one], vectors[one]) for one in net.revealed}, {})
+    store.close()
+    found = Reads(databases[0])
+    await found.open()
+    yield found
+    await found.close()
+
+
+def question(experience: bool) -> Question:
+    text = "Which port does the gateway use?"
+    vectors = {"hashing": ENCODER.encode([text])[0]}
+    return Question(NAMESPACE, text, vectors, Filters(experience=experience))
+
+
+@pytest.mark.parametrize(("experience", "found"), [(True, {A}), (False, {A, B, C})])
+async def test_what_was_admitted_is_experience_and_the_rest_is_not(
+    reads: Reads, experience: bool, found: set[str]
+) -> None:
+    candidates, _ = await reads.candidates(SIGHT, question(experience), DEFAULTS)
+    assert {one.hit.memory_id for one in candidates} == found
+    _, left = await reads.passed(SIGHT, question(experience))
+    assert left.get("experience", 0) == 3 - len(found)
+
+
+async def test_it_weighs_what_its_trial_found_to_who_may_see_it(reads: Reads) -> None:
+    assert await reads.weights(SIGHT, [A, B, C]) == {A: GENESIS.policy.experience.first_ppm}
+    assert await reads.weights(SIGHT, []) == {}
+    assert await reads.weights(Sight(("elsewhere",)), [A]) == {}
