@@ -30,14 +30,15 @@ from memquorum.core.api.answers import Explained, Shown
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.journal.rows import Change
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.orders.patch import SIGNER
-from memquorum.core.records import ErasedEpisode, Link
+from memquorum.core.records import ErasedEpisode, Link, Proposal
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.pages import LISTS, cursor
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.builders import disclosures, erasures, protections, rollups, votes
+from tests.builders import disclosures, erasures, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.published import POLICY
 from tests.builders.shard import NAMESPACE as HERS
@@ -46,7 +47,7 @@ from tests.support.waiting import PATIENCE_S
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 
-GENESIS = cluster.make(policy=POLICY, agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
+GENESIS = cluster.make(policy=POLICY, agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)}, **trials.entitled())
 THEIRS = next(name for name in (f"mill-{i}" for i in range(99)) if ids.shard_of(name, GENESIS.shards) == 0)
 TENANTS = (HERS, THEIRS)
 NAMES = ("kept", "forgotten", "promoted")
@@ -64,7 +65,8 @@ OWN = {
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "link", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(
-        ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure"), "namespace = %(namespace)s"
+        ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure", "trial", "admission", "weight"),
+        "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
@@ -98,6 +100,17 @@ def erase(shard: Shard, codec: Codec, namespace: str, own: str) -> None:
     shard.erase(record, [ErasedEpisode(own, "dropped")])
 
 
+def tried(shard: Shard, codec: Codec, namespace: str) -> Proposal:
+    """Two verifiers agree that a memory helps; what is proposed then."""
+    kept = memory("kept", namespace)
+    told = trials.statistics(GENESIS, kept, 1)
+    made = [trials.signed(codec, GENESIS, told, one, namespace=namespace) for one in trials.drawn(shard, kept, 1)[:2]]
+    for data in made:
+        change = trials.tell(shard, data, sum(each.entry.effect == "tried" for each in shard.changes))
+        assert isinstance(change, Change), change
+    return trials.proposal(kept, made, namespace)
+
+
 @pytest.fixture
 def store(databases: tuple[str, str], codec: Codec) -> str:
     """The dsn of a store in which both tenants have one of everything."""
@@ -125,6 +138,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     # An epoch of theirs alone.
     shard.decide([votes.proposal(memory("kept", THEIRS), "forget", namespace=THEIRS)], votes.nobody)
     shard.decide([votes.proposal(memory("kept", n), "promote", namespace=n) for n in TENANTS], votes.nobody)
+    shard.decide([tried(shard, codec, n) for n in TENANTS])
     for namespace in TENANTS:
         own = event("erased", namespace)
         derived = {"derives_from": (memory("kept", namespace),)}
@@ -402,7 +416,7 @@ def test_of_an_epoch_of_both_a_tenant_is_told_what_was_decided_about_its_own(cli
         named = [[one["memory_id"] for one in each["memories"]] for each in told.json()["decisions"]]
         theirs = [[memory("kept", THEIRS)]] if namespace == THEIRS else []  # an epoch of theirs alone
         own = [[memory(name, namespace)] for name in ("kept", "promoted", "forgotten")]
-        assert named == [own[0], *theirs, *own[1:]]
+        assert named == [own[0], own[0], *theirs, *own[1:]]
         assert other not in told.text and not [n for n in NAMES if memory(n, other) in told.text]
         assert decided(client, other, headers).status_code == 403
         assert decided(client, namespace, headers, memory_id=memory("kept", other)).json()["decisions"] == []
@@ -426,7 +440,7 @@ def test_what_stands_is_ordered_and_was_voted_on_is_told_each_tenant_of_its_own(
         epochs = listed("epochs", namespace, headers)
         alone = [{"kept": 1}] if namespace == THEIRS else []  # an epoch of theirs alone
         ended = [one["outcomes"] for one in epochs.json()["epochs"]]
-        assert ended == [{"kept": 1}, *alone, {"forgotten": 1, "promoted": 1}]
+        assert ended == [{"admitted": 1}, {"kept": 1}, *alone, {"forgotten": 1, "promoted": 1}]
         for answer in (pins, goals, epochs):
             assert other not in answer.text and not [n for n in NAMES if memory(n, other) in answer.text]
         for what in LISTS:
