@@ -1,5 +1,5 @@
-"""Verifiers agree on a running installation in what helps, and reject with numbers what does not; one that lies is
-outvoted and shown."""
+"""On a running installation verifiers agree in what helps, and members admit it; what does not is rejected with its
+numbers, and a verifier that lies is outvoted and shown."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def speak_up(fleet: Plant, seed: bytes, memory: str) -> None:
         assert publisher.publish([one]) == 1 and publisher.flush(30)
 
 
-def test_what_helps_is_agreed_in_and_what_does_not_is_rejected_whatever_one_verifier_says(
+def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verifier_says(
     fleet: Plant, held: dict[str, bytes]
 ) -> None:
     with fleet.client("plant") as memory, fleet.client("plant", "ben") as other:
@@ -101,7 +101,15 @@ def test_what_helps_is_agreed_in_and_what_does_not_is_rejected_whatever_one_veri
         scores = dict(fleet.rows("SELECT memory_id::text, score_ppm FROM admission"))
         assert scores[helps] > 500_000 and all(scores[one] <= 0 for one in idle)
         assert "trials: the last look at candidates ended at " in fleet.infra("status")
+        # Members try it again by what they read themselves, and vote.
         fleet.kill("verifier")
+        fleet.later(lambda: status(fleet, helps) == "admitted", "members do not admit what helps")
+        assert fleet.rows("SELECT version, weight_ppm > 0 FROM weight WHERE memory_id = %(m)s", m=helps) == [(1, True)]
+        votes = fleet.rows(
+            "SELECT b.yes FROM ballot b JOIN outcome o USING (shard, epoch, position) "
+            "WHERE o.memory_id = %(m)s AND o.kind = 'admit' AND o.outcome = 'admitted'", m=helps,
+        )  # fmt: skip
+        assert sum(yes for (yes,) in votes) >= 3, votes
         fleet.turn(HOUR)
         assert {one: status(fleet, one) for one in idle} == dict.fromkeys(idle, "rejected")
     fleet.infra("verify")
