@@ -206,3 +206,16 @@ def test_a_key_that_was_lost_is_told_and_not_made_anew(tmp_path: Path, name: str
     with pytest.raises(genesis.KeyFileError, match=file.name):
         genesis.create(settings)
     assert not file.exists()
+
+
+def test_a_process_speaks_for_the_verifiers_whose_keys_it_has_and_for_no_other(tmp_path: Path) -> None:
+    told = load({"MEMQUORUM_MEMBERS": "31"}, tmp_path)
+    made = genesis.create(told)
+    assert len(made.verifiers) == 21
+    assert list(genesis.verifier_seeds(told, made)) == list(made.verifiers)
+    for name in made.verifiers[:9]:
+        (told.keys_dir / f"service-{name}.key").unlink()
+    assert list(genesis.verifier_seeds(told, made)) == list(made.verifiers[9:]), "verifier-1 is not verifier-10"
+    for name in made.verifiers[9:]:
+        (told.keys_dir / f"service-{name}.key").unlink()
+    assert genesis.verifier_seeds(told, made) == {}
