@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 from msgspec.structs import replace
 
 from memquorum.core.experience.bench import Bench, Near
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.ports import TrialLook
+from memquorum.core.experience.ports import Admitted, TrialLook
 from memquorum.core.experience.reward import Reward
 from memquorum.core.experience.rounds import Round, behind
 from memquorum.core.experience.trial import Case
@@ -56,7 +57,7 @@ class Visit:
     def __init__(self, look: TrialLook, namespace: str, bench: Bench, policy: ExperiencePolicy, reward: Reward) -> None:
         self._look, self._bench, self.policy, self._reward = look, bench, policy, reward
         self._contexts = OrderedDict[str, Context | None]()
-        self._admitted = look.admitted(namespace)
+        self._namespace = namespace
         self._experience: dict[tuple[int, str], Experience] = {}
 
     def near(self, candidates: Sequence[Held]) -> list[Near]:
@@ -75,6 +76,11 @@ class Visit:
         there = (name for name, offset in near if offset < at.accepted_offset)
         judges = list(islice(self._asking(there), self.policy.contexts_most))
         return Case(candidate, judges, self._as_of(at.epoch, candidate), at.epoch)
+
+    @cached_property
+    def _admitted(self) -> list[Admitted]:
+        """What is in experience, which most visits need not know: they try nothing."""
+        return self._look.admitted(self._namespace)
 
     def _as_of(self, epoch: int, candidate: Held) -> Experience:
         """What experience held once an epoch was decided, of what still stands."""
