@@ -19,7 +19,7 @@ from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
 from infra.checks import UNPROVEN, rebuilt
 from infra.command import command
-from infra.demo import cluster, correction, erasure, inputs, report, rollup, session, stories, sums
+from infra.demo import cluster, correction, erasure, inputs, report, rollup, session, stories, sums, work
 from infra.demo.cluster import Survey
 from infra.demo.driver import Driver, Stalled
 from infra.demo.inputs import InputError, Record, Tally
@@ -212,6 +212,8 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
         corrected += session.carry_out(console, driver, now, made, _watch(now), namespace=namespace)
         report.heading(console, "One roll-up")
         corrected += rollup.carry_out(console, driver, now, _watch(now), namespace=namespace)
+        report.heading(console, "Five tasks")
+        corrected += work.carry_out(console, driver, now, _watch(now), namespace=namespace)
     report.heading(console, "One erasure")
     erased = list(erasure.carry_out(console, driver, now, made, _watch(now)))
     report.heading(console, "Checks")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.text import Text
@@ -77,12 +78,20 @@ def _show(parsed: argparse.Namespace) -> int:
 
 
 def _short(console: Console, one: TaskInShort) -> None:
-    said = " ".join(one.goal.split())
-    console.print(terminal.text(console, said if len(said) <= _LENGTH else said[:_LENGTH] + "…"), soft_wrap=True)
-    told = f"{len(one.helped)} helped, {len(one.did_not_help)} did not"
-    line = f"        {one.task}  {_ended(one)}, by {one.agent}, {moment(one.finished_at).removesuffix(' UTC')}; given "
-    line += f"{many(len(one.retrieved), 'memory')}{f', {told}' if one.helped or one.did_not_help else ''}"
-    console.print(terminal.text(console, line), style="dim", soft_wrap=True)
+    goal, told = short((one,))
+    console.print(terminal.text(console, goal), soft_wrap=True)
+    console.print(terminal.text(console, told), style="dim", soft_wrap=True)
+
+
+def short(found: Iterable[TaskInShort]) -> Iterator[str]:
+    """Finished tasks in two lines each: what was to be done, and how that ended."""
+    for one in found:
+        said = " ".join(one.goal.split())
+        yield said if len(said) <= _LENGTH else said[:_LENGTH] + "…"
+        told = f"{len(one.helped)} helped, {len(one.did_not_help)} did not"
+        line = f"        {one.task}  {_ended(one)}, by {one.agent}, {moment(one.finished_at).removesuffix(' UTC')}; "
+        line += f"given {many(len(one.retrieved), 'memory')}"
+        yield f"{line}, {told}" if one.helped or one.did_not_help else line
 
 
 def _ended(one: TaskInShort) -> str:

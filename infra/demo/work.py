@@ -1,0 +1,86 @@
+"""What the fleet worked on: tasks in which memories helped, one that failed and what was learned of it, and a session
+that came to something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+
+from infra.demo.driver import Driver
+from infra.demo.report import line
+from infra.demo.steps import Tick
+from infra.demo.sums import Check
+from infra.settings import Settings
+from memquorum.client import Memory, tasks
+from memquorum.core.api.answers import TaskInShort
+
+HELPS = "The valve of bed 4 opens at 4.2 bar once it was primed for 30 seconds."
+IDLE = "The radio in the potting shed plays jazz on Sundays."
+OPENED = "The valve of bed 4 opened at 4.2 bar after it was primed for 30 seconds."
+GOALS = ("Open the valve of bed 4", "Open the valve of bed 4 before noon", "Open the valve of bed 4 after the repair")
+FAILS, LESSON = "Open the valve of bed 4 at once", "Prime the valve of bed 4 before it is opened, or it jams."
+SESSION, ASKED = "late shift 14", "Which pressure opens the valve of bed 4?"
+_AGENTS, _MINUTE_MS = ("juno", "flora", "pomona"), 60_000
+
+
+def carry_out(
+    console: Console, driver: Driver, now: Settings, beat: Callable[[], None], *, namespace: str
+) -> Iterator[Check]:
+    """Finishes four tasks and tells what helped in them, ends a session with an outcome, and lists all of it."""
+
+    def works(agent: str) -> Memory:
+        return Memory(namespace=namespace, agent=agent, kafka=now.bootstrap, url=now.retrieval_url)
+
+    with works(_AGENTS[0]) as memory:
+        helps, idle = (
+            memory.add(text, wait=True, explicit=True, occurred_at=driver.as_of).memory_id for text in (HELPS, IDLE)
+        )
+        for goal, agent in zip(GOALS, _AGENTS, strict=True):
+            with works(agent) as other:
+                _finish(other, goal, (helps, idle), driver.as_of)
+        try:
+            with memory.task(FAILS, finished_at=driver.as_of) as failed:
+                failed.tool("valve", "no answer in 20 seconds")
+                lesson = failed.lesson(LESSON, explicit=True, occurred_at=driver.as_of)
+                raise TimeoutError
+        except TimeoutError:
+            pass
+        memory.add(ASKED, wait=True, session=SESSION, role="user", occurred_at=driver.as_of)
+        memory.context(ASKED, 80, session=SESSION, peek=True)
+        over = memory.end_session(SESSION, outcome="succeeded", outputs="It opens at 4.2 bar.", wait=True)
+        driver.run([Tick(driver.as_of + _MINUTE_MS)], beat)
+        found = memory.tasks(limit=len(GOALS) + 2).tasks
+        line(console, f"memquorum experience list -n {namespace}", style="dim")
+        for told in tasks.short(found):
+            line(console, told)
+        yield from _judged(memory, found, (helps, idle, lesson), over.task.memory_id if over.task else None)
+
+
+def _finish(memory: Memory, goal: str, given: tuple[str, str], at: int) -> None:
+    """A task in which the first memory that it was given has helped, and the second has not."""
+    with memory.task(goal, finished_at=at) as task:
+        task.given(*given)
+        task.tool("valve", "open, 4.2 bar")
+        task.done(success=True, outputs=OPENED)
+    assert task.receipt is not None
+    memory.outcome(task.receipt)
+    memory.give_feedback(task.id, helped=given[:1], did_not_help=given[1:], wait=True)
+
+
+def _judged(
+    memory: Memory, found: tuple[TaskInShort, ...], ids: tuple[str, str, str], session: str | None
+) -> Iterator[Check]:
+    helps, idle, lesson = ids
+    ended = {one.goal: one.outcome for one in found}
+    expected = dict.fromkeys(GOALS, "succeeded") | {FAILS: "failed", ASKED: "succeeded"}
+    yield Check("finished tasks are told of as they ended", ended == expected, f"{len(found)} tasks")
+    helped = sum(one.helped == (helps,) and one.did_not_help == (idle,) for one in found)
+    yield Check("what helped in a task is told beside it", helped == len(GOALS), f"of {helped} tasks")
+    hit = memory.search("Why does the valve of bed 4 jam?", k=1, peek=True)[0]
+    failed = next((one.task for one in found if one.goal == FAILS), "")
+    made_of = f"made of {failed}" in "\n".join(memory.explain(lesson).lines)
+    yield Check("a lesson is found, and is of its task", hit.memory_id == lesson and made_of, f'"{hit.text}"')
+    own = next((one for one in found if one.task == session), None)
+    given = own is not None and helps in own.retrieved
+    yield Check("a session that came to something is a task", given, ASKED)
