@@ -234,3 +234,46 @@ def test_what_was_erased_of_a_session_is_in_no_summary_and_others_are_found(flee
         for partition in line.run_dir.rglob(f"{topic}-*"):
             until(lambda partition=partition: held(partition, needles) == {})
     assert held(line.run_dir, needles) == {}
+
+
+WORKED = {
+    "goal": "canary-goal-5e1f Open the cellar 9 with the spare key",
+    "inputs": "canary-inputs-5e1f the lamp is broken",
+    "outputs": "canary-outputs-5e1f the key of cellar 9 is under stone 49",
+    "tool": "canary-tool-5e1f",
+    "lesson": "canary-lesson-5e1f The key of cellar 9 sticks, and has to be turned twice.",
+}
+
+
+def test_of_a_task_that_is_erased_with_what_it_was_given_nothing_is_left(fleet: Plant, line: Settings) -> None:
+    with fleet.client("work", "planner") as memory:
+        (given,) = fleet.live(memory, notes=("The key of cellar 9 is under stone 49.",))
+        with memory.task(WORKED["goal"]) as task:
+            task.given(given)
+            task.tool(WORKED["tool"])
+            lesson = task.lesson(WORKED["lesson"], explicit=True)
+            task.done(success=True, outputs=WORKED["outputs"])
+        with memory.task("Look after the lamp", inputs=WORKED["inputs"]) as other:
+            other.given(lesson)
+            other.done(success=False)
+        assert task.receipt is not None and other.receipt is not None
+        assert memory.outcome(task.receipt.lessons[0]).outcome == "stored"
+        assert memory.outcome(other.receipt).outcome == "finished_failed"
+        assert memory.give_feedback(task.id, helped=[given], wait=True).outcome == "assessed"
+        before = held(line.run_dir, WORKED)
+        assert any({"goal", "outputs", "tool"} <= names for names in before.values())
+        assert any("goal vector, <f2" in names for names in before.values())
+        done = memory.erase(memory_id=given, dry_run=False)
+        assert (done.status, done.memories) == ("erased", 4), "what was given, the task, its lesson, and what used that"
+        assert memory.tasks().tasks == () and memory.memories().memories == ()
+    report = auditor.verify(
+        line.bootstrap, genesis.read(line), load_codec(), line.memory_dsn, vault=roles.vault(line)
+    )  # fmt: skip
+    assert report.ok
+    assert rebuilt(line, "rebuilt")["equal"]
+    for dsn, tables in ((line.memory_dsn, sweeping.MEMORY), (line.vault_dsn, sweeping.VAULT)):
+        list(sweeping.sweep(dsn, tables))
+    for topic in topics.OUTSIDE:
+        for partition in line.run_dir.rglob(f"{topic}-*"):
+            until(lambda partition=partition: held(partition, WORKED) == {})
+    assert held(line.run_dir, WORKED) == {}
