@@ -1,18 +1,19 @@
 """The limits of namespaces at intake: what is over them is refused, told as an alarm, and counted (docs/tenants.md).
 
-Episodes alone are counted, after they were found sound: an order, a use or a tick is never refused for a limit. Each
-process counts what it lets in itself, so a namespace whose records several processes read has its limits in each; how
-many memories it has in all the store counts (`workers.intake.stocktaking`).
+Episodes alone are counted, tasks and feedback among them, after they were found sound: an order, a use or a tick is
+never refused for a limit. Each process counts what it lets in itself, so a namespace whose records several processes
+read has its limits in each; how many memories it has in all the store counts (`workers.intake.stocktaking`).
 """
 
 from __future__ import annotations
 
 import logging
 
-from memquorum.core import intake
+from memquorum.core import ids, intake
 from memquorum.core.intake import EpisodeIntent, Intent, Refusal
 from memquorum.core.quota import MINUTE_MS, Over, Plan, Quota
 from memquorum.core.reasons import Reason
+from memquorum.core.records import FeedbackAccepted
 from memquorum.core.stock import Full
 from memquorum.telemetry.bundle import Stage
 from workers.intake.stocktaking import Stocktaking
@@ -52,18 +53,21 @@ class Gate:
 
     def passed(self, answer: Intent | Refusal, size: int, now_ms: int) -> Intent | Refusal:
         """The answer, or why its episode stays outside all the same. `size`: bytes of the record."""
-        if not isinstance(answer, EpisodeIntent):
+        if not isinstance(answer, EpisodeIntent | FeedbackAccepted):
             return answer
+        # What is said of a task is no memory, and is known by its own id and not by the task's.
+        own = ids.memory_id(answer.namespace, answer.event_id)
+        counts = isinstance(answer, EpisodeIntent) and answer.counts
         # First: what finds no room is to cost nothing of the minute. What was let in before needs none, nor does what
         # becomes no memory.
-        known = not answer.counts or self._quota.repeats(answer.memory_id)
+        known = not counts or self._quota.repeats(own)
         full = self._stocktaking.full(answer.namespace) if self._stocktaking and not known else None
         if full is not None:
             return Refusal(Reason.OVER_QUOTA, "namespace", _no_room(full))
         size = min(size, intake.RECORD_BYTES_MAX)
-        over = self._quota.take(answer.namespace, answer.memory_id, size, now_ms)
+        over = self._quota.take(answer.namespace, own, size, now_ms)
         if over is None:
-            if self._stocktaking and answer.counts:
+            if self._stocktaking and counts:
                 self._stocktaking.stock.take(answer.namespace)
             return answer
         told = answer.namespace in self._refused

@@ -69,6 +69,26 @@ def test_only_episodes_are_counted_and_none_that_is_refused_for_itself(telemetry
     assert gate.passed(use, 9, 0) is use
 
 
+def test_tasks_and_what_helped_in_them_count_as_episodes_and_are_no_memories(telemetry: Telemetry) -> None:
+    """A task that is told of a thousand times takes no more room than its namespace may have."""
+    gate = Gate(Plan(Limits(40)), telemetry.stage("intake"), 0)
+    named = f'"task": "{"0" * 8}-0000-0000-0000-{"0" * 12}", "helped": ["{"1" * 8}-0000-0000-0000-{"0" * 12}"]'
+
+    def feedback(event: str = "") -> Intent:
+        own = f', "event_id": "{event}"' if event else ""
+        return accepted(topics.FEEDBACK, f'{{"agent": "a", "namespace": "greenhouse", {named}{own}}}')
+
+    def task() -> Intent:
+        said = '"goal": "g", "outcome": "failed", "namespace": "greenhouse"'
+        return accepted(topics.TASKS, f'{{"agent": "a", {said}}}')
+
+    answers = [gate.passed(make(), 9, 0) for make in (task, feedback, feedback, task, feedback, task)]
+    assert [isinstance(one, Refusal) for one in answers] == [False] * 4 + [True] * 2
+    assert let_in(gate, 1, 0) == 0 and let_in(gate, 1, 0, "mill") == 1
+    again = [gate.passed(feedback("f1"), 9, MINUTE_MS) for _ in range(2)]
+    assert not any(isinstance(one, Refusal) for one in again), "a repetition takes nothing of what new ones need"
+
+
 def test_a_batch_that_waited_long_does_not_cost_what_was_published_meanwhile(telemetry: Telemetry) -> None:
     gate = Gate(Plan(Limits(60)), telemetry.stage("intake"), 0)
     for now, waited, most in ((0, False, 6), (10 * MINUTE_MS, True, 600), (11 * MINUTE_MS, False, 60)):
