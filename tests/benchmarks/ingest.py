@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from memquorum import topics
-from memquorum.core.records import EpisodeRecorded
+from memquorum.core import ids
+from memquorum.core.records import EpisodeRecorded, TaskFinished
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import AGENTS, WHOLE, Parts, difference, parts
@@ -16,6 +17,8 @@ from workers.kafka import loop
 # Everything is stored: what is turned away or repeats costs less.
 STORE_ALL = {"salience": {"encode_threshold": 0.0, "duplicate_threshold": 0.999999}}
 _NAMESPACES = 8
+_TOLD = {"alone": "without tasks", "beside": "beside tasks"}
+Recorded = EpisodeRecorded | TaskFinished
 
 
 def measure(quick: bool) -> Row:
@@ -47,6 +50,7 @@ def measure(quick: bool) -> Row:
             row.figure(f"{name}: stored ÷ raw", rate / raw[name], "")
             row.at_least(f"{name}: stored ÷ raw", 0.7)
             row.series[f"CPU ms per episode, {name}"] = {k: round(v / len(texts) * 1e3, 3) for k, v in used.items()}
+        _beside(running, row, sizes[0], done)
     row.compare("sentences: stored", "the raw encoder on the same sentences", raw["sentences"], "texts/s")
     row.note(
         "sentences have some 27 tokens, turns some 90; all texts differ and all are stored; 8 namespaces, 4 shards"
@@ -54,26 +58,57 @@ def measure(quick: bool) -> Row:
     return row
 
 
+def _beside(running: Parts, row: Row, size: int, done: int) -> None:
+    """Sentences once more, alone and with a finished task after each ten of them, which was given two of them."""
+    rates, costs = dict[str, float](), dict[str, float]()
+    for tag, tasks in (("alone", 0), ("beside", size // 10)):
+        before, began = running.cpu_s(), time.perf_counter()
+        records = list[Recorded](_episodes(tag, sentences(size, 3 + bool(tasks))))
+        for at, text in enumerate(sentences(tasks, 5)):
+            episodes = records[at * 11 : at * 11 + 10]
+            records.insert(at * 11 + 10, _task(f"{tag}-task-{at}", text, episodes[0], episodes[_NAMESPACES]))
+        send(running, records)
+        done += len(records)
+        wait(running, done)
+        rates[tag] = len(records) / (time.perf_counter() - began)
+        used = difference(before, running.cpu_s())
+        costs[tag] = sum(used.values()) / len(records) * 1e3
+        row.figure(f"sentences, {_TOLD[tag]}: processor", costs[tag], "ms/record")
+    row.figure("sentences, beside tasks: records/s ÷ without", rates["beside"] / rates["alone"], "")
+    row.figure("sentences, beside tasks: processor ÷ without", costs["beside"] / costs["alone"], "")
+    row.at_most("sentences, beside tasks: processor ÷ without", 1.1)
+
+
+def _task(event_id: str, text: str, *given: Recorded) -> TaskFinished:
+    """A finished task of the namespace of what it was given."""
+    namespace = given[0].namespace or ""
+    retrieved = tuple(ids.memory_id(namespace, one.event_id or "") for one in given)
+    return TaskFinished("planner", text, "succeeded", namespace, event_id, outputs=text, retrieved=retrieved)
+
+
 def publish(running: Parts, tag: str, texts: list[str]) -> None:
     """To the outside topic, as fast as the broker takes it."""
+    send(running, _episodes(tag, texts))
+
+
+def _episodes(tag: str, texts: list[str]) -> Iterator[EpisodeRecorded]:
     agents = list(AGENTS)
     now = time.time_ns() // 1_000_000
-    send(running, (
-        EpisodeRecorded(
+    for i, text in enumerate(texts):
+        yield EpisodeRecorded(
             agent=agents[i % len(agents)], content=text, namespace=f"ns-{i % _NAMESPACES}", event_id=f"{tag}-{i}",
             occurred_at=now,
-        )
-        for i, text in enumerate(texts)
-    ))  # fmt: skip
+        )  # fmt: skip
 
 
-def send(running: Parts, episodes: Iterable[EpisodeRecorded]) -> None:
+def send(running: Parts, records: Iterable[Recorded]) -> None:
     """Each by its namespace; waits where the producer has no room, and at the end until all are there."""
     producer = loop.producer(running.bootstrap, linger_ms=5)
-    for record in episodes:
+    for record in records:
+        topic = topics.TASKS if isinstance(record, TaskFinished) else topics.EPISODES
         while True:
             try:
-                producer.produce(topics.EPISODES, running.codec.encode(record), record.namespace.encode())
+                producer.produce(topic, running.codec.encode(record), (record.namespace or "").encode())
                 break
             except BufferError:
                 producer.poll(0.05)
