@@ -165,7 +165,7 @@ _OPEN: ContextVar[tuple[Work, ...]] = ContextVar("memquorum_tasks", default=())
 
 def note(memory: Finishing, memory_ids: Iterable[str]) -> None:
     """Notes what a client gives for the tasks of that client that are open where it was asked: in the same thread or
-    asyncio task, and in what these began."""
+    asyncio task, and in what asyncio began there; another thread runs in a copy of the block's context to be of it."""
     for one in _OPEN.get():
         if one._memory is memory:
             one._given |= dict.fromkeys(memory_ids)
@@ -278,7 +278,7 @@ class Finishing:
         }  # fmt: skip
         receipt, data = self._finished(said)
         several("lessons", lessons)
-        learned = [self._lesson(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
+        learned = [self._lesson_of(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
         await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
         if learned:
             receipt = replace(receipt, lessons=await self._learned(receipt, learned, wait, timeout))
@@ -303,6 +303,14 @@ class Finishing:
             _LOG.warning("lessons are published before task %s was seen: %s", task.memory_id, problem)
         receipts = await self.add_all(lessons)
         return tuple([await self.outcome(one, timeout) for one in receipts] if wait else receipts)
+
+    def _lesson_of(self, task: str, place: int, said: str | Mapping[str, Any]) -> dict[str, Any]:
+        """The same, where it is one of several: what is wrong with one names them."""
+        try:
+            return self._lesson(task, place, said)
+        except Invalid as wrong:
+            told = "" if wrong.field in (None, "content", "lessons") else f"{wrong.field}: "
+            raise Invalid(wrong.reason, "lessons", f"lesson {place + 1}: {told}{wrong.detail}") from None
 
     def _lesson(self, task: str, place: int, said: str | Mapping[str, Any]) -> dict[str, Any]:
         """A lesson of a task as the episode that it is; `place`: the how manieth of them. Raises Invalid."""

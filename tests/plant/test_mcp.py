@@ -14,6 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from memquorum.mcp.calls import _PENDING
 from tests import ROOT
 from tests.support.sessions import Plant
 
@@ -173,6 +174,43 @@ async def test_what_is_deleted_is_hidden_and_what_is_anothers_stays(fleet: Plant
         for wrong in ({}, {"key": "diet", "memory_id": noon["memory_id"]}, {"memory_id": noon["memory_id"]}):
             done = await tools.call_tool("delete_memory", wrong)
             assert done.is_error and "memory_id" in cast(Any, done.content[0]).text
+
+
+@pytest.mark.parametrize("way", [child, over_http], ids=["stdio", "http"])
+async def test_a_task_leaves_lessons_and_a_session_may_be_one(fleet: Plant, way: Any) -> None:
+    namespace = f"works-{way.__name__}"
+    async with way(fleet, namespace) as tools:
+
+        async def call(tool: str, **arguments: Any) -> Answer:
+            done = await tools.call_tool(tool, arguments)
+            assert not done.is_error, cast(Any, done.content[0]).text
+            return cast(Answer, done.structured_content)
+
+        ask = await call("add_memory", content="Which valve feeds tank 4?", session="s", role="user", wait=True)
+        said = {"goal": "Fill tank 4.", "outcome": "succeeded", "retrieved": [ask["memory_id"]], "wait": True}
+        task = await call("finish_task", **said, lessons=["Tank 4 is fed by valve 9."])
+        (lesson,) = task["lessons"]
+        shown = await call("explain_memory", memory_id=lesson)
+        assert task["outcome"] == "finished_succeeded" and f"made of {task['memory_id']}" in str(shown)
+        over = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
+        again = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
+        assert over["task"] == again["task"]
+        token = over["task"]["event_id"]
+        assert (await call("get_event_status", event_id=token))["status"] in ("finished_succeeded", _PENDING)
+        for tool, wrong, field in (
+            ("end_session", {"session": "s", "goal": "Fill tank 4."}, "outcome"),
+            ("end_session", {"session": "nobody", "outcome": "failed"}, "goal"),
+            ("end_session", {"session": "s", "outcome": "won", "goal": "Fill it."}, "outcome"),
+            ("finish_task", {"goal": "Fill tank 4."}, "outcome"),
+            ("finish_task", {**said, "lessons": "Tank 4 is fed by valve 9."}, "lessons"),
+            ("finish_task", {**said, "lessons": [" "]}, "lessons"),
+            ("finish_task", {**said, "retrieved": "tank"}, "retrieved"),
+        ):
+            done = await tools.call_tool(tool, wrong)
+            assert done.is_error and field in cast(Any, done.content[0]).text, (tool, wrong)
+    with fleet.client(namespace) as memory:
+        goals = {"Fill tank 4.", "Which valve feeds tank 4?"}
+        fleet.until(lambda: {one.goal for one in memory.tasks().tasks} == goals)
 
 
 async def test_calls_at_once_are_answered_or_told_to_try_again(fleet: Plant) -> None:

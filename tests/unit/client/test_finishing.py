@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 import httpx
@@ -217,6 +219,17 @@ async def test_feedback_that_does_not_count_says_why() -> None:
         assert (await memory.give_feedback(M, did_not_help=[N])).outcome is None
     path, said = service.sent[0]
     assert (path, said["task"], said["helped"]) == ("/tasks/feedback", M, [N])
+
+
+def test_a_thread_of_ones_own_is_of_the_block_in_a_copy_of_its_context() -> None:
+    with Memory(url="http://service", namespace="n", agent="ann") as memory, ThreadPoolExecutor(1) as pool:
+        memory._memory._http = httpx.AsyncClient(transport=httpx.MockTransport(Service()), base_url="http://service")
+        with memory.task("open valve 3") as task:
+            pool.submit(memory.search, "x").result()
+            assert task.retrieved == (), "which of several blocks it works for, a thread does not know"
+            pool.submit(copy_context().run, memory.search, "x").result()
+            assert task.retrieved == (M, N)
+            task.done(success=True)
 
 
 def test_without_an_event_loop_it_is_the_same() -> None:
