@@ -91,6 +91,12 @@ def test_what_has_no_ground_any_more_is_lowered(shard: Shard) -> None:
     assert strength(shard, lost) == (510_000, 0, 1, NOW)
 
 
+def test_a_finished_task_is_ground_for_what_was_learned_of_it(shard: Shard) -> None:
+    shard.task("t1", [A])
+    shard.episode("lesson", NOW, derives_from=(memory_id("t1"),))
+    assert rehearse(shard, memory_id("lesson"), "groundless") is None
+
+
 def test_there_is_ground_while_one_source_is_alive_or_said_by_a_summary(shard: Shard) -> None:
     shard.episode("made", derives_from=(A, B, C))
     shard.decide([votes.proposal(C, "forget")])
