@@ -38,6 +38,8 @@ from memquorum.core.journal.rows import (
     Reward,
     Spent,
     TaskRow,
+    TrialRow,
+    WeightRow,
 )
 from memquorum.core.policy import EpochPolicy, ForgetPolicy
 from memquorum.core.records import (
@@ -215,6 +217,9 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "feedback": [
             asdict(one) for c in shard.changes for one in sorted(c.of(FeedbackRow), key=lambda o: o.memory_id)
         ],
+        "trial": [asdict(one) for c in shard.changes for one in c.of(TrialRow)],
+        "weight": [asdict(one) for c in shard.changes for one in c.of(WeightRow)],
+        "admission": [asdict(rows.admissions[i]) for i in sorted(rows.admissions)],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],
         "conflict": [asdict(p) for c in shard.changes for p in sorted(c.of(Conflict), key=lambda p: p.older)],

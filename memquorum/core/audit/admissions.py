@@ -16,7 +16,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import trials
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, Keys, Rows, TrialRow
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, Keys, Rows, TrialRow, WeightRow
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import JournalEntry, Tried
 
@@ -37,11 +37,22 @@ class Admissions:
             "nominated": self._nominated,
         }
 
-    def absorb(self, change: Change) -> None:
-        """Follows an entry."""
+    def absorb(self, change: Change, policy: ExperiencePolicy) -> str | None:
+        """Follows an entry; answers what is wrong with a weight that it gives."""
+        wrong = next((told for row in change.of(WeightRow) if (told := _misweighed(change, row, policy))), None)
         trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
         self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}
         self._nominated |= {one.epoch: one.nomination for one in change.of(DecisionRow)}
+        return wrong
+
+
+def _misweighed(change: Change, row: WeightRow, policy: ExperiencePolicy) -> str | None:
+    """Why a first weight is not S within its bounds; None where it is."""
+    score = next((one.score_ppm for one in change.of(AdmissionRow) if one.memory_id == row.memory_id), None)
+    if row.version != 1 or score is None:
+        return None if row.version != 1 else f"a weight of {row.memory_id} without S"
+    due = sorted((policy.weight_least_ppm, score, policy.weight_most_ppm))[1]
+    return None if row.weight_ppm == due else f"{row.weight_ppm} for S = {score}, not {due}"
 
 
 def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Tried) -> None:

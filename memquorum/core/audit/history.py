@@ -381,7 +381,8 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
-        self.admissions.absorb(change)
+        if wrong := self.admissions.absorb(change, self._rules.genesis.policy.experience):
+            self._note(entry, Kind.EFFECT_IMPOSSIBLE, "a first weight as S says", wrong)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
         self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))

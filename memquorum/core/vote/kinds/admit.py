@@ -82,7 +82,7 @@ ADMIT = Kind(
     check=_check,
     sound=_sound,
     score=_score,
-    yes=lambda score, policy: (score > 0) & (score >= policy.experience.eta_ppm),
+    yes=lambda score, policy: score >= policy.experience.eta_ppm,
     needed=lambda policy: policy.promote.tau,
     gate=None,
     outcome="admitted",

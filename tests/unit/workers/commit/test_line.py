@@ -18,8 +18,8 @@ from memquorum.core.commit.spine import Item
 from memquorum.core.experience.texts import Texts
 from memquorum.core.journal.effects import Rules
 from memquorum.core.records import ClockTicked, RehearsalMade, Task
-from tests.builders import genesis, rehearsals
-from tests.builders.shard import NAMESPACE, accepted, memory_id, scored
+from tests.builders import genesis, rehearsals, trials, votes
+from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id, scored
 from workers.commit.line import Batch, Line, opened
 
 GENESIS = genesis.make(**rehearsals.entitled())
@@ -74,3 +74,30 @@ def test_what_is_not_borne_out_is_told_and_what_is_stale_is_not(line: Line, code
     batch = applied(line, codec, store)
     assert [change.entry.effect for change, _ in batch.changes] == ["ticked", "stored", "stored"]
     assert batch.unborne == [(topics.REHEARSED, 0, "there is ground for the memory")]
+
+
+def test_a_trial_by_whom_it_was_not_asked_is_told_and_one_of_what_is_gone_is_not(codec: Codec) -> None:
+    """What nobody signed, or what no store could be asked about, waits for nothing."""
+    made = genesis.make(**trials.entitled())
+    line, shard = Line(Rules(codec, made), InMemoryStore().start(made.cluster, 4)[0]), Shard(codec, made)
+    shard.episode("a")
+    shard.tick(1_000)
+    shard.decide([votes.proposal(A, "promote")])
+    order = trials.drawn(shard, A, 1)
+    stranger = next(one for one in trials.VERIFIERS if one not in order)
+    found, gone = trials.statistics(made, A, 1), trials.statistics(made, MADE, 1)
+    told = [(found, stranger), (gone, order[0]), (found, order[0])]
+    for at, (one, who) in enumerate(told):
+        assert line.take(topics.TRIALS, at, trials.signed(codec, made, one, who), None) is None
+    forged = trials.signed(codec, made, found, order[0], signer=f"service:{stranger}")
+    assert "to say" in (line.take(topics.TRIALS, 3, forged, None) or "")
+    of_another = trials.signed(codec, made, found, order[0], shard=1)
+    assert line.take(topics.TRIALS, 4, of_another, None) == "of shard 1"
+    batch = line.batch(100)
+    assert batch is not None and [at for at, _ in batch.tried] == [0, 1, 2]
+    asked = batch.keys(codec, line.tombstones, line.since)
+    assert (asked.admissions, asked.epochs) == ({A, MADE}, {1})
+    batch.apply(line.rules, shard.rows, {}, {}, line.tombstones)
+    assert [change.entry.effect for change, _ in batch.changes] == ["tried"]
+    assert batch.unborne == [(topics.TRIALS, 0, f"{stranger} was not drawn")]
+    assert batch.cursors(0) == {(0, topics.TRIALS): 3}

@@ -1,0 +1,113 @@
+"""The audit judges trials and admissions again: who holds the journal's key and lies about them is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.audit import admissions
+from memquorum.core.audit.findings import Kind
+from memquorum.core.avro import Codec
+from memquorum.core.experience import trial
+from memquorum.core.journal.rows import WeightRow
+from memquorum.core.records import Signed, TrialMade, Tried
+from tests.builders import genesis, trials, votes
+from tests.builders.published import POLICY, Published, kinds, publish
+from tests.builders.shard import Shard, memory_id
+from tests.builders.trials import agree, drawn, proposal, signed, statistics, tell
+
+GENESIS = genesis.make(policy=POLICY, **trials.entitled())
+A, B, C = (memory_id(name) for name in "abc")
+HEARD, AGREED, ADMITTED, LIED, TOLD, SETTLED = 5, 6, 7, 8, 9, 10  # counted from 0
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    """A is admitted; of B one verifier lies and it is rejected all the same; C is erased of a task's."""
+    made = Shard(codec, GENESIS)
+    for name in "abc":
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(C, "promote")], lambda _, __: False)
+    made.decide([proposal(A, agree(made, A))])
+    for at, (who, helped) in enumerate(zip(drawn(made, B, 1), (3, 0, 0), strict=True), 2):
+        tell(made, signed(codec, GENESIS, statistics(GENESIS, B, 1, helped), who), at)
+    agree(made, C, helped=2, offset=9)
+    made.decide([votes.proposal(C, "forget")])
+    made.tick(1_000_001_000)
+    made.destroy(C)
+    return made
+
+
+@pytest.fixture
+def public(shard: Shard) -> Published:
+    return publish(shard)
+
+
+def test_what_is_true_is_found_to_be(public: Published) -> None:
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    assert [public.entry(at).effect for at in (HEARD, AGREED, ADMITTED, LIED)] == ["tried", "tried", "decided", "tried"]
+    assert public.detail(SETTLED).status == "rejected"
+    assert [one["status"] for one in public.tables["admission"]] != []
+
+
+@pytest.mark.parametrize(("at", "changed"), [
+    (HEARD, {"status": "agreed"}), (HEARD, {"score_ppm": 1}), (AGREED, {"status": "rejected"}),
+    (AGREED, {"score_ppm": 999_999}), (AGREED, {"status": "heard", "score_ppm": None}), (LIED, {"status": "apart"}),
+    (SETTLED, {"status": "agreed"}), (SETTLED, {"status": "apart", "score_ppm": None}),
+])  # fmt: skip
+def test_what_does_not_follow_is_found(public: Published, at: int, changed: dict[str, Any]) -> None:
+    public.forge(at, replace(public.detail(at), **changed))
+    found = public.audit().findings
+    assert (found[0].kind, found[0].seq) == (Kind.EFFECT_IMPOSSIBLE, at + 1)
+
+
+@pytest.mark.parametrize("case", ["another's", "not drawn", "other sums", "another candidate"])
+def test_a_trial_that_nobody_may_tell_is_found(public: Published, shard: Shard, codec: Codec, case: str) -> None:
+    detail: Tried = public.detail(HEARD)
+    made = codec.decode_as(TrialMade, codec.decode_as(Signed, detail.made).body)
+    outsider = next(one for one in trials.VERIFIERS if one not in drawn(shard, A, 1))
+    told = trial.read(made.statistics)
+    by = outsider if case == "not drawn" else made.verifier
+    more = {"signer": f"service:{outsider}"} if case == "another's" else {}
+    told = replace(told, runs=1) if case == "other sums" else told
+    told = replace(told, candidate=B) if case == "another candidate" else told
+    public.forge(HEARD, replace(detail, made=signed(codec, GENESIS, told, by, **more)))
+    found = public.audit().findings
+    assert (found[0].kind, found[0].seq) == (Kind.EFFECT_IMPOSSIBLE, HEARD + 1)
+
+
+def test_the_same_trial_a_second_time_is_found(public: Published) -> None:
+    public.forge(AGREED, public.detail(HEARD))
+    found = public.audit().findings
+    assert (found[0].kind, found[0].seq) == (Kind.EFFECT_IMPOSSIBLE, AGREED + 1)
+    assert "something" in str(found[0])
+
+
+def test_a_result_that_the_journal_does_not_bear_out_is_found(public: Published) -> None:
+    """Without the trial that made them agree the vote was about nothing."""
+    entries = [public.entry(at) for at in range(len(public.entries)) if at != AGREED]
+    public.chain([replace(entry, seq=at) for at, entry in enumerate(entries, 1)])
+    assert Kind.RESULTS_WRONG in kinds(public.audit())
+
+
+@pytest.mark.parametrize(("table", "column", "value"), [
+    ("trial", "score_ppm", 5), ("trial", "statistics", b"x"), ("admission", "status", "demoted"),
+    ("admission", "weight_ppm", 5), ("weight", "weight_ppm", 5), ("weight", "evidence", "[]"),
+])  # fmt: skip
+def test_a_row_that_was_changed_is_found(public: Published, table: str, column: str, value: object) -> None:
+    public.tables[table][0][column] = value
+    assert kinds(public.audit(store=True)) == [Kind.ROW_ALTERED]
+    public.tables[table].pop()
+    assert Kind.ROW_MISSING in kinds(public.audit(store=True))
+
+
+def test_a_first_weight_that_is_not_what_s_says_is_told(shard: Shard) -> None:
+    change = next(one for one in shard.changes if one.of(WeightRow))
+    policy = GENESIS.policy.experience
+    assert admissions.Admissions().absorb(change, policy) is None
+    rows = tuple(replace(row, weight_ppm=5) if isinstance(row, WeightRow) else row for row in change.rows)
+    wrong = admissions.Admissions().absorb(replace(change, rows=rows), policy)
+    assert wrong == "5 for S = 1000000, not 1000000"
