@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from db import found_rows, order_rows, task_rows
+from db import admission_rows, found_rows, order_rows, task_rows
 from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
-from memquorum.core.api.answers import Epoch, FinishedTask, Ordered, Protector, TaskInShort
+from memquorum.core.api.answers import Admission, Epoch, FinishedTask, Ordered, Protector, TaskInShort
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Finished, Given, Standing
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.vote.kinds import ADMITS
 
 T = TypeVar("T")
 Needs = tuple[str, int, tuple[str, ...], int, tuple[str, ...]]
@@ -65,6 +66,18 @@ class ListedReads:
         told = await self._pool.ask("task_feedback", {"id": task_id}, sight) if rows else []
         found = task_rows.whole(rows[0], told) if rows else None
         return found if found is not None and _seen(sight, found.namespace) else None
+
+    async def admission(
+        self, sight: Sight, memory_id: str, gates: Filters, least_ppm: Callable[[str], int]
+    ) -> Admission | None:
+        """Where a memory stands on its way into experience; None for one that is out of sight, or kept back by the
+        gates. `least_ppm`: of a namespace, what S has to be."""
+        asked = {"id": memory_id, "kinds": sorted(set(ADMITS.values()))}
+        rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
+        if not rows or not _seen(sight, rows[0][0]):
+            return None
+        parts = [await self._pool.ask(f"admission_{part}", asked, sight) for part in ("trials", "votes", "weights")]
+        return admission_rows.whole(memory_id, rows[0], least_ppm(rows[0][0]), *parts)
 
     async def orders_given(self, sight: Sight, codec: Codec, page: Given) -> list[tuple[Ordered, int]]:
         """The orders of a namespace that were answered, the latest first, each with the entry that answers it."""

@@ -2056,6 +2056,28 @@ WHERE t.memory_id = %(id)s::uuid AND $gates
 -- What agents say of the memories that a task was given, in the order of the journal.
 SELECT memory_id::text, agent, helped, given_at FROM feedback WHERE task = %(id)s::uuid ORDER BY seq, feedback.memory_id
 
+-- :name admission_shown
+-- Where a memory stands on its way into experience, if it passes: of one that nobody has tried its namespace alone.
+SELECT m.namespace, a.status, a.position, a.digest, a.score_ppm, a.version, a.weight_ppm, a.after
+FROM memory m
+LEFT JOIN admission a ON a.memory_id = m.id
+WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates
+
+-- :name admission_trials
+-- What verifiers found of a memory, in the order of the journal.
+SELECT verifier, position, digest, score_ppm, statistics, seq FROM trial WHERE memory_id = %(id)s::uuid ORDER BY seq
+
+-- :name admission_votes
+-- How members voted on admitting a memory.
+SELECT epoch, outcome, reason, yes, weight_ppm, needed_ppm
+FROM outcome
+WHERE memory_id = %(id)s::uuid AND kind = ANY(%(kinds)s)
+ORDER BY epoch
+
+-- :name admission_weights
+-- The versions of a memory's weight.
+SELECT version, weight_ppm, epoch, evidence, seq FROM weight WHERE memory_id = %(id)s::uuid ORDER BY version
+
 -- :name orders_listed
 -- The orders of a namespace that somebody gave and that were answered, the latest first, from behind one on: of each what
 -- `order_shown` tells. An erasure is answered by many entries, of which the first counts. Which effects are of such orders,

@@ -24,7 +24,7 @@ from memquorum.client.errors import Invalid, MemquorumError
 from memquorum.client.overseeing import Passed
 from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
-from memquorum.core.api.answers import FinishedTask, Tasks
+from memquorum.core.api.answers import Admission, FinishedTask, Tasks
 from memquorum.core.experience.texts import ENDED, FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
 from memquorum.core.intake import FOUND_MAX, TOOL_BYTES_MAX, TOOLS_MAX
 from memquorum.core.names import uuid as uuid_of
@@ -371,6 +371,11 @@ class Finishing:
         """A finished task whole: its texts, what it was given, and what is said to have helped. Raises NotFound, also
         for one that the `gates` keep back."""
         return await self._get(FinishedTask, f"/tasks/{wire.path_id(task)}", **wire.gates(gates))
+
+    async def experience(self, memory_id: str, **gates: Unpack[Gates]) -> Admission:
+        """Where a memory stands on its way into experience, and why: what verifiers found, how members voted, what it
+        weighs. Raises NotFound, also for one that the `gates` keep back."""
+        return await self._get(Admission, f"/experience/{wire.path_id(memory_id)}", **wire.gates(gates))
 
     def _finished(self, said: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         """A finished task as it is sent. Raises Invalid."""

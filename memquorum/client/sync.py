@@ -100,6 +100,7 @@ class Memory:
     give_feedback = _same(AsyncMemory.give_feedback)
     tasks = _same(AsyncMemory.tasks)
     finished_task = _same(AsyncMemory.finished_task)
+    experience = _same(AsyncMemory.experience)
     session = _same(AsyncMemory.session)
     memories = _same(AsyncMemory.memories)
     slot = _same(AsyncMemory.slot)

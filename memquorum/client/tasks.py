@@ -15,6 +15,7 @@ from memquorum.client.reading import IF_IT_PASSES, PASSES, gated
 from memquorum.commands import OK, flag, option, titled, when
 from memquorum.core.api.answers import FinishedTask, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
+from memquorum.core.retrieval import admitting
 from memquorum.core.retrieval.telling import ENDED, moment
 from memquorum.core.text.plurals import many
 
@@ -73,6 +74,26 @@ def _show(parsed: argparse.Namespace) -> int:
         return OK
     console = terminal.console()
     for line in _lines(found):
+        console.print(terminal.text(console, line), soft_wrap=True)
+    return OK
+
+
+@command(
+    "experience why",
+    option("memory", metavar="MEMORY", help="its id"),
+    IF_IT_PASSES,
+    example="memquorum experience why -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _why(parsed: argparse.Namespace) -> int:
+    """Says where a memory stands on its way into experience, and why: in which tasks it helped, says which verifier,
+    how members voted, and what it weighs."""
+    with opened(parsed) as memory:
+        found = memory.experience(parsed.memory, **gated(parsed))
+    if parsed.json:
+        print(in_json(found))
+        return OK
+    console = terminal.console()
+    for line in admitting.lines(found):
         console.print(terminal.text(console, line), soft_wrap=True)
     return OK
 

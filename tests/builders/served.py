@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,19 @@ from db.listed_reads import Needs
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
-from memquorum.core.api.answers import Epoch, Feedback, FinishedTask, Hit, Ordered, Protector, TaskInShort, Took
+from memquorum.core.api.answers import (
+    Admission,
+    Epoch,
+    Feedback,
+    FinishedTask,
+    Hit,
+    Judge,
+    Ordered,
+    Protector,
+    TaskInShort,
+    Took,
+    Trial,
+)
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.intake import EndIntent, EpisodeIntent
@@ -249,6 +261,17 @@ class Store:
             outputs="open", tools=("valve: opened",), configuration="00" * 32, seed=0, encoder="hashing",
             digest="11" * 32, feedback=(Feedback(THEIRS, "ann", True, SINCE),),
         )  # fmt: skip
+
+    async def admission(
+        self, sight: Sight, memory_id: str, gates: Filters, least_ppm: Callable[[str], int]
+    ) -> Admission | None:
+        """Of the greenhouse hers, which was rejected."""
+        self.filters.append(gates)
+        if memory_id != HERS or not covers(sight.namespaces, "greenhouse"):
+            return None
+        judge = Judge(ORDER, 0.5, 0.5, 9.0, 12.0, 1.0, 2.0)
+        found = Trial("verifier-1", 3, 0.0, True, (judge,), 8)
+        return Admission(HERS, "greenhouse", "rejected", least_ppm("greenhouse") / 1e6, 3, 0.0, trials=(found,))
 
     async def session(
         self, sight: Sight, _: Codec, place: tuple[int, str, str]

@@ -13,6 +13,7 @@
     POST /tasks, /tasks/feedback            a finished task, and what helped in one
     POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
     GET  /tasks/{id}                        one of them whole
+    GET  /experience/{id}                   where a memory stands on its way into experience, and why
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
     GET  /rewards/{namespace}               what agents were given for what they did to its memory
     GET  /rollups/{namespace}               what things there are roll-ups of
@@ -34,8 +35,9 @@ Read in this order:
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `listing`, `decisions`, `lists`, `tasks`, `publishing`, `ending`,
-   `receipts`, `rewards`, `rollups`, `health`: the endpoints; each is handed the service, the request and who asks;
+3. `search`, `retrieving`, `context`, `memories`, `listing`, `decisions`, `lists`, `tasks`, `experience`, `publishing`,
+   `ending`, `receipts`, `rewards`, `rollups`, `health`: the endpoints; each is handed the service, the request and who
+   asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders when it is
    time;

@@ -668,6 +668,74 @@ class FinishedTask(TaskInShort, frozen=True):
     feedback: tuple[Feedback, ...]
 
 
+class Judge(Struct, frozen=True):
+    """What one finished task says of a memory, the mean over its runs: what it is worth to the task without the memory
+    and with it, in [-1, 1], and the tokens and memories that the task was given then."""
+
+    task: str
+    without: float
+    reward: float
+    tokens_without: float
+    tokens: float
+    given_without: float
+    given: float
+
+
+class Trial(Struct, frozen=True):
+    """What a verifier found of a memory as of the decision of the epoch `position`: `score` is S. `agrees`: whether it
+    tells what was agreed in; None where nothing is yet."""
+
+    verifier: str
+    position: int
+    score: float
+    agrees: bool | None
+    judges: tuple[Judge, ...]
+    journal_seq: int
+
+
+class AdmissionVote(Struct, frozen=True):
+    """How members voted on admitting a memory: `yes` ballots of `weight`, where `needed` was needed."""
+
+    epoch: int
+    outcome: str
+    reason: str
+    yes: int
+    weight: float
+    needed: float
+
+
+class WeightVersion(Struct, frozen=True):
+    """A version of a memory's weight in experience, from the decision of an epoch on; in how many tasks it `helped` by
+    then, on the whole, and in how many it did `harm`."""
+
+    version: int
+    weight: float
+    epoch: int
+    helped: int
+    harm: int
+    journal_seq: int
+
+
+class Admission(Struct, frozen=True):
+    """Where a memory stands on its way into experience, and why. `status`: untried, provisional, agreed, admitted,
+    rejected, demoted or removed; `position`: the epoch as of which it was tried last; `score`: S that verifiers agree
+    in, and `least` what it has to be; `after`: it is tried as of a decision after this epoch. Trials, votes and weights
+    are in the order of the journal."""
+
+    memory_id: str
+    namespace: str
+    status: str
+    least: float
+    position: int | None = None
+    score: float | None = None
+    weight: float | None = None
+    version: int = 0
+    after: int = 0
+    trials: tuple[Trial, ...] = ()
+    votes: tuple[AdmissionVote, ...] = ()
+    weights: tuple[WeightVersion, ...] = ()
+
+
 class Rewarded(Struct, frozen=True):
     """What an agent was given in all for what it did to the fleet's memory: how often for what (used, promoted,
     repeated, refused), the sum, and that times the weight that it has beside the agent's other rewards."""

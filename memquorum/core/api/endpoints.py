@@ -155,6 +155,11 @@ TASK = Endpoint(
     "A finished task whole: its texts, what it was given, and what is said to have helped in it.",
     a.FinishedTask, query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
+EXPERIENCE = Endpoint(
+    "experience", "GET", "/experience/{memory_id}", (READ,),
+    "Where a memory stands on its way into experience, and why: what verifiers found, how members voted, its weight.",
+    a.Admission, query=_WITHIN + _GATES + _AFTER,
+)  # fmt: skip
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
     "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
@@ -270,7 +275,7 @@ ACCESS = Endpoint(
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
-    FINISH_TASK, FEEDBACK, TASKS, TASK, MEMORY, EXPLAIN,
+    FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,

@@ -17,6 +17,7 @@
    of one;
 6. `explain`: why a memory is here or gone, from the rows and certificates that speak of it; `votes`: what the
    certificates tell; `decisions`: vote by vote, of a namespace; `holding`: for what it may be used; `sessions`: what
-   comes of a session; `pages`: what is listed for people beside that, with `seats`: who votes in a shard, and who did;
+   comes of a session; `admitting`: what became of a memory on its way into experience; `pages`: what is listed for
+   people beside that, with `seats`: who votes in a shard, and who did;
 7. `telling` and `tail`: an account of one memory, and the journal as it grows, in words.
 """

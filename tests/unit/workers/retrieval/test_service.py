@@ -149,6 +149,7 @@ def test_every_read_of_memories_may_come_after_a_write() -> None:
         "explain",
         "session",
         "task",
+        "experience",
     }
     assert {endpoint.name for endpoint in READS} == names
 

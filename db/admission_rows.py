@@ -1,0 +1,62 @@
+"""How rows of a memory's way into experience become what a client is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from memquorum.core.api.answers import Admission, AdmissionVote, Judge, Trial, WeightVersion
+from memquorum.core.experience import trial
+from memquorum.core.experience.trial import Statistics
+from memquorum.core.experience.weights import Weight, read_evidence
+from memquorum.core.policy import PPM
+
+UNTRIED = "untried"
+"""Where a memory stands that nobody has tried."""
+Row = tuple[Any, ...]
+
+
+def whole(  # noqa: PLR0917
+    memory_id: str, row: Row, least_ppm: int, trials: Iterable[Row], votes: Iterable[Row], weights: Iterable[Row]
+) -> Admission:
+    """Where a memory stands, of a row of `admission_shown` and the rows of the others. `least_ppm`: what S is to be."""
+    namespace, status, position, digest, score_ppm, version, weight_ppm, after = row
+    return Admission(
+        memory_id, namespace, status or UNTRIED, least_ppm / PPM, position, _share(score_ppm), _share(weight_ppm),
+        version or 0, after or 0,
+        tuple(_trial(one, digest) for one in trials),
+        tuple(_vote(one) for one in votes),
+        tuple(_weight(memory_id, one) for one in weights),
+    )  # fmt: skip
+
+
+def _vote(row: Row) -> AdmissionVote:
+    epoch, outcome, reason, yes, weight_ppm, needed_ppm = row
+    return AdmissionVote(epoch, outcome, reason, yes, weight_ppm / PPM, needed_ppm / PPM)
+
+
+def _share(ppm: int | None) -> float | None:
+    return None if ppm is None else ppm / PPM
+
+
+def _trial(row: Row, agreed: str | None) -> Trial:
+    verifier, position, digest, score_ppm, statistics, seq = row
+    agrees = None if agreed is None else digest == agreed
+    return Trial(verifier, position, score_ppm / PPM, agrees, _judges(trial.read(statistics)), seq)
+
+
+def _judges(told: Statistics) -> tuple[Judge, ...]:
+    runs = max(1, told.runs)
+    return tuple(
+        Judge(
+            one.context, one.reward_without / PPM / runs, one.reward_with / PPM / runs, one.tokens_without / runs,
+            one.tokens_with / runs, one.given_without / runs, one.given_with / runs,
+        )
+        for one in told.judged
+    )  # fmt: skip
+
+
+def _weight(memory_id: str, row: Row) -> WeightVersion:
+    version, weight_ppm, epoch, evidence, seq = row
+    told = Weight(memory_id, weight_ppm, version, read_evidence(evidence))
+    return WeightVersion(version, weight_ppm / PPM, epoch, told.gains, told.losses, seq)

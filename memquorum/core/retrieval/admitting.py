@@ -1,0 +1,62 @@
+"""Where a memory stands on its way into experience, in words."""
+
+from __future__ import annotations
+
+from memquorum.core.api.answers import Admission, AdmissionVote, Judge, Trial, WeightVersion
+from memquorum.core.policy import PPM, share
+from memquorum.core.retrieval.telling import why
+from memquorum.core.text.plurals import many
+from memquorum.core.vote.kinds import ADMITS, KINDS
+
+_STANDS = {
+    "untried": "nobody has tried it yet: there are too few finished tasks near it, or no decision since",
+    "provisional": "what was told of it is not enough yet",
+    "agreed": "verifiers agree that it helps, and members are to vote on it",
+    "admitted": "it is admitted",
+    "rejected": "verifiers agree that it helps too little: it is in no one's experience",
+    "demoted": "it was admitted, and its use took its weight below what is given",
+    "removed": "it is gone",
+}
+
+
+def lines(one: Admission) -> list[str]:
+    """The account, a line each."""
+    told = [f"memory {one.memory_id} in {one.namespace}: {one.status}, {_STANDS.get(one.status, one.status)}"]
+    if one.score is not None:
+        told.append(f"S = {number(one.score)} {'≥' if one.score >= one.least else '<'} {number(one.least)}")
+    if one.weight is not None:
+        told.append(f"weight {number(one.weight)}, version {one.version}")
+    if one.after:
+        told.append(f"it is tried as of a decision after epoch {one.after}")
+    for trial in one.trials:
+        told += _trial(trial)
+    told += [_vote(vote) for vote in one.votes]
+    return told + [_weight(weight) for weight in one.weights]
+
+
+def number(value: float) -> str:
+    """A share as people read it."""
+    return share(round(value * PPM))
+
+
+def _trial(one: Trial) -> list[str]:
+    otherwise = "" if one.agrees is not False else ", otherwise than what was agreed in"
+    head = f"{one.verifier}, as of epoch {one.position}: S = {number(one.score)}{otherwise}"
+    return [head, *(_judge(judge) for judge in one.judges)]
+
+
+def _judge(one: Judge) -> str:
+    tokens = one.tokens - one.tokens_without
+    cost = f"{round(abs(tokens), 1):g} tokens {'more' if tokens > 0 else 'less'}" if tokens else "as many tokens"
+    return f"  task {one.task}: {number(one.without)} without it, {number(one.reward)} with it; {cost}"
+
+
+def _vote(one: AdmissionVote) -> str:
+    kind = KINDS[next(iter(ADMITS.values()))]
+    yes = f"{many(one.yes, 'member')} for it, with {one.weight:g} where {one.needed:g} is needed"
+    return f"epoch {one.epoch}: {one.outcome}, {yes}: {why(kind, one.reason)}"
+
+
+def _weight(one: WeightVersion) -> str:
+    seen = f"helped in {many(one.helped, 'task')}, did harm in {one.harm}"
+    return f"version {one.version}, from epoch {one.epoch} on: {number(one.weight)}; {seen}"

@@ -1,0 +1,78 @@
+"""What is told of a memory's way into experience, loaded from Postgres, is what the journal holds."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from db.reads import Reads
+from db.store import PostgresStore
+from memquorum.core.access import Sight
+from memquorum.core.api.answers import Admission
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys
+from memquorum.core.retrieval.query import Filters
+from tests.builders import genesis, trials, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.trials import drawn, proposal, signed, statistics, tell
+from tests.support.stores import clear
+
+GENESIS = genesis.make(**trials.entitled())
+A, B = memory_id("a"), memory_id("b")
+
+
+@pytest.fixture
+def shard(databases: tuple[str, str], codec: Codec) -> Shard:
+    """A was admitted, though one verifier lied."""
+    made = Shard(codec, GENESIS)
+    made.episode("a", sensitivity_ppm=300_000)
+    made.episode("b")
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(B, "promote")], lambda _, __: False)
+    said = []
+    for at, (who, helped) in enumerate(zip(drawn(made, A, 1), (0, 3, 3), strict=True)):
+        said.append(signed(codec, GENESIS, statistics(GENESIS, A, 1, helped), who))
+        tell(made, said[-1], at)
+    made.decide([proposal(A, said[1:])])
+    store = PostgresStore(databases[0])
+    store.start(GENESIS.cluster, GENESIS.shards)
+    net = made.work.net()
+    with store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {i: clear(i) for i in net.revealed}, {})
+    store.close()
+    return made
+
+
+async def told(
+    dsn: str, memory: str, namespaces: tuple[str, ...] | None = (NAMESPACE,), **gates: int
+) -> Admission | None:
+    reads = Reads(dsn)
+    await reads.open()
+    try:
+        return await reads.admission(Sight(namespaces), memory, replace(Filters(), **gates), lambda _: 50_000)
+    finally:
+        await reads.close()
+
+
+async def test_all_of_it_is_told(shard: Shard, databases: tuple[str, str]) -> None:
+    found = await told(databases[0], A)
+    assert found is not None
+    assert (found.status, found.score, found.least, found.weight, found.version) == ("admitted", 1.0, 0.05, 1.0, 1)
+    assert [(one.verifier, one.position, one.score, one.agrees) for one in found.trials] == [
+        (who, 1, score, score == 1.0) for who, score in zip(drawn(shard, A, 1), (0.0, 1.0, 1.0), strict=True)
+    ]
+    assert [(judge.without, judge.reward, judge.tokens) for judge in found.trials[1].judges] == [(0.0, 1.0, 3.0)] * 3
+    (vote,) = found.votes
+    assert (vote.epoch, vote.outcome, vote.yes) == (2, "admitted", 4)
+    (weight,) = found.weights
+    assert (weight.version, weight.weight, weight.epoch, weight.helped, weight.harm) == (1, 1.0, 2, 3, 0)
+
+
+async def test_of_what_nobody_tried_that_is_told(shard: Shard, databases: tuple[str, str]) -> None:
+    assert await told(databases[0], B) == Admission(B, NAMESPACE, "untried", 0.05)
+
+
+async def test_what_is_out_of_sight_or_kept_back_is_not_there(shard: Shard, databases: tuple[str, str]) -> None:
+    assert await told(databases[0], A, ("mill",)) is None
+    assert await told(databases[0], A, sensitivity_max=100_000) is None
+    assert await told(databases[0], memory_id("nobody")) is None

@@ -1,0 +1,70 @@
+"""A memory's way into experience in words: each number is told with what it is held against."""
+
+from __future__ import annotations
+
+import pytest
+
+from db import admission_rows
+from memquorum.core.experience.weights import Evidence, written
+from memquorum.core.policy import PPM
+from memquorum.core.retrieval.admitting import lines
+from tests.builders import genesis, trials
+from tests.builders.shard import memory_id
+
+GENESIS = genesis.make(**trials.entitled())
+A, ONE, TWO, THREE = (memory_id(name) for name in ("a", "task 0", "task 1", "task 2"))
+
+
+def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | None = 666_666) -> list[str]:
+    found, other = (trials.statistics(GENESIS, A, 3, count) for count in (helped, 0))
+    agreed = found.digest.hex()
+    score = helped * PPM // 3
+    row = ("greenhouse", status, 3, agreed, score, 1 if weight_ppm else 0, weight_ppm, 0)
+    tried = [("verifier-1", 3, agreed, score, found.data, 8), ("verifier-2", 3, other.digest.hex(), 0, other.data, 9)]
+    votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000)] if weight_ppm else []
+    evidence = written((Evidence(ONE, 3 * PPM, 3), Evidence(TWO, -1, 1)))
+    weights = [(1, weight_ppm, 4, evidence, 10)] if weight_ppm else []
+    return lines(admission_rows.whole(A, row, 50_000, tried, votes, weights))
+
+
+def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -> None:
+    assert told() == [
+        f"memory {A} in greenhouse: admitted, it is admitted",
+        "S = 0.6667 ≥ 0.05",
+        "weight 0.6667, version 1",
+        "verifier-1, as of epoch 3: S = 0.6667",
+        f"  task {ONE}: 0 without it, 1 with it; as many tokens",
+        f"  task {TWO}: 0 without it, 1 with it; as many tokens",
+        f"  task {THREE}: 0 without it, 0 with it; as many tokens",
+        "verifier-2, as of epoch 3: S = 0, otherwise than what was agreed in",
+        f"  task {ONE}: 0 without it, 0 with it; as many tokens",
+        f"  task {TWO}: 0 without it, 0 with it; as many tokens",
+        f"  task {THREE}: 0 without it, 0 with it; as many tokens",
+        "epoch 4: admitted, 3 members for it, with 3.5 where 3.35 is needed: votes and weight suffice",
+        "version 1, from epoch 4 on: 0.6667; helped in 1 task, did harm in 1",
+    ]
+
+
+def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
+    first, second, *_ = told("rejected", 0, None)
+    assert first.endswith("rejected, verifiers agree that it helps too little: it is in no one's experience")
+    assert second == "S = 0 < 0.05"
+
+
+def test_what_nobody_tried_is_told_in_a_line() -> None:
+    row = ("greenhouse", None, None, None, None, None, None, None)
+    (line,) = lines(admission_rows.whole(A, row, 50_000, [], [], []))
+    assert line.startswith(f"memory {A} in greenhouse: untried, nobody has tried it yet")
+
+
+@pytest.mark.parametrize("more", [4, -5])
+def test_what_it_costs_is_told(more: int) -> None:
+    found = trials.statistics(GENESIS, A, 3, 1)
+    judge = found.judged[0]
+    dear = type(judge)(judge.context, 0, PPM * 3, 9, 9 + 3 * more, 1, 1)
+    changed = type(found)(*[*[getattr(found, n) for n in found.__struct_fields__[:-1]], (dear, *found.judged[1:])])
+    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2)
+    tried = [("verifier-1", 3, changed.digest.hex(), 5, changed.data, 8)]
+    said = lines(admission_rows.whole(A, row, 50_000, tried, [], []))
+    assert said[1] == "it is tried as of a decision after epoch 2"
+    assert said[3].endswith(f"1 with it; {abs(more)} tokens {'more' if more > 0 else 'less'}")
