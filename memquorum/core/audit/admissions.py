@@ -47,11 +47,11 @@ class Admissions:
 
 
 def _misweighed(change: Change, row: WeightRow, policy: ExperiencePolicy) -> str | None:
-    """Why a first weight is not S within its bounds; None where it is."""
+    """Why a first weight is not the policy's, or S where that names none, within its bounds; None where it is."""
     score = next((one.score_ppm for one in change.of(AdmissionRow) if one.memory_id == row.memory_id), None)
     if row.version != 1 or score is None:
         return None if row.version != 1 else f"a weight of {row.memory_id} without S"
-    due = sorted((policy.weight_least_ppm, score, policy.weight_most_ppm))[1]
+    due = sorted((policy.weight_least_ppm, policy.first_ppm or score, policy.weight_most_ppm))[1]
     return None if row.weight_ppm == due else f"{row.weight_ppm} for S = {score}, not {due}"
 
 

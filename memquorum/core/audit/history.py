@@ -136,8 +136,7 @@ class History:
     def rows(self, entry: JournalEntry, detail: Any) -> Rows:
         """The rows as they are now, for an entry; without events, which are kept as digests only."""
         standing = self.protections.standing
-        asks = bool(standing) or isinstance(detail, Tried)
-        needed = needs(self._rules.codec, entry, detail) if asks else Keys()
+        needed = needs(self._rules.codec, entry, detail) if standing or isinstance(detail, Tried) else Keys()
         protected = self.protections.of(needed.protected) if standing else {}
         return Rows(
             self.state, self.memories, self.strengths,
@@ -382,7 +381,7 @@ class History:
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
         if wrong := self.admissions.absorb(change, self._rules.genesis.policy.experience):
-            self._note(entry, Kind.EFFECT_IMPOSSIBLE, "a first weight as S says", wrong)
+            self._note(entry, Kind.EFFECT_IMPOSSIBLE, "the first weight that follows", wrong)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
         self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))

@@ -111,3 +111,5 @@ def test_a_first_weight_that_is_not_what_s_says_is_told(shard: Shard) -> None:
     rows = tuple(replace(row, weight_ppm=5) if isinstance(row, WeightRow) else row for row in change.rows)
     wrong = admissions.Admissions().absorb(replace(change, rows=rows), policy)
     assert wrong == "5 for S = 1000000, not 1000000"
+    by_s = replace(policy, first_ppm=0, weight_most_ppm=900_000)
+    assert admissions.Admissions().absorb(change, by_s) == "1000000 for S = 1000000, not 900000"

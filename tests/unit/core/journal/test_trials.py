@@ -166,12 +166,7 @@ def test_a_vote_that_admits_leaves_a_weight_with_the_judges_as_evidence(shard: S
     change = shard.decide([proposal(A, made)])
     assert stands(shard) == ("admitted", 666_666, 1, PPM, 2, 0)
     weight = change.one(WeightRow)
-    assert weight is not None and (weight.memory_id, weight.version, weight.weight_ppm, weight.epoch) == (
-        A,
-        1,
-        PPM,
-        2,
-    )
+    assert weight is not None and (weight.memory_id, weight.version, weight.weight_ppm, weight.epoch) == (A, 1, PPM, 2)
     assert sorted(one.sum_ppm // 3 for one in read_evidence(weight.evidence)) == [0, PPM, PPM]
     assert shard.rows.memories[A] == before and A in shard.rows.strengths, "nothing becomes of the memory itself"
 
