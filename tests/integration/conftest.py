@@ -20,7 +20,9 @@ def installed(
 ) -> settings.Settings:
     """The settings of an installation, with the files that they name."""
     found = settings.load({}, tmp_path)
-    found.genesis_file.write_bytes(make_bytes(policy=GENESIS.policy, agent_keys=GENESIS.agent_keys))
+    found.genesis_file.write_bytes(
+        make_bytes(policy=GENESIS.policy, agent_keys=GENESIS.agent_keys, services=GENESIS.services)
+    )
     found.master_key_file.write_text(MASTER.hex())
     found.master_key_file.chmod(0o600)
     # What the flow writes bears no stamps.

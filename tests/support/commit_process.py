@@ -10,7 +10,7 @@ from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.policy import NO_CAPS, BudgetPolicy, ForgetPolicy
 from memquorum.schema_files import load_codec
-from tests.builders import genesis
+from tests.builders import genesis, trials
 from tests.builders.policies import by_the_paper
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
@@ -18,6 +18,7 @@ from workers.kafka.loop import Stop
 GENESIS = genesis.make(
     policy=by_the_paper(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS, budget=BudgetPolicy(epsilon_ppm=1)),
     agent_keys={CONSOLIDATOR: genesis.public_key(SIGNER)},
+    **trials.entitled(),
 )
 SEED = genesis.seed_of("service:journal")
 MASTER = bytes(range(32))

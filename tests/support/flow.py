@@ -163,6 +163,11 @@ class Flow:
         )  # fmt: skip
         self.certificate(shard, pre_prepare, commits)
 
+    def tried(self, shard: int, *made: bytes) -> None:
+        """What verifiers found, as they signed it."""
+        for data in made:
+            self._send(topics.TRIALS, shard, data)
+
     def certificate(self, shard: int, pre_prepare: bytes | None, commits: Sequence[bytes]) -> None:
         if pre_prepare is not None:
             self._send(topics.PRE_PREPARES, shard, pre_prepare)

@@ -17,7 +17,7 @@ from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records import FeedbackAccepted, Link, Lot, Quote, Summary, Task, Weighed
-from tests.builders import disclosures, erasures, protections, rollups
+from tests.builders import disclosures, erasures, protections, rollups, trials
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
 from tests.support.watch import Worker, await_seq, database
@@ -50,6 +50,17 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         flow.decide(SHARD, proposals, as_of=TICK, accepted_offset=tick)
         flow.flush()
         await_seq(databases, SHARD, 8, worker)  # decided, and the key of b destroyed
+        # Two of those who were drawn tell the same; who else tells it changes nothing.
+        found = trials.statistics(GENESIS, memory_id(mine, "a"), 1)
+        told = {"namespace": mine, "shard": SHARD}
+        made = [trials.signed(codec, GENESIS, found, one, **told) for one in trials.VERIFIERS]
+        flow.tried(SHARD, *made)
+        flow.flush()
+        await_seq(databases, SHARD, 10, worker)
+        admits = trials.proposal(memory_id(mine, "a"), made[:2], mine)
+        flow.decide(SHARD, [admits], as_of=TICK, accepted_offset=tick)
+        flow.flush()
+        await_seq(databases, SHARD, 11, worker)
         wanted = erasures.ordered(GENESIS, namespace=mine, order_id=memory_id("orders", "1"))
         flow.accepted(SHARD, erasures.accepted(wanted, erasures.signed(codec, GENESIS, wanted), TICK + 1))
         flow.episodes(SHARD, ["faint"], outcome="below_threshold", at=TICK + 2)
@@ -64,7 +75,7 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         given = FeedbackAccepted("f", memory_id(mine, "task"), mine, "planner", (a,), (), TICK + 4)
         flow.accepted(SHARD, given)
         flow.flush()
-        await_seq(databases, SHARD, 15, worker)
+        await_seq(databases, SHARD, 18, worker)
     return flow
 
 
