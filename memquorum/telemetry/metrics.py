@@ -189,6 +189,10 @@ TRYING = Definition(
     "memquorum_trials_processor_seconds_total", "counter", (),
     "What looking at candidates and trying them has taken of a processor.",
 )  # fmt: skip
+ADMISSIONS = Definition(
+    "memquorum_admissions_total", "counter", ("status",),
+    "Candidates that came to stand so on their way into experience: provisional, agreed, admitted, rejected, removed.",
+)  # fmt: skip
 CACHED = Definition(
     "memquorum_cache_memories", "gauge", (),
     "Memories whose vectors the retrieval caches hold, of all namespaces.",
@@ -202,7 +206,7 @@ ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT,
     VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
-    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING,
+    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -251,6 +255,7 @@ class Meters:
         self.rehearsed = self._counter(REHEARSED)
         self.tried = self._counter(TRIALS)
         self.trying = self._counter(TRYING)
+        self.admissions = self._counter(ADMISSIONS)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)
 

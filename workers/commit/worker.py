@@ -33,12 +33,13 @@ from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, DecisionRow, ErasedRow, Event, LetGo
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, ErasedRow, Event, LetGo
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import marks
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.tracing import NOTHING, Hop
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
@@ -373,9 +374,7 @@ class _Session:
         told = (change for change, item in batch.changes if item and isinstance(item.record, EpisodeAccepted))
         for outcome, count in Counter(event.outcome for change in told for event in change.of(Event)).items():
             meters.episodes.labels(outcome).inc(count)
-        for decision in (row for change, _ in batch.changes for row in change.of(DecisionRow)):
-            for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
-                meters.decisions.labels(*ended).inc(count)
+        _show_decided(meters, batch)
         for one in (took for change, _ in batch.changes for took in change.of(LetGo) if took.held_back):
             meters.held_back.labels(str(one.shard)).inc(one.held_back)
             log.error(
@@ -481,3 +480,12 @@ def _meant(
         sealed=record.sealed_signed, key=key, marks=marks(record),
         space=keys.get(ids.space_key_id(record.namespace)),
     )  # fmt: skip
+
+
+def _show_decided(meters: Meters, batch: Batch) -> None:
+    """Counts how votes ended, and what candidates came to."""
+    for decision in (row for change, _ in batch.changes for row in change.of(DecisionRow)):
+        for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
+            meters.decisions.labels(*ended).inc(count)
+    for stands in (row for change, _ in batch.changes for row in change.of(AdmissionRow)):
+        meters.admissions.labels(stands.status).inc()
