@@ -19,9 +19,12 @@ from infra import genesis
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.experience.reward import REACH
+from memquorum.core.experience.trial import Judged, Statistics
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
+from memquorum.core.policy import PPM
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
@@ -41,9 +44,11 @@ from memquorum.core.records import (
     Prepare,
     PrePrepare,
     Proposal,
+    RehearsalMade,
     Signed,
     Standing,
     Ticked,
+    TrialMade,
 )
 from memquorum.schema_files import load_codec
 from workers.kafka import loop
@@ -52,7 +57,11 @@ INTERNAL = tuple(topic for topic in topics.ALL if topic not in topics.OUTSIDE)
 SIGNED = {
     topics.NOMINATIONS: NominationProposed, topics.BALLOTS: BallotCast, topics.PRE_PREPARES: PrePrepare,
     topics.PREPARES: Prepare, topics.COMMITS: Commit, topics.HEADS: JournalHead,
-    topics.EVIDENCE: Misbehaved,
+    topics.EVIDENCE: Misbehaved, topics.REHEARSED: RehearsalMade, topics.TRIALS: TrialMade,
+}  # fmt: skip
+_SERVICES = {
+    NominationProposed: "service:nomination", JournalHead: "service:journal", RehearsalMade: "service:rehearsal",
+    TrialMade: "service:verifier-1",
 }  # fmt: skip
 # A time that nobody comes back from.
 DOOM = 4_102_444_800_000
@@ -147,13 +156,29 @@ def _said(made: Genesis, kind: type, shard: int, member: int, **changes: Any) ->
         Prepare: {**slot, "digest": bytes(32)},
         Commit: {**slot, "digest": bytes(32)},
         Misbehaved: {**common, "member": member, "accused": 0, "rule": "equivocation", "originals": (b"a", b"b")},
+        RehearsalMade: {
+            **common, "memory_id": ids.memory_id("flood-0", "e1"), "namespace": "flood-0", "verdict": "contested",
+            "witness": "", "memory_seq": 1, "previous": 0, "as_of": DOOM, "accepted_offset": 10**9,
+        },
+        TrialMade: {
+            **common, "memory_id": ids.memory_id("flood-0", "e1"), "namespace": "flood-0", "verifier": "verifier-1",
+            "statistics": _tried(made, ids.memory_id("flood-0", "e1")),
+        },
         JournalHead: {**common, "seq": 10**9, "hash": bytes(32), "as_of": DOOM},
     }  # fmt: skip
     return kind(**(fields[kind] | changes))
 
 
+def _tried(made: Genesis, memory_id: str) -> bytes:
+    """Statistics by which a memory helped wherever that can be."""
+    policy = made.policy.experience
+    gained = PPM * policy.runs
+    judged = tuple(Judged(ids.memory_id("flood-0", f"t{at}"), 0, gained, 0, 0, 0, 0) for at in range(3))
+    return Statistics(memory_id, bytes(32), bytes(32), REACH, policy.digest, 1, policy.runs, judged).data
+
+
 def _signer(kind: type, member: int) -> str:
-    return {NominationProposed: "service:nomination", JournalHead: "service:journal"}.get(kind, f"member:{member}")
+    return _SERVICES.get(kind, f"member:{member}")
 
 
 def _unsigned(made: Genesis, seen: list[Seen]) -> Iterator[Forgery]:
