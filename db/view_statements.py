@@ -219,7 +219,7 @@ KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 # What is said first of a task stands, and what has its id and is something else keeps it out.
 FINISH = f"""
 INSERT INTO task SELECT {", ".join(f"?{n}" for n in range(1, 16))}
-WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
+WHERE NOT EXISTS (SELECT 1 FROM place p WHERE p.memory_id = ?1)
 """
 TASKS = """
 SELECT t.* FROM json_each(?1) w CROSS JOIN task t ON t.memory_id = w.value

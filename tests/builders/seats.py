@@ -57,15 +57,18 @@ class Fleet:
             seed = votes.seed_in(genesis, name)
             return lambda body: CODEC.encode(sign(genesis.cluster, name, seed, body))
 
-        judge = Judge(CODEC, view, NoKeys(), self.genesis)  # type: ignore[arg-type]
         with view.batch():
             seat = Seat(
-                CODEC, self.genesis, view, judge, shard=0, me=member, sign=signer, timings=t.Timings(silence_ms=200),
-                signed=signed, clock=lambda: self.now,
+                CODEC, self.genesis, view, self.judge(member, view), shard=0, me=member, sign=signer,
+                timings=t.Timings(silence_ms=200), signed=signed, clock=lambda: self.now,
             )  # fmt: skip
         seat.positions = {topic: view.position(topic, 0) or 0 for topic in self.logs}
         self.seats[member] = seat
         return seat
+
+    def judge(self, member: int, view: View) -> Judge:
+        """Who votes for a member."""
+        return Judge(CODEC, view, NoKeys(), self.genesis)  # type: ignore[arg-type]
 
     def lose(self, member: int, *, view: bool = False, signed: bool = False) -> None:
         """A member's process ends, and some of its files are gone."""

@@ -6,7 +6,7 @@
 4. `liars`, `behaviours`, `mutations`: members that lie;
 5. `invariants`: what must hold after every event;
    `memories`, `rehearsing`, `recount`: in some worlds, the memories that are voted on and rehearsed, who rehearses
-   them, and what must hold of that;
+   them, and what must hold of that; `admitting`: fleets in which memories are tried and admitted;
 6. `runs`, `shrink`, `story`: many seeds, and a failing one made short and told in words.
 
 `python -m tests.simulation --help`, or `make simulate SEEDS=2000`.

@@ -42,8 +42,8 @@ def table(tmp_path: Path) -> Iterator[Table]:
     found.view.close()
 
 
-def finish(table: Table, name: str, texts: Texts = TEXTS, outcome: str = "succeeded") -> None:
-    at = table.accept(name, text=texts.content, task=Task(outcome, "ann", bytes(32), 7))
+def finish(table: Table, name: str, outcome: str = "succeeded", commitment: bytes | None = None) -> None:
+    at = table.accept(name, text=TEXTS.content, commitment=commitment, task=Task(outcome, "ann", bytes(32), 7))
     table.score(name, at, NUMBERS[name])
 
 
@@ -117,25 +117,31 @@ def test_what_comes_out_otherwise_is_not_admitted(table: Table) -> None:
     assert (yes, held) == (False, 0) and gain > POLICY.eta_ppm
 
 
-@pytest.mark.parametrize(
-    "missing", ["key of the memory", "key of the task", "a task", "the memory", "a task's outcome"]
-)
+@pytest.mark.parametrize("missing", ["key of the memory", "key", "task", "the memory", "outcome", "commitment"])
 def test_who_lacks_something_says_nothing(table: Table, missing: str) -> None:
     told = found()
     name = sampled(told, ME).context
-    there = [one for one in JUDGES if one != name] if missing.startswith("a task") else JUDGES
     if missing != "the memory":
         table.episode(M, NEAR, text=FACT)
-    for one in there:
-        finish(table, one)
-    if missing == "a task's outcome":
-        finish(table, name, outcome="failed")
+    for one in JUDGES:
+        if one != name:
+            finish(table, one)
+    if missing != "task":
+        failed = {"outcome": "failed"} if missing == "outcome" else {}
+        finish(table, name, **failed, commitment=b"other" if missing == "commitment" else None)
     decided(table)
     if missing.startswith("key"):
-        del table.vault.keys[M if missing == "key of the memory" else name]
+        del table.vault.keys[name if missing == "key" else M]
     assert votes(table, proposal(table, told)) == NO_WORD
     left = table.view.experience.tasks("space", before=100, memory_ids=[name])
-    assert bool(left) == (missing in {"key of the memory", "the memory", "a task's outcome"})
+    assert bool(left) == (missing not in {"key", "task"})
+
+
+def test_who_has_not_read_every_judge_says_nothing(table: Table) -> None:
+    told = found()
+    other = next(one for one in JUDGES if one != sampled(told, ME).context)
+    scene(table, judges=[one for one in JUDGES if one != other])
+    assert votes(table, proposal(table, told)) == NO_WORD
 
 
 def test_what_was_accepted_behind_the_decision_is_no_judge(table: Table) -> None:

@@ -1,0 +1,328 @@
+"""Fleets in which memories are tried and admitted: members at their logs, verifiers and the commit worker, all real.
+
+A fleet has facts that tasks ask for, asides that lie near them and answer nothing, and facts that no task asks for.
+Tasks come one after the other, with what helped in them. Verifiers read the store as the commit worker has left it, and
+what they sign is journalled; what they agree in is nominated, and members vote at their own views, by the logs alone.
+One verifier or more may lie, and one member: `ACTS` and `VOTES` say how. What must hold of it, `faults` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from db.inmemory import InMemoryStore
+from db.inmemory_trials import InMemoryTrials
+from db.view import View
+from memquorum import topics
+from memquorum.core import sealing
+from memquorum.core.experience.admission import ADMITTED
+from memquorum.core.experience.texts import Texts
+from memquorum.core.experience.trial import Judged, read
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import AdmissionRow, TrialRow, WeightRow
+from memquorum.core.journal.trials import AGREED
+from memquorum.core.policy import PPM
+from memquorum.core.records import (
+    ClockTicked,
+    EpisodeAccepted,
+    FeedbackAccepted,
+    NominationProposed,
+    Proposal,
+    Task,
+    TrialMade,
+)
+from memquorum.core.vote.columns import packed, places_of
+from memquorum.core.vote.kinds import ADMIT
+from tests.builders import trials, votes
+from tests.builders.genesis import make
+from tests.builders.seats import AS_OF, CODEC, Fleet
+from tests.builders.shard import NAMESPACE, accepted, memory_id, scored
+from tests.builders.table import Keys
+from tests.simulation.dice import Dice
+from workers.commit.line import SOURCES, Line, opened
+from workers.replica.judge import Judge
+from workers.verifier.trying import Made, Trying
+from workers.verifier.worker import recorded
+
+MEMBERS = 4
+VERIFIERS = ("verifier-1", "verifier-2", "verifier-3")
+ACTS = ("false", "denies", "silent", "mutated", "forged", "again", "early")
+"""What a verifier may do instead of telling what it found: it says that all was gained, or nothing; says nothing; one
+sum is another; it signs for another one, too; tells again what it told of before; or as of another decision."""
+VOTES = ("all", "none", "random")
+"""What a member may vote instead of what it found."""
+
+_GENESIS = make(MEMBERS, **trials.entitled(verifiers=VERIFIERS))
+_MATTERS = 5
+_EPOCHS = 9
+_TASKS = 4
+"""As many tasks ask for each matter, but for the last, for which none does."""
+
+
+class Lying(Judge):
+    """A member that votes otherwise than it finds."""
+
+    act = ""
+
+    def opinions(self, nomination: NominationProposed, *given: Any) -> bytes:
+        """What it says of each proposal to admit."""
+        places = places_of(nomination)
+        if any(kind is not ADMIT for kind, _ in places):
+            return super().opinions(nomination, *given)
+        yes = (self._yes(nomination.epoch, at) for at in range(len(nomination.proposals)))
+        return packed([(PPM, PPM) if one else (0, 0) for one in yes], places)
+
+    def _yes(self, epoch: int, at: int) -> bool:
+        return self.act == "all" or (self.act == "random" and Dice(epoch).chance(500, "yes", at))
+
+
+class Members(Fleet):
+    """Members with keys to open what they read."""
+
+    def __init__(self, folder: Path, vault: Keys, lying: Mapping[int, str]) -> None:
+        super().__init__(folder, _GENESIS)
+        self.logs[topics.SCORED] = []
+        self._vault, self._lying = vault, lying
+
+    def judge(self, member: int, view: View) -> Judge:
+        """Who votes for a member."""
+        kind = Lying if member in self._lying else Judge
+        made = kind(CODEC, view, self._vault, self.genesis)  # type: ignore[arg-type]
+        if isinstance(made, Lying):
+            made.act = self._lying[member]
+        return made
+
+
+class Trials:
+    """One simulated fleet. `lying`: what verifiers do, by their names, and members, by their numbers."""
+
+    def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str]) -> None:
+        self.dice, self._vault = Dice(seed), Keys()
+        self._acts = {who: act for who, act in lying.items() if isinstance(who, str)}
+        self.members = Members(folder, self._vault, {m: act for m, act in lying.items() if isinstance(m, int)})
+        for member in range(MEMBERS):
+            self.members.sit(member)
+        self._told, self._said = list[bytes](), list[bytes]()
+        self.store = InMemoryStore()
+        start = self.store.start(_GENESIS.cluster, _GENESIS.shards)[0]
+        self._line, self._read = Line(Rules(CODEC, _GENESIS), start), dict.fromkeys(SOURCES, 0)
+        self._tryings = {who: Trying(CODEC, _GENESIS, [who], budget_ms=60_000, clock=lambda: 0.0) for who in VERIFIERS}
+        self.helps, self.idle = set[str](), set[str]()
+        self._now = AS_OF
+
+    def run(self) -> None:
+        """All epochs of it."""
+        for epoch in range(1, _EPOCHS + 1):
+            self._live(epoch)
+            self._keep()
+            for who, trying in self._tryings.items():
+                self._tell(who, trying.turn(InMemoryTrials(self.store)).made, epoch)
+            self._keep()
+            self._vote(epoch)
+            self._keep()
+
+    # Agents ----------------------------------------------------------------------------------------------------------
+
+    def _live(self, epoch: int) -> None:
+        """Agents say something of each matter in the first epochs, and finish tasks in those that follow."""
+        for matter in range(_MATTERS):
+            port = 8_000 + matter
+            if epoch == 1 + self.dice.roll(3, "said when", matter):
+                fact = self._say(f"fact-{matter}", f"Gateway {matter} uses port {port}.", matter)
+                self.idle.add(self._say(f"aside-{matter}", f"Gateway {matter} was painted in spring.", matter))
+                (self.idle if matter == _MATTERS - 1 else self.helps).add(fact)
+            if matter < _MATTERS - 1 and epoch <= _TASKS:
+                self._finish(f"task-{matter}-{epoch}", matter, f"Gateway {matter} uses port {port}.")
+        self._now += 1
+        self._accept(ClockTicked(f"tick-{epoch}", self._now))
+
+    def _say(self, name: str, text: str, matter: int, **more: Any) -> str:
+        memory, key = memory_id(name), bytes(sealing.KEY_BYTES - 8) + memory_id(name).encode()[:8]
+        self._vault.keys[memory] = key
+        record = accepted(
+            name, self._now, sealed_content=sealing.seal_text(key, bytes(12), text, memory),
+            commitment=sealing.commitment(key, text), **more,
+        )  # fmt: skip
+        numbers = np.zeros(2 * _MATTERS, np.float32)
+        numbers[matter], numbers[_MATTERS + self.dice.roll(_MATTERS, name)] = 0.9, 0.4
+        sealed = sealing.seal_vector(key, bytes([*range(12)]), numbers, memory)
+        score = replace(scored(record, len(self.members.logs[topics.ACCEPTED])), sealed_embedding=sealed)
+        self._accept(record)
+        self.members.logs[topics.SCORED].append(CODEC.encode(score))
+        return memory
+
+    def _finish(self, name: str, matter: int, outputs: str) -> None:
+        texts = Texts(f"Which port does gateway {matter} use?", outputs=outputs)
+        given = (memory_id(f"aside-{matter}"),)
+        more = {"session": None, "role": None, "confidence_ppm": None, "type": "task"}
+        task = self._say(
+            name, texts.content, matter, derives_from=given, task=Task("succeeded", "planner", bytes(32), 7), **more
+        )
+        self._accept(FeedbackAccepted(f"feedback-{name}", task, NAMESPACE, "planner", (), given, self._now))
+
+    def _accept(self, record: EpisodeAccepted | FeedbackAccepted | ClockTicked) -> None:
+        self.members.logs[topics.ACCEPTED].append(CODEC.encode(record))
+
+    # The commit worker -----------------------------------------------------------------------------------------------
+
+    def _keep(self) -> None:
+        """It reads all that there is, and applies it."""
+        logs = {**self.members.logs, topics.TRIALS: self._told}
+        for topic in SOURCES:
+            log = logs.get(topic, [])
+            for offset in range(self._read[topic], len(log)):
+                self._line.take(topic, offset, log[offset], None)
+            self._read[topic] = len(log)
+        while (batch := self._line.batch(50)) is not None:
+            contents = {}
+            for item in batch.items:
+                if isinstance(item.record, EpisodeAccepted):
+                    clear = opened(item, self._vault.keys[item.record.memory_id])
+                    assert clear is not None
+                    contents[item.record.memory_id] = clear
+            wanted = {self._line.state: batch.keys(CODEC, self._line.tombstones, self._line.since)}
+            with self.store.transaction(wanted) as transaction:
+                net = batch.apply(self._line.rules, transaction.rows[0], contents, {}, self._line.tombstones)
+                transaction.write([net], contents, self._line.cursors(batch) | batch.cursors(0))
+            assert batch.rejected is None, batch.rejected
+            self._line.applied(batch, net)
+
+    # Verifiers -------------------------------------------------------------------------------------------------------
+
+    def _tell(self, who: str, found: Sequence[Made], epoch: int) -> None:
+        """What a verifier says of what it found."""
+        for at, one in enumerate(found):
+            for signer, said in self._lie(who, recorded(one), epoch, at):
+                self._told.append(votes.signed(CODEC, _GENESIS, f"service:{signer}", said))
+                self._said.append(self._told[-1])
+
+    def _lie(self, who: str, made: TrialMade, epoch: int, at: int) -> list[tuple[str, TrialMade]]:
+        act = self._acts.get(who)
+        match act:
+            case "silent":
+                return []
+            case "false" | "denies":
+                gained = made_of(made, 3 * PPM if act == "false" else 0)
+                return [(who, gained)]
+            case "mutated":
+                return [(who, mutated(made, self.dice.roll(6, "which sum", epoch, at)))]
+            case "forged":
+                lie = made_of(made, 3 * PPM)
+                return [(who, replace(lie, verifier=other)) for other in VERIFIERS if other != who] + [(who, lie)]
+            case "again":
+                return [(who, made), (who, made), (who, made_of(made, 0))]
+            case "early":
+                return [(who, moved(made, position)) for position in range(1, epoch)]
+            case _:
+                return [(who, made)]
+
+    # The vote --------------------------------------------------------------------------------------------------------
+
+    def _vote(self, epoch: int) -> None:
+        """What verifiers agree in is nominated, and else a memory that nobody knows; members decide."""
+        logs = self.members.logs
+        rows: Sequence[AdmissionRow] = [one for one in self.store.rows[AdmissionRow].values() if one.status == AGREED]
+        proposals = [trials.proposal(one.memory_id, self._signed(one)) for one in sorted(rows, key=_by_id)[:16]]
+        idle = Proposal((memory_id("nobody"),), NAMESPACE, "forget", "decayed", 0, 0, 0)
+        record = NominationProposed(
+            _GENESIS.cluster, 0, 0, epoch, self._now, len(logs[topics.ACCEPTED]) - 1, "interval",
+            tuple(proposals or [idle]),
+        )  # fmt: skip
+        logs[topics.NOMINATIONS].append(votes.signed(CODEC, _GENESIS, "service:nomination", record))
+        self.members.run()
+
+    def _signed(self, admission: AdmissionRow) -> list[bytes]:
+        told: Sequence[TrialRow] = list(self.store.rows[TrialRow].values())
+        wanted = admission.memory_id, admission.position, admission.digest
+        return [one.made for one in told if (one.memory_id, one.position, one.digest) == wanted][:2]
+
+    # What must hold --------------------------------------------------------------------------------------------------
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        """What became of every memory that was tried."""
+        return {one.memory_id: one.status for one in self.store.rows[AdmissionRow].values()}
+
+    def named(self, status: str) -> set[str]:
+        """The memories that came to something."""
+        return {memory for memory, known in self.statuses.items() if known == status}
+
+    @property
+    def weights(self) -> set[tuple[str, int, int]]:
+        """The versions of weights in the journal, whenever they were voted on."""
+        return {(one.memory_id, one.version, one.weight_ppm) for one in self.store.rows[WeightRow].values()}
+
+    @property
+    def voted_down(self) -> int:
+        """How many memories members did not admit of which verifiers agreed that they help."""
+        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
+        return sum(one.status != ADMITTED and one.after > 0 and one.epoch > 0 for one in rows)
+
+    def differ(self) -> Counter[str]:
+        """How often each verifier told otherwise than what was agreed in."""
+        agreed = {(one.memory_id, one.position): one.digest for one in self.store.rows[AdmissionRow].values()}
+        rows: Sequence[TrialRow] = list(self.store.rows[TrialRow].values())
+        digests = ((one, agreed.get((one.memory_id, one.position))) for one in rows)
+        return Counter(one.verifier for one, digest in digests if digest is not None and one.digest != digest)
+
+    def faults(self) -> list[str]:
+        """What does not hold, whoever lied."""
+        weights = sorted(
+            (one.memory_id, one.version, one.epoch, one.weight_ppm) for one in self.store.rows[WeightRow].values()
+        )
+        views = {member: _weights(view) for member, view in self.members.views.items()}
+        wrong = {
+            "all members have decided all epochs": {seq for _, seq in self.members.standing().values()}
+            == {_EPOCHS + 1},
+            "members have the experience that the journal has": all(of == weights for of in views.values()),
+            "what helps is admitted": self.named(ADMITTED) == self.helps,
+            "what helps nobody is not": not self.named(ADMITTED) & self.idle,
+        }
+        return [rule for rule, holds in wrong.items() if not holds]
+
+    def close(self) -> None:
+        """Closes the members' files."""
+        self.members.close()
+
+
+def made_of(made: TrialMade, reward: int) -> TrialMade:
+    """The same, but each judge is said to have gained so much."""
+    return _with(made, lambda judged: tuple(replace(one, reward_without=0, reward_with=reward) for one in judged))
+
+
+def mutated(made: TrialMade, which: int) -> TrialMade:
+    """The same, but one sum of one judge is another."""
+    names = ("reward_without", "reward_with", "tokens_without", "tokens_with", "given_without", "given_with")
+
+    def changed(judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
+        value = getattr(judged[0], names[which])
+        return (replace(judged[0], **{names[which]: value + 1 if value == 0 else value - 1}), *judged[1:])
+
+    return _with(made, changed)
+
+
+def moved(made: TrialMade, position: int) -> TrialMade:
+    """The same, as of another decision."""
+    return replace(made, statistics=replace(read(made.statistics), position=position).data)
+
+
+def _with(made: TrialMade, changed: Callable[[tuple[Judged, ...]], tuple[Judged, ...]]) -> TrialMade:
+    told = read(made.statistics)
+    return replace(made, statistics=replace(told, judged=changed(told.judged)).data)
+
+
+def _weights(view: View) -> list[tuple[str, int, int, int]]:
+    return [
+        (one.memory_id, one.version, one.epoch, one.weight_ppm)
+        for one in view.experience.weights(NAMESPACE, epoch=_EPOCHS)
+    ]
+
+
+def _by_id(one: AdmissionRow) -> str:
+    return one.memory_id

@@ -1,0 +1,104 @@
+"""Whoever lies, what helps is admitted and nothing else, and each protection of that is missed where it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memquorum.core.experience import admission
+from memquorum.core.identity import messages
+from memquorum.core.journal import trials
+from memquorum.core.records import TrialMade
+from tests.simulation.admitting import ACTS, MEMBERS, VERIFIERS, VOTES, Trials
+from workers.replica import seat, trying
+
+Run = Callable[[int, Mapping[str | int, str]], Trials]
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    made = list[Trials]()
+
+    def one(seed: int, lying: Mapping[str | int, str]) -> Trials:
+        made.append(Trials(tmp_path / str(len(made)), seed, lying))
+        made[-1].run()
+        return made[-1]
+
+    yield one
+    for each in made:
+        each.close()
+
+
+def test_what_helps_is_admitted_and_what_does_not_is_kept_with_its_numbers(run: Run) -> None:
+    fleet = run(1, {})
+    assert (fleet.faults(), fleet.differ()) == ([], {})
+    assert (len(fleet.named("admitted")), len(fleet.named("rejected"))) == (4, 4)
+
+
+@pytest.mark.parametrize("at", range(len(ACTS)), ids=ACTS)
+def test_one_lying_verifier_of_three_and_one_lying_member_of_four_change_no_admission(run: Run, at: int) -> None:
+    liar, member = VERIFIERS[at % len(VERIFIERS)], at % MEMBERS
+    honest = run(at, {})
+    fleet = run(at, {liar: ACTS[at], member: VOTES[at % len(VOTES)]})
+    assert fleet.faults() == [] and set(fleet.differ()) <= {liar}
+    assert fleet.weights == honest.weights and fleet.statuses == honest.statuses
+
+
+@pytest.mark.parametrize("act", ["false", "denies", "mutated", "forged"])
+def test_who_tells_otherwise_is_shown(run: Run, act: str) -> None:
+    (first, *_) = run(3, {VERIFIERS[0]: act}).differ()
+    assert first == VERIFIERS[0]
+
+
+def test_what_two_of_three_verifiers_lie_about_alike_members_do_not_admit(run: Run) -> None:
+    """More than may lie: what helps waits, and nothing comes in that does not help."""
+    fleet = run(2, {VERIFIERS[0]: "false", VERIFIERS[1]: "false"})
+    assert "what helps nobody is not" not in fleet.faults()
+    assert fleet.voted_down > 0
+
+
+# Guards that are gone -------------------------------------------------------------------------------------------------
+
+
+def one_verifier_is_enough(patch: Patch) -> None:
+    patch.setattr(admission, "needed", lambda _: 1)
+
+
+def whoever_signs(patch: Patch) -> None:
+    patch.setattr(trials, "opened", lambda codec, genesis, data: messages.unsigned(codec, data, TrialMade))
+
+
+def members_try_nothing_again(patch: Patch) -> None:
+    patch.setattr(trying, "tried_again", lambda *_: True)
+
+
+def members_keep_nothing(patch: Patch) -> None:
+    patch.setattr(seat, "settle", lambda *_: None)
+
+
+@dataclass(frozen=True)
+class Sabotage:
+    """What is taken away, the rule that notices, and who lies then."""
+
+    carry_out: Callable[[Patch], Any]
+    rule: str
+    lying: Mapping[str | int, str]
+
+
+SABOTAGES = (
+    Sabotage(one_verifier_is_enough, "what helps is admitted", {VERIFIERS[0]: "denies"}),
+    Sabotage(whoever_signs, "what helps is admitted", {VERIFIERS[0]: "forged"}),
+    Sabotage(members_try_nothing_again, "what helps nobody is not", {who: "false" for who in VERIFIERS[:2]}),
+    Sabotage(members_keep_nothing, "members have the experience that the journal has", {}),
+)
+
+
+@pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda one: one.carry_out.__name__)
+def test_a_guard_that_is_gone_is_noticed(sabotage: Sabotage, run: Run, monkeypatch: Patch) -> None:
+    sabotage.carry_out(monkeypatch)
+    assert sabotage.rule in run(2, sabotage.lying).faults()
