@@ -213,7 +213,7 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
         report.heading(console, "One roll-up")
         corrected += rollup.carry_out(console, driver, now, _watch(now), namespace=namespace)
         report.heading(console, "Five tasks")
-        corrected += work.carry_out(console, driver, now, _watch(now), namespace=namespace)
+        corrected += work.carry_out(console, driver, now, made, _watch(now), namespace=namespace)
     report.heading(console, "One erasure")
     erased = list(erasure.carry_out(console, driver, now, made, _watch(now)))
     report.heading(console, "Checks")

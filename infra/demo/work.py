@@ -1,5 +1,5 @@
 """What the fleet worked on: tasks in which memories helped, one that failed and what was learned of it, and a session
-that came to something."""
+that came to something; and what enters its experience by that."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from rich.console import Console
 
 from infra.demo.driver import Driver
 from infra.demo.report import line
+from infra.demo.session import awaited
 from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, tasks
 from memquorum.core.api.answers import TaskInShort
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.retrieval import admitting
 
 HELPS = "The valve of bed 4 opens at 4.2 bar once it was primed for 30 seconds."
-IDLE = "The radio in the potting shed plays jazz on Sundays."
+IDLE = "The valve of bed 4 was painted green in April."
 OPENED = "The valve of bed 4 opened at 4.2 bar after it was primed for 30 seconds."
 GOALS = ("Open the valve of bed 4", "Open the valve of bed 4 before noon", "Open the valve of bed 4 after the repair")
 FAILS, LESSON = "Open the valve of bed 4 at once", "Prime the valve of bed 4 before it is opened, or it jams."
@@ -25,9 +28,10 @@ _AGENTS, _MINUTE_MS = ("juno", "flora", "pomona"), 60_000
 
 
 def carry_out(
-    console: Console, driver: Driver, now: Settings, beat: Callable[[], None], *, namespace: str
+    console: Console, driver: Driver, now: Settings, made: Genesis, beat: Callable[[], None], *, namespace: str
 ) -> Iterator[Check]:
-    """Finishes four tasks and tells what helped in them, ends a session with an outcome, and lists all of it."""
+    """Finishes four tasks and tells what helped in them, ends a session with an outcome, and lists all of it; then
+    verifiers try what the tasks were given, and members vote."""
 
     def works(agent: str) -> Memory:
         return Memory(namespace=namespace, agent=agent, kafka=now.bootstrap, url=now.retrieval_url)
@@ -55,6 +59,33 @@ def carry_out(
         for told in tasks.short(found):
             line(console, told)
         yield from _judged(memory, found, (helps, idle, lesson), over.task.memory_id if over.task else None)
+        _tried(driver, memory, made, beat, (helps, idle))
+        yield from _admitted(console, memory, (helps, idle))
+
+
+def _tried(driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], None], ids: tuple[str, str]) -> None:
+    """Verifiers try both memories as of the next decision, and by the one after it members have voted on what helps."""
+    for expected in (("agreed", "rejected"), ("admitted", "rejected")):
+
+        def stand(expected: tuple[str, str] = expected) -> bool | None:
+            return tuple(memory.experience(one).status for one in ids) == expected or None
+
+        driver.run([Tick(driver.as_of + made.policy.epoch.interval_ms)], beat)
+        awaited(stand, beat)
+
+
+def _admitted(console: Console, memory: Memory, ids: tuple[str, str]) -> Iterator[Check]:
+    """Tells what became of both, and asks experience a question."""
+    for one, status, did in zip(ids, ("admitted", "rejected"), ("helped", "did not help"), strict=True):
+        found = memory.experience(one)
+        line(console, f"memquorum experience why -n {found.namespace} {one}", style="dim")
+        for told in admitting.lines(found):
+            line(console, told)
+        score = "" if found.score is None else f"S = {admitting.number(found.score)}"
+        yield Check(f"what {did} is {status}", found.status == status, score)
+    given = [one.text for one in memory.retrieve(ASKED, experience=True, peek=True).items]
+    line(console, f"{ASKED} Experience says: {' '.join(given)}")
+    yield Check("what was admitted answers a question, and nothing refused", given == [HELPS], ASKED)
 
 
 def _finish(memory: Memory, goal: str, given: tuple[str, str], at: int) -> None:
