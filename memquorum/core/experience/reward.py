@@ -7,6 +7,8 @@ one of the given texts states, less the share that one of them contradicts.
    was asked: a wrong answer to one question is the right one to another, which its text is not about.
 2. A sentence is, where a sentence of a text has all its numbers and names, and most of its other content, and neither
    denies what it asserts nor takes the other side (`text.agreement`): "at 3" does not reach "at 4".
+   Either is within reach, too, where a sentence has all numbers and names of it that were not asked with, half of what
+   was asked, and something else of it: "the admin page is at port 8443" came from "the gateway uses port 8443".
 3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
    that the task had been given.
 4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
@@ -33,7 +35,7 @@ from memquorum.core.text import conflict
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.content import content
 
-REACH = "reach/2"
+REACH = "reach/3"
 """The rule of this module, and its version."""
 
 _SHORT_WORDS = 8
@@ -77,13 +79,13 @@ class Reach:
 
     reproducible = True
 
-    def __init__(self, about: tuple[int, int] = _ABOUT, *, opposes: bool = True) -> None:
+    def __init__(self, about: tuple[int, int] = _ABOUT, *, opposes: bool = True, facts: bool = True) -> None:
         """`about`: how much of what was asked has to be in a text that holds a short answer, as (some, of); `opposes`:
-        whether a sentence is contradicted by what only the fourth rule finds. Others than the shipped ones are there
-        to be measured, and are named."""
-        self._about, self._opposes = about, opposes
-        shipped = about == _ABOUT and opposes
-        self.name = REACH if shipped else f"{REACH}, about {about[0]}/{about[1]}, opposes {opposes}"
+        whether a sentence is contradicted by what only the fourth rule finds; `facts`: whether numbers and names that
+        were not given suffice. Others than the shipped ones are there to be measured, and are named."""
+        self._about, self._opposes, self._facts = about, opposes, facts
+        shipped = about == _ABOUT and opposes and facts
+        self.name = REACH if shipped else f"{REACH}, about {about[0]}/{about[1]}, opposes {opposes}, facts {facts}"
 
     def asks(self, context: Context) -> bool:
         """Whether the task succeeded, and came to something that can be looked for."""
@@ -96,14 +98,17 @@ class Reach:
             ids = {one.id for one in given}
             return PPM * sum(one in ids for one in context.retrieved) // max(1, len(context.retrieved))
         found = sum(
-            any(self._answers(context.goal, one, held.text) for held in given)
+            any(self._answers(context, one, held.text) for held in given)
             - any(_denies(one, held.text, self._opposes) for held in given)
             for one in wanted
         )
         return found * PPM // len(wanted)
 
-    def _answers(self, goal: str, wanted: _Wanted, text: str) -> bool:
-        return _reaches(wanted, text) and (not wanted.words or _about(goal, text, *self._about))
+    def _answers(self, context: Context, wanted: _Wanted, text: str) -> bool:
+        if _reaches(wanted, text) and (not wanted.words or _about(context.goal, text, *self._about)):
+            return True
+        asked = tuple(one for one in (context.goal, context.inputs) if one.strip()) if self._facts else ()
+        return any(_states(wanted, asked, one, self._about) for one in _sentences(text))
 
 
 class _Wanted(Struct, frozen=True):
@@ -127,7 +132,8 @@ def _wanted(outputs: str) -> tuple[_Wanted, ...]:
     words = _plain(outputs)
     if len(words) <= _SHORT_WORDS:
         told = content(outputs).stems
-        return (_Wanted(outputs, words=words),) if told else ()
+        one = _sentence(outputs)
+        return (_Wanted(outputs, words=words, must=one.must, marks=one.marks),) if told else ()
     found = []
     for text in _SENTENCES.split(outputs):
         one = _sentence(text)
@@ -157,8 +163,8 @@ def _sentence(text: str) -> _Sentence:
 
 @lru_cache(_READ)
 def _about(goal: str, text: str, some: int, of: int) -> bool:
-    asked = frozenset(content(goal).stems)
-    return len(asked.intersection(content(text).stems)) * of >= len(asked) * some
+    asked = _stems(goal)
+    return len(asked & _stems(text)) * of >= len(asked) * some
 
 
 def _reaches(wanted: _Wanted, text: str) -> bool:
@@ -171,6 +177,25 @@ def _reaches(wanted: _Wanted, text: str) -> bool:
         and not wanted.marks.oppose(one.marks)
         for one in _sentences(text)
     )
+
+
+def _states(wanted: _Wanted, asked: tuple[str, ...], one: _Sentence, about: tuple[int, int]) -> bool:
+    """Whether a sentence has all numbers and names that were not asked with, is about what was asked and what it came
+    to, and neither denies nor takes the other side."""
+    new, (some, of) = wanted.must.difference(*map(_stems, asked)), about
+    return (
+        bool(new and asked)
+        and new <= one.stems
+        and bool(one.stems & wanted.marks.stems - wanted.must)
+        and any(len(_stems(what) & one.stems) * of >= len(_stems(what)) * some for what in asked)
+        and one.marks.negated == wanted.marks.negated
+        and not wanted.marks.oppose(one.marks)
+    )
+
+
+@lru_cache(_READ)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(content(text).stems)
 
 
 def _opposes(wanted: _Wanted, text: str) -> bool:

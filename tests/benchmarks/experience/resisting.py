@@ -24,11 +24,12 @@ from tests.benchmarks.sets import records
 
 _USES, _MOST = 20, 2
 _REWARDS = {
-    "the words of an answer alone": Reach((0, 1), opposes=False),
-    "and what opposes in part": Reach((0, 1)),
-    "and 1/4 of the question": Reach((1, 4)),
-    "and 1/3 of the question": Reach((1, 3)),
-    "and 1/2 of the question": Reach((1, 2)),
+    "the words of an answer alone": Reach((0, 1), opposes=False, facts=False),
+    "and what opposes in part": Reach((0, 1), facts=False),
+    "and 1/4 of the question": Reach((1, 4), facts=False),
+    "and 1/3 of the question": Reach((1, 3), facts=False),
+    "and 1/2 of the question": Reach((1, 2), facts=False),
+    "and 1/2 of the question, or numbers and names": Reach((1, 2)),
 }
 """Rewards, each demanding more than the one before."""
 _SIZES = (100, 1_000, 10_000)

@@ -53,6 +53,33 @@ def test_what_a_text_states_is_within_reach(outputs: str, text: str, expected: i
     assert reward(outputs, text) == expected
 
 
+@pytest.mark.parametrize(
+    ("outputs", "text", "expected"),
+    [
+        ("The admin page is at port 8443.", "The gateway uses port 8443.", PPM),
+        ("Restarted; it listens on port 8443 again.", "The gateway uses port 8443.", PPM),
+        ("Connected to port 8443, and the certificate is valid for a year.", "The gateway uses port 8443.", PPM),
+        ("The admin page is at port 8443.", "The gateway uses port 8444.", 0),
+        ("The admin page is at port 8443.", "The gateway does not use port 8443.", 0),
+        ("The admin page is at port 8443.", "The orchard has 8443 trees.", 0),
+        ("The admin page is at port 8443.", "The gateway is in use. Port 8443 is Ben's.", 0),
+        ("The gateway uses a port.", "The gateway uses port 8443.", 0),
+        ("Open.", "The gateway uses port 8443.", 0),
+    ],
+)  # fmt: skip
+def test_numbers_and_names_that_were_not_asked_with_are_within_reach_of_a_sentence_about_it(
+    outputs: str, text: str, expected: int
+) -> None:
+    task = context(goal="open the gateway's admin page", inputs="which port does the gateway use?", outputs=outputs)
+    assert Reach().reward_ppm(task, [held("m", text)]) == expected
+    assert Reach(facts=False).reward_ppm(task, [held("m", text)]) == 0
+
+
+def test_what_was_asked_with_is_no_ground() -> None:
+    task = context(goal="open port 8443 of the gateway", inputs="", outputs="Port 8443 is open now, said the gateway.")
+    assert Reach().reward_ppm(task, [held("m", "The gateway uses port 8443.")]) == 0
+
+
 def test_the_share_of_what_was_stated_counts() -> None:
     outputs = "The gateway in Leipzig uses port 8443. The backup of the archive runs on Sunday night at 3."
     assert reward(outputs) == 0
