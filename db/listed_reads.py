@@ -76,7 +76,8 @@ class ListedReads:
         rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
         if not rows or not _seen(sight, rows[0][0]):
             return None
-        parts = [await self._pool.ask(f"admission_{part}", asked, sight) for part in ("trials", "votes", "weights")]
+        asks = ("admission_trials", "admission_votes", "admission_weights")
+        parts = [await self._pool.ask(one, asked, sight) for one in asks]
         return admission_rows.whole(memory_id, rows[0], least_ppm(rows[0][0]), *parts)
 
     async def orders_given(self, sight: Sight, codec: Codec, page: Given) -> list[tuple[Ordered, int]]:
