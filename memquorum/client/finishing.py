@@ -245,6 +245,10 @@ class Finishing:
     async def _get(self, kind: type[T], path: str, **parameters: Any) -> T:
         raise NotImplementedError
 
+    def _within(self) -> dict[str, str]:
+        """The namespace, where the client was told one."""
+        raise NotImplementedError
+
     def task(self, goal: str, *, inputs: str | None = None, **about: Unpack[About]) -> Task:
         """A task for `async with`: what is searched, retrieved, recalled or put into a context through this client
         while it is open is noted as what it was given. Raises Invalid."""
@@ -369,13 +373,15 @@ class Finishing:
 
     async def finished_task(self, task: str, **gates: Unpack[Gates]) -> FinishedTask:
         """A finished task whole: its texts, what it was given, and what is said to have helped. Raises NotFound, also
-        for one that the `gates` keep back."""
-        return await self._get(FinishedTask, f"/tasks/{wire.path_id(task)}", **wire.gates(gates))
+        for one that the `gates` keep back, and where the client was told its namespace for one of another."""
+        return await self._get(FinishedTask, f"/tasks/{wire.path_id(task)}", **self._within(), **wire.gates(gates))
 
     async def experience(self, memory_id: str, **gates: Unpack[Gates]) -> Admission:
         """Where a memory stands on its way into experience, and why: what verifiers found, how members voted, what it
-        weighs. Raises NotFound, also for one that the `gates` keep back."""
-        return await self._get(Admission, f"/experience/{wire.path_id(memory_id)}", **wire.gates(gates))
+        weighs. Raises NotFound, also for one that the `gates` keep back, and where the client was told its namespace
+        for one of another."""
+        path = f"/experience/{wire.path_id(memory_id)}"
+        return await self._get(Admission, path, **self._within(), **wire.gates(gates))
 
     def _finished(self, said: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         """A finished task as it is sent. Raises Invalid."""

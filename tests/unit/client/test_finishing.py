@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memquorum.client import AsyncMemory, Invalid, Memory, Unreachable
+from memquorum.client import AsyncMemory, Invalid, Memory, NotFound, Unreachable
 from memquorum.client.finishing import configured
 from memquorum.core import ids
 from memquorum.core.intake import TOOL_BYTES_MAX, TOOLS_MAX
@@ -246,3 +246,18 @@ def test_without_an_event_loop_it_is_the_same() -> None:
         ("open valve 3", "failed", [M, N]), ("broken", "failed", []),
     ]  # fmt: skip
     assert task.receipt is not None and task.receipt.event_id == task.event_id
+
+
+async def test_a_client_asks_of_its_own_namespace_alone() -> None:
+    asked = list[httpx.URL]()
+
+    def nothing(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url)
+        return httpx.Response(404, json={"error": "unknown", "field": "task_id", "detail": "no such"})
+
+    memory = AsyncMemory(url="http://service", namespace="n", agent="ann")
+    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(nothing), base_url="http://service")
+    for ask in (memory.finished_task, memory.experience):
+        with pytest.raises(NotFound):
+            await ask(M)
+    assert [url.params.get("namespace") for url in asked] == ["n", "n"]
