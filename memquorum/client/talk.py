@@ -15,7 +15,8 @@ def pieces(said: str) -> Iterator[str]:
     which no content may have, are replaced."""
     clean = _encodable(said.replace("\0", "\ufffd"))
     for begin in range(0, len(clean), CHARACTERS_MOST):
-        if (piece := clean[begin : begin + CHARACTERS_MOST]).strip():
+        piece = clean[begin : begin + CHARACTERS_MOST]
+        if piece.replace("\ufffd", " ").strip():
             yield piece
 
 
