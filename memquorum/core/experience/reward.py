@@ -13,7 +13,8 @@ one of the given texts states, less the share that one of them contradicts.
    that the task had been given.
 4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
    its other content, and takes the other side or gives another number, in a text that does not state it: a text that
-   is wrong in one sentence may be right in the next.
+   is wrong in one sentence may be right in the next. What a sentence says on a condition denies nothing: who heeds
+   "the build fails unless the cache is cleared" has a build that succeeds.
 
 Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
 model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
@@ -46,6 +47,9 @@ _ABOUT = (1, 2)
 """So much of what was asked has to be in a text that holds a short answer."""
 _STEMS_LEAST = 2
 _READ = 16_384
+
+# What comes behind holds on a condition: "or the build fails".
+_CONDITION = re.compile(r"\b(?:unless|otherwise|if|else|wenn|falls|sonst)\b|[,;] or ", re.IGNORECASE)
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
@@ -219,9 +223,17 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 def _denies(wanted: _Wanted, text: str, opposes: bool) -> bool:
     if wanted.words:
         return False
-    if opposes and _opposes(wanted, text) and not _reaches(wanted, text):
+    plain = _unconditional(text)
+    if opposes and _opposes(wanted, plain) and not _reaches(wanted, text):
         return True
-    return conflict.between(_claims(wanted.text), _claims(text), same_agent=False) is not None
+    return conflict.between(_claims(wanted.text), _claims(plain), same_agent=False) is not None
+
+
+def _unconditional(text: str) -> str:
+    """The text without its sentences that speak of a condition."""
+    if _CONDITION.search(text) is None:
+        return text
+    return " ".join(one for one in _SENTENCES.split(text) if _CONDITION.search(one) is None)
 
 
 @lru_cache(_READ)

@@ -121,3 +121,25 @@ def test_only_what_succeeded_is_a_judge() -> None:
     assert not REACH.asks(context(outcome="failed"))
     assert not REACH.asks(context(outcome="unknown", said_by=""))
     assert not REACH.asks(context(outputs="Yes.", retrieved=()))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text"),
+    [
+        ("Cleared the cache of runner 5 first, and the build does not fail any more.",
+         "The build fails unless the cache of runner 5 is cleared first."),
+        ("Exported after syncing the clock of the logger; the timestamps are right.",
+         "Sync the clock of the logger before an export, or the timestamps are wrong."),
+        ("Closed tray 2 with a click, and now copier 9 jams no more.", "Copier 9 jams unless tray 2 is closed."),
+        ("Closed the drain flap, and so the freezer alarm is silent.",
+         "If the freezer alarm sounds, close the drain flap, since an open flap lets warm air in."),
+    ],
+)  # fmt: skip
+def test_who_heeds_a_warning_does_not_deny_it(outputs: str, text: str) -> None:
+    assert reward(outputs, text) >= 0
+
+
+def test_what_is_denied_beside_a_condition_is_denied() -> None:
+    outputs = "The archive in the north wing of the mill is open on Sunday."
+    text = "The archive in the north wing of the mill is not open on Sunday. Ask Ben if it is locked."
+    assert reward(outputs, text) == -PPM
