@@ -7,7 +7,7 @@
    followed; `inmemory` is the same in memory, with `inmemory_rehearsals`, `inmemory_sessions`,
    `inmemory_trials` and `inmemory_budgets`;
 3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
-   `rewarded`; `rehearsals`: what is looked at again; `trials`: what is tried on what; `rollups`; `rollup_rows`: how
+   `rewarded`; `looking`: one moment, in which `rehearsals` look again and `trials` try; `rollups`; `rollup_rows`: how
    rows become sentences and a log;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `task_rows`, `admission_rows`;

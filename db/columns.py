@@ -99,8 +99,28 @@ _EDGES = f"""ARRAY(
     WHERE m.tier = ANY(%(kept)s) AND {" AND ".join(_GATES.values())}
     ORDER BY e.kind COLLATE "C", m.id
 )"""
+# A memory that is alive and whose way into experience is open: where it was accepted, after which epoch it may be
+# tried, its vector, and the tasks that it was made of.
+_UNTRIED = """m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder,
+    halfvec_send(e.vector),
+    ARRAY(
+        SELECT p.parent::text FROM provenance p
+        JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
+        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
+        ORDER BY p.parent
+    )
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+LEFT JOIN admission a ON a.memory_id = m.id
+CROSS JOIN LATERAL (
+    SELECT source_offset FROM journal
+    WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
+    ORDER BY seq LIMIT 1
+) j
+WHERE m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') = 'provisional'"""
 _WHOLE = {
     "edges": _EDGES,
+    "untried": _UNTRIED,
     "remembered": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in REMEMBERED),
     "shown": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in SHOWN),
     # Of a summary, who said all that it was made of, if one did.

@@ -1,17 +1,55 @@
-"""What the retrieval service asks of experience: what was admitted, and what it weighs (SPEC E)."""
+"""What the retrieval service asks of experience: finished tasks, what was admitted and why, and what it
+weighs (SPEC E)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from db import admission_rows, found_rows, task_rows
+from db.listed_reads import seen
 from db.pool import Pool
 from memquorum.core.access import Sight
+from memquorum.core.api.answers import Admission, FinishedTask, TaskInShort
+from memquorum.core.retrieval.pages import Finished
+from memquorum.core.retrieval.query import Filters
+from memquorum.core.vote.kinds import ADMITS
 
 
 class ExperienceReads:
     """The part of `Reads` that asks experience. Methods raise StoreUnavailable."""
 
     _pool: Pool
+
+    async def tasks(self, sight: Sight, page: Finished) -> list[TaskInShort]:
+        """The finished tasks of a namespace, the latest first."""
+        if not seen(sight, page.namespace):
+            return []
+        wanted = found_rows.filters_of(page.gates) | {
+            "namespace": page.namespace, "outcomes": page.outcomes and list(page.outcomes),
+            "by": page.agents and list(page.agents), "given": page.memory_id, "from": page.since, "to": page.until,
+            "behind": page.behind, "limit": page.limit + 1,
+        }  # fmt: skip
+        return [task_rows.in_short(row) for row in await self._pool.ask("tasks_listed", wanted, sight)]
+
+    async def task(self, sight: Sight, task_id: str, gates: Filters) -> FinishedTask | None:
+        """A finished task; None for one that is out of sight, erased, or kept back by the gates."""
+        rows = await self._pool.ask("task_shown", found_rows.filters_of(gates) | {"id": task_id}, sight)
+        told = await self._pool.ask("task_feedback", {"id": task_id}, sight) if rows else []
+        found = task_rows.whole(rows[0], told) if rows else None
+        return found if found is not None and seen(sight, found.namespace) else None
+
+    async def admission(
+        self, sight: Sight, memory_id: str, gates: Filters, least_ppm: Callable[[str], int]
+    ) -> Admission | None:
+        """Where a memory stands on its way into experience; None for one that is out of sight, or kept back by the
+        gates. `least_ppm`: of a namespace, what S has to be."""
+        asked = {"id": memory_id, "kinds": sorted(set(ADMITS.values()))}
+        rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
+        if not rows or not seen(sight, rows[0][0]):
+            return None
+        asks = ("admission_trials", "admission_votes", "admission_weights")
+        parts = [await self._pool.ask(one, asked, sight) for one in asks]
+        return admission_rows.whole(memory_id, rows[0], least_ppm(rows[0][0]), *parts)
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
         """What memories weigh in experience, in millionths, of those that were admitted."""

@@ -1573,22 +1573,8 @@ WHERE t.memory_id = ANY(%(ids)s::uuid[])
 -- A namespace's memories that are alive and neither settled nor to be voted on, by (created, id) behind one: where each
 -- was accepted, after which epoch it may be tried, its vector, and the tasks that it was made of. `since`: those alone that
 -- are new or stand otherwise since a sequence of the journal, and those that are named.
-SELECT m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder, halfvec_send(e.vector),
-    ARRAY(
-        SELECT p.parent::text FROM provenance p
-        JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
-        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
-        ORDER BY p.parent
-    )
-FROM memory m
-JOIN embedding e ON e.memory_id = m.id
-LEFT JOIN admission a ON a.memory_id = m.id
-CROSS JOIN LATERAL (
-    SELECT source_offset FROM journal
-    WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
-    ORDER BY seq LIMIT 1
-) j
-WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') = 'provisional'
+SELECT $untried
+  AND m.namespace = %(namespace)s
   AND (%(created)s::bigint IS NULL OR (m.created, m.id) > (%(created)s, %(after)s::uuid))
   AND (%(since)s::bigint IS NULL OR greatest(m.seq, a.seq) > %(since)s OR m.id = ANY(%(named)s::uuid[]))
 ORDER BY m.created, m.id
@@ -1596,23 +1582,8 @@ LIMIT %(limit)s
 
 -- :name trial_named
 -- The same of memories that are named.
-SELECT m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder, halfvec_send(e.vector),
-    ARRAY(
-        SELECT p.parent::text FROM provenance p
-        JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
-        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
-        ORDER BY p.parent
-    )
-FROM memory m
-JOIN embedding e ON e.memory_id = m.id
-LEFT JOIN admission a ON a.memory_id = m.id
-CROSS JOIN LATERAL (
-    SELECT source_offset FROM journal
-    WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
-    ORDER BY seq LIMIT 1
-) j
-WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier IN ('short-term', 'long-term')
-  AND coalesce(a.status, 'provisional') = 'provisional'
+SELECT $untried
+  AND m.id = ANY(%(ids)s::uuid[])
 ORDER BY m.created, m.id
 
 -- :name trial_texts

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-import psycopg
-
-from db.connection import REHEARSER, Link
+from db.connection import REHEARSER
+from db.looking import Looking, Moment
 from db.queries import QUERIES
 from memquorum import topics
-from memquorum.ports import Drawable, Seen, StoreUnavailable
+from memquorum.ports import Drawable, Seen
 
 
-class Look:
+class Look(Moment):
     """The store as a rehearsal sees it, in one snapshot."""
-
-    def __init__(self, connection: psycopg.Connection) -> None:
-        self._connection = connection
 
     def shards(self) -> list[tuple[int, int, int]]:
         """(shard, its time, the next offset of its accepted stream to be applied); see the port."""
         return self._connection.execute(QUERIES["rehearsal_shards"], {"topic": topics.ACCEPTED}).fetchall()
-
-    def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
-        """The decisions that changed the shards' configurations; see the port."""
-        found: dict[int, list[tuple[bytes, tuple[bytes, ...]]]] = {shard: [] for shard in range(shards)}
-        wanted = {"shards": list(found), "configs": [0] * shards}
-        for shard, pre_prepare, commits in self._connection.execute(QUERIES["configurations"], wanted):
-            found[shard].append((pre_prepare, tuple(commits)))
-        return found
 
     def recent(self, shard: int, before: int, most: int, namespace: str | None = None) -> list[Drawable]:
         """Short-term memories, the most salient first; see the port."""
@@ -49,21 +36,9 @@ class Look:
         return [Drawable(*row) for row in self._connection.execute(QUERIES[query], wanted)]
 
 
-class PostgresRehearsals:
+class PostgresRehearsals(Looking[Look]):
     """This class answers one thread. Its method raises StoreUnavailable while the store cannot be reached."""
 
     def __init__(self, dsn: str, role: str = REHEARSER) -> None:
         """Connects at the first question, with the rights of a role."""
-        self._link = Link(dsn, role, StoreUnavailable)
-
-    def close(self) -> None:
-        """Lets the connection go."""
-        self._link.close()
-
-    @contextmanager
-    def look(self, patience_ms: int) -> Iterator[Look]:
-        """One moment of the store; see the port."""
-        with self._link.snapshot() as connection:
-            connection.execute(QUERIES["read_only"])
-            connection.execute(QUERIES["patience"], {"ms": str(patience_ms)})
-            yield Look(connection)
+        super().__init__(dsn, role, Look)

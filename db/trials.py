@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from typing import Any
 
-import psycopg
-
 from db.arrays import halves, uuids
-from db.connection import VERIFIER, Link
+from db.connection import VERIFIER
+from db.looking import Looking, Moment
 from db.queries import QUERIES
 from memquorum.core.experience import texts
 from memquorum.core.experience.bench import Place
@@ -17,28 +15,16 @@ from memquorum.core.experience.context import Context
 from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.view import Held
-from memquorum.ports import StoreUnavailable
 
 _AT_ONCE = 1_000
 
 
-class Look:
+class Look(Moment):
     """The store as a verifier sees it, in one snapshot."""
-
-    def __init__(self, connection: psycopg.Connection) -> None:
-        self._connection = connection
 
     def shards(self) -> list[Standing]:
         """Where each shard stands; see the port."""
         return [Standing(*row) for row in self._ask("trial_shards")]
-
-    def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
-        """The decisions that changed the shards' configurations; see the port."""
-        found: dict[int, list[tuple[bytes, tuple[bytes, ...]]]] = {shard: [] for shard in range(shards)}
-        wanted = {"shards": list(found), "configs": [0] * shards}
-        for shard, pre_prepare, commits in self._connection.execute(QUERIES["configurations"], wanted):
-            found[shard].append((pre_prepare, tuple(commits)))
-        return found
 
     def rounds(self, shard: int, after: int) -> list[Round]:
         """A shard's later decisions; see the port."""
@@ -108,24 +94,12 @@ class Look:
         return self._connection.execute(QUERIES[query], wanted).fetchall()
 
 
-class PostgresTrials:
+class PostgresTrials(Looking[Look]):
     """This class answers one thread. Its method raises StoreUnavailable while the store cannot be reached."""
 
     def __init__(self, dsn: str, role: str = VERIFIER) -> None:
         """Connects at the first question, with the rights of a role."""
-        self._link = Link(dsn, role, StoreUnavailable)
-
-    def close(self) -> None:
-        """Lets the connection go."""
-        self._link.close()
-
-    @contextmanager
-    def look(self, patience_ms: int) -> Iterator[Look]:
-        """One moment of the store; see the port."""
-        with self._link.snapshot() as connection:
-            connection.execute(QUERIES["read_only"])
-            connection.execute(QUERIES["patience"], {"ms": str(patience_ms)})
-            yield Look(connection)
+        super().__init__(dsn, role, Look)
 
 
 def _untried(row: list[Any]) -> Untried:
