@@ -38,7 +38,6 @@ from memquorum.ports import Vault
 
 _LOG = logging.getLogger("memquorum.replica")
 
-_HALF = 2
 # Opened tasks and memories kept in memory: so many characters of texts and bytes of vectors, and what is around each.
 _OPENED_MOST = 32 * 1024 * 1024
 _AROUND = 512
@@ -154,7 +153,7 @@ class Tries:
             there = self._memories([read.known[each] for each in one.weights if each in read.known], read)
             held = [_weighing(memory, one.weights[memory_id]) for memory_id, memory in there.items()]
             self._keep(held)
-            read.made[name] = Experience(candidate.encoder, len(candidate.vector) // _HALF, held)
+            read.made[name] = Experience(candidate.encoder, candidate.dimensions, held)
         return read.made[name]
 
     def _memories(self, rows: Sequence[Known], read: _Read) -> dict[str, Held]:

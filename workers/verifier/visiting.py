@@ -25,7 +25,6 @@ from memquorum.core.policy import ExperiencePolicy
 _AT_ONCE = 8
 _CONTEXTS = 2_048
 _PLACES = 50_000
-_HALF = 2
 
 
 class Benches:
@@ -91,7 +90,7 @@ class Visit:
                 weights = [weight for since, weight in one.weights if since <= epoch]
                 if weights:
                     held.append(replace(one.memory, weight_ppm=weights[-1]))
-            self._experience[key] = Experience(candidate.encoder, len(candidate.vector) // _HALF, held)
+            self._experience[key] = Experience(candidate.encoder, candidate.dimensions, held)
         return self._experience[key]
 
     def _asking(self, names: Iterable[str]) -> Iterator[Context]:

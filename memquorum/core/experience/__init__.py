@@ -1,7 +1,8 @@
 """What has shown that it helps (SPEC E, SEDM 3.2 to 3.4). Read in this order:
 
 1. `context`: a finished task as a record from which anybody can try again, the self-contained execution context;
-   `texts`: its words as one text, which is sealed; `ended`: which one a session is that came to something;
+   `oneform`: what has one form as bytes; `texts`: its words as one text, which is sealed; `ended`: which one a session
+   is that came to something;
 2. `similarity`: how near two vectors are, in whole numbers; `view`: what experience holds, and what of it a question is
    given, s = sim · w^¼;
 3. `reward`: what a retrieval is worth to a finished task; `trial`: a candidate is tried on other tasks, without it and

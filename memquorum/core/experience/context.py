@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import hashlib
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
+from memquorum.core.experience import oneform
+from memquorum.core.experience.similarity import HALF_BYTES
 from memquorum.core.experience.texts import FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
 
 __all__ = ["FAILED", "OUTCOMES", "SUCCEEDED", "UNKNOWN", "BadContext", "Context", "read"]
 
 _MARK = b"memquorum/context/1\0"
 _DIGEST_BYTES = 32
-_WIDTH = 2
 _SEED_MOST = 2**63
 
 
@@ -67,7 +67,7 @@ class Context(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     @property
     def data(self) -> bytes:
         """The context as bytes, always the same for the same context."""
-        return _MARK + msgspec.msgpack.encode(self)
+        return oneform.written(_MARK, self)
 
     @property
     def digest(self) -> bytes:
@@ -78,15 +78,10 @@ class Context(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 def read(data: bytes) -> Context:
     """The context that `Context.data` gave as bytes. Raises BadContext for all other bytes, those too that would read
     as a context and are not the ones that it has."""
-    if not data.startswith(_MARK):
-        raise BadContext("not a context of this version")
     try:
-        found = msgspec.msgpack.decode(data[len(_MARK) :], type=Context)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return oneform.read(_MARK, data, Context)
+    except ValueError as error:
         raise BadContext(f"not a context: {error}") from None
-    if found.data != data:
-        raise BadContext("a context in another form than its own")
-    return found
 
 
 def _fault(one: Context) -> str | None:
@@ -105,8 +100,8 @@ def _fault(one: Context) -> str | None:
 
 
 def _fault_of(vector: bytes) -> str | None:
-    if not vector or len(vector) % _WIDTH:
-        return f"vector: {len(vector)} bytes are no numbers of {_WIDTH} bytes each"
+    if not vector or len(vector) % HALF_BYTES:
+        return f"vector: {len(vector)} bytes are no numbers of {HALF_BYTES} bytes each"
     numbers = np.frombuffer(vector, "<f2")
     if not np.isfinite(numbers).all() or not numbers.any():
         return "vector: must be finite numbers, and not all of them 0"

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
 
+HALF_BYTES = 2
+"""What a number of a vector takes."""
+
 Units = NDArray[np.float64]
 """Whole numbers, shape (d,) or (n, d)."""
 

@@ -19,9 +19,9 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct
 
+from memquorum.core.experience import oneform
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.reward import REACH, Reward
 from memquorum.core.experience.similarity import Units, similarities_ppm, stacked, units
@@ -68,7 +68,7 @@ class Statistics(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     @property
     def data(self) -> bytes:
         """The statistics as bytes, always the same for the same."""
-        return _MARK + msgspec.msgpack.encode(self)
+        return oneform.written(_MARK, self)
 
     @property
     def digest(self) -> bytes:
@@ -79,15 +79,10 @@ class Statistics(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
 def read(data: bytes) -> Statistics:
     """The statistics that `Statistics.data` gave as bytes. Raises BadStatistics for all other bytes, those too that
     would read as statistics and are not the ones that they have."""
-    if not data.startswith(_MARK):
-        raise BadStatistics("no statistics of this version")
     try:
-        found = msgspec.msgpack.decode(data[len(_MARK) :], type=Statistics)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return oneform.read(_MARK, data, Statistics)
+    except ValueError as error:
         raise BadStatistics(f"no statistics: {error}") from None
-    if found.data != data:
-        raise BadStatistics("statistics in another form than their own")
-    return found
 
 
 def fault(told: Statistics, policy: ExperiencePolicy) -> str | None:

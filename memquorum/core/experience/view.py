@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memquorum.core.experience.similarity import Units, similarities_ppm, stacked
+from memquorum.core.experience.similarity import HALF_BYTES, Units, similarities_ppm, stacked
 from memquorum.core.ids import sha256
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.text.tokens import tokens
@@ -37,6 +37,11 @@ class Held(Struct, frozen=True, dict=True):
     vector: bytes
     weight_ppm: int = PPM
     sources: tuple[str, ...] = ()
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers its vector has."""
+        return len(self.vector) // HALF_BYTES
 
     @cached_property
     def tokens(self) -> int:

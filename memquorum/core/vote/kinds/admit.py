@@ -16,20 +16,20 @@ from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.forget import GONE_ALREADY
 from memquorum.core.vote.kinds.kind import (
-    Columns,
     Kind,
     MemoryState,
     Offered,
     Terms,
     Together,
     Words,
-    outside,
-    within,
+    checks,
 )
 
 _UNTRIED = "not what was tried"
 TRIED = "tried"
 """Why a memory is nominated of which verifiers agree that it helps."""
+_TERMS = ("held", "gain")
+_check, _sound = checks(_TERMS, flags=1)
 
 
 def _judge(
@@ -42,14 +42,6 @@ def _terms(one: MemoryFacts) -> Terms | None:
     if one.trial is None:
         return None
     return PPM * one.trial.held, min(PPM, max(0, one.trial.score_ppm))
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    return outside(ADMIT.terms, terms, flags=1)
-
-
-def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return within(terms, flags=1)
 
 
 def _score(terms: Any, _: Policy) -> Any:
@@ -73,7 +65,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 ADMIT = Kind(
     name="admit",
-    terms=("held", "gain"),
+    terms=_TERMS,
     widths=(4, 4),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,

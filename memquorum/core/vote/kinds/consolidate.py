@@ -36,7 +36,6 @@ from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
 from memquorum.core.vote.kinds.kind import (
     UNREADABLE,
-    Columns,
     Fate,
     Kind,
     MemoryState,
@@ -45,14 +44,15 @@ from memquorum.core.vote.kinds.kind import (
     Terms,
     Together,
     Words,
-    outside,
-    within,
+    checks,
 )
 from memquorum.ports import Source
 
 TAKES = 65
 """A summary, and as many sources as an episode may derive from."""
 _MOVED = "moved since"
+_TERMS = ("faithful", "covered", "least")
+_check, _sound = checks(_TERMS, flags=1)
 
 
 def _judge(
@@ -82,14 +82,6 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
 def committed(sources: Sequence[MemoryFacts]) -> bytes:
     """The commitment to a batch: to the keyed commitments of its memories, in the order of their ids."""
     return ids.sha256(*(one.commitment for one in sorted(sources, key=lambda one: one.memory_id)))
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    return outside(CONSOLIDATE.terms, terms, flags=1)
-
-
-def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return within(terms, flags=1)
 
 
 def _score(terms: Any, _: Policy) -> Any:
@@ -144,7 +136,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 CONSOLIDATE = Kind(
     name="consolidate",
-    terms=("faithful", "covered", "least"),
+    terms=_TERMS,
     widths=(4, 4, 4),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,

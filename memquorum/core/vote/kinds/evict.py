@@ -23,9 +23,11 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Columns, MemoryState, Offered, Terms, Together, outside, within
+from memquorum.core.vote.kinds.kind import MemoryState, Offered, Terms, Together, checks
 
 RESTED = "rested"
+_TERMS = ("before", "beyond")
+_check, _sound = checks(_TERMS)
 
 
 def _void(found: MemoryState, nominated_at: int) -> str | None:
@@ -42,14 +44,6 @@ def _judge(
 def _abstain(_: int) -> Terms:
     """It is not among the least of anything."""
     return NOWHERE.before_ppm, NOWHERE.beyond_ppm
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    return outside(EVICT.terms, terms)
-
-
-def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return within(terms)
 
 
 def _score(terms: Any, policy: Policy) -> Any:
@@ -76,7 +70,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 EVICT = dataclasses.replace(
     forget.FORGET,
     name="evict",
-    terms=("before", "beyond"),
+    terms=_TERMS,
     widths=(4, 4),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,

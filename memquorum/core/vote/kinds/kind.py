@@ -311,6 +311,18 @@ def nth_highest(values: Sequence[int], n: int) -> int:
     return sorted(values, reverse=True)[n - 1] if len(values) >= n else 0
 
 
+def checks(names: Sequence[str], flags: int = 0) -> tuple[Callable[..., str | None], Callable[..., bool]]:
+    """A kind's `check` and `sound`, where all that can be wrong is that a term is no share, or of the first no flag."""
+
+    def check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+        return outside(names, terms, flags)
+
+    def sound(terms: Columns, as_of: int, policy: Policy) -> bool:
+        return within(terms, flags)
+
+    return check, sound
+
+
 def outside(names: Sequence[str], values: Sequence[int], flags: int = 0) -> str | None:
     """Which of the values is no share of one, or None. `flags`: so many of the first say whether something holds, and
     are all or nothing."""

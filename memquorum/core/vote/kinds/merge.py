@@ -26,7 +26,6 @@ from memquorum.core.tiers import SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
 from memquorum.core.vote.kinds.kind import (
-    Columns,
     Fate,
     Kind,
     MemoryState,
@@ -35,13 +34,14 @@ from memquorum.core.vote.kinds.kind import (
     Terms,
     Together,
     Words,
-    outside,
-    within,
+    checks,
 )
 
 TAKES = 8
 """So many summaries become one at most in a vote."""
 _APART, _MOVED = "brought back", "moved since"
+_TERMS = ("same", "cosine")
+_check, _sound = checks(_TERMS, flags=1)
 
 
 def _judge(
@@ -65,14 +65,6 @@ def _terms(summaries: Together, as_of: int) -> Terms | None:
 
 def _rank(one: MemoryFacts, as_of: int) -> tuple[int, int, str]:
     return rank(one.salience_ppm, one.created, one.memory_id, as_of)
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    return outside(MERGE.terms, terms, flags=1)
-
-
-def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    return within(terms, flags=1)
 
 
 def _score(terms: Any, _: Policy) -> Any:
@@ -106,7 +98,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 MERGE = Kind(
     name="merge",
-    terms=("same", "cosine"),
+    terms=_TERMS,
     widths=(4, 4),
     due=lambda candidate, as_of, policy: None,
     judge=_judge,

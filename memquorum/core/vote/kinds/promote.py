@@ -22,14 +22,15 @@ from memquorum.core.vote.kinds.kind import (
     Together,
     Verdict,
     Words,
+    checks,
     nth_highest,
-    outside,
-    within,
 )
 from memquorum.ports import Candidate
 
 _PROMOTED = "promoted already"
 _HALF = PPM // 2
+_TERMS = ("bfs", "grounded", "consistency", "uncertainty")
+_check, _sound = checks(_TERMS)
 
 
 def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
@@ -64,10 +65,6 @@ def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Polic
 
 def _abstain(as_of: int) -> Terms:
     return 0, 0, 0, PPM
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    return outside(PROMOTE.terms, terms)
 
 
 def _score(terms: Any, policy: Policy) -> Any:
@@ -126,14 +123,14 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 PROMOTE = Kind(
     name="promote",
-    terms=("bfs", "grounded", "consistency", "uncertainty"),
+    terms=_TERMS,
     widths=(4, 4, 4, 4),
     due=_due,
     judge=_judge,
     fade=None,
     abstain=_abstain,
     check=_check,
-    sound=lambda terms, _, __: within(terms),
+    sound=_sound,
     score=_score,
     yes=lambda score, policy: score >= policy.promote.yes_ppm,
     needed=lambda policy: policy.promote.tau,
