@@ -8,40 +8,27 @@ import numpy as np
 from msgspec.structs import replace
 
 from db.standing import Clear
-from memquorum import topics
-from memquorum.core.commit import applying
 from memquorum.core.experience.texts import Texts
-from memquorum.core.experience.trial import Statistics
-from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Change
-from memquorum.core.records import TrialMade
-from tests.builders import votes
-from tests.builders.genesis import public_key
-from tests.builders.shard import NAMESPACE, Shard
+from tests.builders import trials, votes
+from tests.builders.shard import Shard
 from workers.verifier.trying import Made
 from workers.verifier.worker import recorded
 
-VERIFIERS = tuple(f"verifier-{at}" for at in (1, 2, 3))
+VERIFIERS = trials.VERIFIERS[:3]
 
 
 def entitled(verifiers: tuple[str, ...] = VERIFIERS) -> dict[str, Any]:
-    """The services of a genesis that names verifiers."""
-    return {"services": {name: public_key(f"service:{name}") for name in ("nomination", "journal", *verifiers)}}
+    """The services of a genesis that names as many verifiers as an installation of four members."""
+    return trials.entitled(verifiers=verifiers)
 
 
-def told(genesis: Genesis, statistics: Statistics, verifier: str, namespace: str = NAMESPACE) -> TrialMade:
-    """What a verifier says that it found."""
-    return recorded(Made(0, namespace, verifier, statistics, genesis))
-
-
-def tell(into: Shard, made: Made | TrialMade, *, offset: int | None = None, signer: str = "") -> Change | Exception:
-    """A trial comes to the shard: what it changes, or why it changes nothing."""
-    said = recorded(made) if isinstance(made, Made) else made
+def tell(into: Shard, made: Made, *, offset: int | None = None, signer: str = "") -> Change | Exception:
+    """What a verifier found comes to the shard: what it changes, or why it changes nothing."""
+    said = recorded(made)
     data = votes.signed(into.rules.codec, into.rules.genesis, signer or f"service:{said.verifier}", said)
     before = sum(change.entry.effect == "tried" for change in into.changes)
-    place = applying.Place(topics.TRIALS, into.rows.state.shard, before if offset is None else offset)
-    found = applying.apply_tried(into.rules, into.rows, place, data)
-    return into._absorb(found) if isinstance(found, Change) else found
+    return trials.tell(into, data, before if offset is None else offset)
 
 
 def lie(made: Made) -> Made:

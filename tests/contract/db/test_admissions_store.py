@@ -13,15 +13,10 @@ from memquorum.core.journal.workset import Workset
 from tests.builders import genesis, trials, votes
 from tests.builders.shard import Shard, memory_id
 from tests.builders.trials import agree, drawn, proposal, signed, statistics, tell
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 
 GENESIS = genesis.make(**trials.entitled())
 A, B = memory_id("a"), memory_id("b")
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -17,15 +17,10 @@ from tests.builders.erasures import entitled
 from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 
 GENESIS = genesis.make(**entitled(signed=()))
 A, B, C, D = (memory_id(e) for e in "abcd")
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -21,16 +21,11 @@ from tests.builders.erasures import accepted, among, entitled, ordered, signed
 from tests.builders.policies import by_the_paper
 from tests.builders.repetitions import CASES, told
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 BESIDE = "n0"
 A, B, C = (memory_id(name) for name in "abc")
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -14,15 +14,10 @@ from memquorum.core.journal.rows import Keys
 from memquorum.ports import Counted, Living
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 
 GENESIS = genesis.make()
 LATE = 10**12
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -11,16 +11,11 @@ from memquorum.core.ids import shard_of
 from memquorum.ports import JournalChange
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 
 GENESIS = genesis.make()
 A, B, C = (memory_id(e) for e in "abc")
 OTHER = next(f"n{i}" for i in range(99) if shard_of(f"n{i}", 4) == 0)
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -16,16 +16,11 @@ from memquorum.ports import Drawable, Seen
 from tests.builders import genesis, protections, rehearsals, votes
 from tests.builders.rehearsals import denied, doubt, groundless, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 
 GENESIS = genesis.make(**rehearsals.entitled())
 NOW = 10_000_000
 A, B, C, D, E = (memory_id(name) for name in "abcde")
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

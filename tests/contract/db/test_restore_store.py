@@ -15,17 +15,12 @@ from tests.builders import erasures, genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.votes import nobody, proposal
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
 OTHER, LATE = "orchard", "barn"  # of the same shard
 A, B = memory_id("a"), memory_id("b")
 FIRST, SECOND = votes.restore(GENESIS, A), votes.restore(GENESIS, A, B, order_id=memory_id("second"))
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.builders import erasures, votes
 from tests.builders import genesis as cluster
 from tests.builders.rollups import accepted, wanted
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 
 GENESIS = cluster.make(agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
 A, B, C, SUMMARY, SHORT = (memory_id(e) for e in ("a", "b", "c", "sum", "short"))
@@ -31,11 +31,6 @@ TEXTS = {
 }
 # A's second sentence is in no summary.
 QUOTES = (Quote(A, 0, 23, "facts", 1_000), Quote(B, 0, 33, "facts", 2_000))
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

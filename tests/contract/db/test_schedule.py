@@ -29,18 +29,13 @@ from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
 from tests.builders.rehearsals import doubt, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 
 POLICY = by_the_paper(epoch=EpochPolicy(rest_epochs=1))
 GENESIS = genesis.make(policy=POLICY, **entitled(signed=()))
 SPAN = span_ms(POLICY)
 A, B, C, D = (memory_id(e) for e in "abcd")
 LATE = 10**12
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

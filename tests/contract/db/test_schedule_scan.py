@@ -17,7 +17,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.policy import DecayPolicy, Policy, TriagePolicy
 from tests.builders import genesis
 from tests.builders.shard import Shard, memory_id
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 
 NOW = 1_700_000_000_000
 POLICIES = [
@@ -25,11 +25,6 @@ POLICIES = [
     Policy(decay=DecayPolicy(scales_s=(0.05, 3.0), weights=(0.7, 0.3), delta=0.31)),
     Policy(decay=DecayPolicy(scales_s=(86_400.0, 2.6e6, 3.2e7), weights=(0.25, 0.25, 0.5), delta=0.123456)),
 ]
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=["default", "milliseconds", "months"])

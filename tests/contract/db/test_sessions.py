@@ -18,7 +18,7 @@ from tests.builders import disclosures, erasures, votes
 from tests.builders import genesis as cluster
 from tests.builders.protections import accepted as protection
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 
 GRACE = 3_600_000
 POLICY = Policy(forget=ForgetPolicy(grace_ms=GRACE), consolidate=ConsolidatePolicy(strict="strict-*"))
@@ -26,11 +26,6 @@ KEYS = {CONSOLIDATOR: cluster.public_key(SIGNER)}
 GENESIS = cluster.make(policy=POLICY, agent_keys=KEYS)
 A, B, C, D, SUM = (memory_id(e) for e in ("a", "b", "c", "d", "sum"))
 SEALED_AT = 100_000
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -22,16 +22,11 @@ from memquorum.ports import StoreUnavailable
 from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 from tests.support.waiting import PATIENCE_S
 
 GENESIS = genesis.make(policy=by_the_paper(forget=ForgetPolicy(grace_ms=500)))
 A, B, C, D = (memory_id(e) for e in "abcd")
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -13,14 +12,9 @@ from memquorum.core.journal.workset import Workset
 from memquorum.core.records import MemoryReencoded
 from tests.builders import genesis
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.support.stores import KINDS, World, clear, make
+from tests.support.stores import World, clear
 
 A, B = memory_id("a"), memory_id("b")
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 def anew(shard: Shard, memory: str, offset: int, previous: str = "hashing", encoder: str = "bert/1") -> None:

@@ -19,7 +19,7 @@ from memquorum.core.tiers import FINISHED
 from tests.builders import erasures, genesis, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.tried import clear, lie, tell
-from tests.support.stores import KINDS, World, make
+from tests.support.stores import World
 from workers.verifier.trying import FEW, OTHERS, TRIED, WAITS, Made, Trying
 
 GENESIS = genesis.make(**tried.entitled())
@@ -33,11 +33,6 @@ CONTENTS = {
     C: clear("Nobody asks for this.", -0.8, 0.6),
     **{task: clear(SAYS, 0.6 + at / 100, 0.8, goal="Which port?") for at, task in enumerate(TASKS)},
 }
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest) -> World:
-    return make(request)
 
 
 @pytest.fixture
