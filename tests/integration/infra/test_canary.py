@@ -223,17 +223,7 @@ def test_what_was_erased_of_a_session_is_in_no_summary_and_others_are_found(flee
         told = repr([memory.search(said, peek=True) for said in SAID.values()])
         assert all((said in told) == (subject != "ada") for subject, said in SAID.items())
         assert memory.erase(subject="ada").episodes == 0
-    report = auditor.verify(
-        line.bootstrap, genesis.read(line), load_codec(), line.memory_dsn, vault=roles.vault(line)
-    )  # fmt: skip
-    assert report.ok
-    assert rebuilt(line, "rebuilt")["equal"]
-    for dsn, tables in ((line.memory_dsn, sweeping.MEMORY), (line.vault_dsn, sweeping.VAULT)):
-        list(sweeping.sweep(dsn, tables))
-    for topic in topics.OUTSIDE:
-        for partition in line.run_dir.rglob(f"{topic}-*"):
-            until(lambda partition=partition: held(partition, needles) == {})
-    assert held(line.run_dir, needles) == {}
+    _check_that_nothing_is_left(line, needles)
 
 
 WORKED = {
@@ -266,6 +256,11 @@ def test_of_a_task_that_is_erased_with_what_it_was_given_nothing_is_left(fleet: 
         done = memory.erase(memory_id=given, dry_run=False)
         assert (done.status, done.memories) == ("erased", 4), "what was given, the task, its lesson, and what used that"
         assert memory.tasks().tasks == () and memory.memories().memories == ()
+    _check_that_nothing_is_left(line, WORKED)
+
+
+def _check_that_nothing_is_left(line: Settings, needles: Mapping[str, str]) -> None:
+    """Whoever audits and rebuilds finds nothing wrong, and once files are swept none of them holds a needle."""
     report = auditor.verify(
         line.bootstrap, genesis.read(line), load_codec(), line.memory_dsn, vault=roles.vault(line)
     )  # fmt: skip
@@ -275,5 +270,5 @@ def test_of_a_task_that_is_erased_with_what_it_was_given_nothing_is_left(fleet: 
         list(sweeping.sweep(dsn, tables))
     for topic in topics.OUTSIDE:
         for partition in line.run_dir.rglob(f"{topic}-*"):
-            until(lambda partition=partition: held(partition, WORKED) == {})
-    assert held(line.run_dir, WORKED) == {}
+            until(lambda partition=partition: held(partition, needles) == {})
+    assert held(line.run_dir, needles) == {}

@@ -13,7 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import genesis, rehearsals
-from workers.kafka.loop import Stop
+from tests.support.turns import Turns
 from workers.rehearsal import worker
 from workers.rehearsal.idle import Idleness
 from workers.rehearsal.worker import Publisher, Rehearsing
@@ -34,21 +34,6 @@ class Nobody:
         pass
 
 
-class Turns(Stop):
-    """Stops after so many turns, and notes what is told at each."""
-
-    def __init__(self, shown: Telemetry, left: int) -> None:
-        super().__init__()
-        self.shown, self.left, self.told = shown, left, list[str]()
-
-    def wait(self, seconds: float) -> bool:
-        self.told.append(cast(Any, self.shown.health.able()[1]).get("notes", {}).get("rehearsals", ""))
-        self.left -= 1
-        if not self.left:
-            self.set()
-        return False
-
-
 class Away(InMemoryRehearsals):
     """A store that does not answer."""
 
@@ -62,7 +47,7 @@ def run(codec: Codec, monkeypatch: pytest.MonkeyPatch, *, busy: float, memory: I
     monkeypatch.setattr(worker.time, "monotonic", lambda: next(times))
     spent = iter((54.0 * at, 100.0 * at) for at in range(1, 100))
     shown = Telemetry()
-    stop = Turns(shown, 3)
+    stop = Turns(shown, 3, "rehearsals")
     Rehearsing(
         GENESIS, codec, memory=memory, publisher=cast(Publisher, Nobody()), idle=Idleness(busy, 0, lambda: next(spent)),
         stop=stop, every_s=300, budget_ms=500, telemetry=shown,

@@ -20,7 +20,7 @@ from tests.builders import genesis, votes
 from tests.builders import tried as builders
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.tried import clear
-from workers.kafka.loop import Stop
+from tests.support.turns import Turns
 from workers.verifier import worker
 from workers.verifier.trying import FEW, TRIED, Made, Trying
 from workers.verifier.worker import Publisher, Verifying
@@ -143,21 +143,6 @@ class Published:
         pass
 
 
-class Turns(Stop):
-    """Stops after so many turns, and notes what is told at each."""
-
-    def __init__(self, shown: Telemetry, left: int) -> None:
-        super().__init__()
-        self.shown, self.left, self.told = shown, left, list[str]()
-
-    def wait(self, seconds: float) -> bool:
-        self.told.append(cast(Any, self.shown.health.able()[1]).get("notes", {}).get("trials", ""))
-        self.left -= 1
-        if not self.left:
-            self.set()
-        return False
-
-
 class Away(InMemoryTrials):
     """A store that answers from the second question on."""
 
@@ -177,7 +162,7 @@ def test_a_store_that_does_not_answer_is_asked_again(
     monkeypatch.setattr(worker.os, "nice", lambda _: 0)
     monkeypatch.setattr(worker.time, "monotonic", lambda: next(times))
     shown, published = Telemetry(), Published()
-    stop = Turns(shown, 3)
+    stop = Turns(shown, 3, "trials")
     Verifying(
         trying(codec, budget_ms=9_999), memory=Away(memory._store), publisher=cast(Publisher, published), stop=stop,
         every_s=5, telemetry=shown,
