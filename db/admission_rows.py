@@ -8,7 +8,7 @@ from typing import Any
 from memquorum.core.api.answers import Admission, AdmissionVote, Judge, Trial, WeightVersion
 from memquorum.core.experience import trial
 from memquorum.core.experience.trial import Statistics
-from memquorum.core.experience.weights import Weight, read_evidence
+from memquorum.core.experience.weights import read_evidence
 from memquorum.core.policy import PPM
 
 UNTRIED = "untried"
@@ -26,7 +26,7 @@ def whole(  # noqa: PLR0917
         version or 0, after or 0,
         tuple(_trial(one, digest) for one in trials),
         tuple(_vote(one) for one in votes),
-        tuple(_weight(memory_id, one) for one in weights),
+        tuple(_weight(one) for one in weights),
     )  # fmt: skip
 
 
@@ -56,7 +56,8 @@ def _judges(told: Statistics) -> tuple[Judge, ...]:
     )  # fmt: skip
 
 
-def _weight(memory_id: str, row: Row) -> WeightVersion:
+def _weight(row: Row) -> WeightVersion:
     version, weight_ppm, epoch, evidence, seq = row
-    told = Weight(memory_id, weight_ppm, version, read_evidence(evidence))
-    return WeightVersion(version, weight_ppm / PPM, epoch, told.gains, told.losses, seq)
+    seen = read_evidence(evidence)
+    gains, losses = sum(one.mean_ppm > 0 for one in seen), sum(one.mean_ppm < 0 for one in seen)
+    return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq)

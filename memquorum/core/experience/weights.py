@@ -2,9 +2,9 @@
 
 w ← w + α·U − β for a use without gain, for every task in which the memory was given: the source's w ← w + α·Ū − β·f_use
 with one task as its step, f_use being the share of uses without gain (research: what the source calls use would punish
-use). An epoch takes all its steps at once, so how long it is, and in which order its uses came, changes nothing; and a
-task counts once, by the mean of what was said of it, however often that was said. U ∈ [−1, 1]: 1 is a task that went
-well by it, −1 one that it led astray. What was not used keeps its weight here; idle decay is a matter of its own.
+use). An epoch takes all its steps at once, so the order in which its uses came changes nothing; and a task counts once:
+what is said of it later takes the place of what was counted. U ∈ [−1, 1]: 1 is a task that went well by it, −1 one that
+it led astray (`uses`). What was not used keeps its weight here; idle decay is a matter of its own.
 
 Every change has a version and can be taken back: `taken_back` makes a new version that weighs what an older one did.
 """
@@ -27,12 +27,12 @@ REMOVED: Final = "removed"
 
 
 class Use(Struct, frozen=True):
-    """What came of giving a memory to a task. `id`: of the record that says so; one that is said again counts once.
-    `context`: the id of the task; `gain_ppm`: U, in millionths."""
+    """What came of giving a memory to a task, U in millionths. `context`: the id of the task; `before_ppm`: what was
+    counted of it up to now, None where nothing was."""
 
-    id: str
     context: str
     gain_ppm: int
+    before_ppm: int | None = None
 
 
 class Evidence(Struct, frozen=True, order=True):
@@ -49,22 +49,16 @@ class Evidence(Struct, frozen=True, order=True):
 
 
 class Weight(Struct, frozen=True):
-    """A memory's weight at one version, and all that speaks for or against it, by context."""
+    """A memory's weight at one version. `gains`, `losses`: in how many contexts it helped on the whole, and in how many
+    it did harm; `evidence`: what came with this version, by context. What speaks for or against a memory is that of all
+    its versions (`all_evidence`)."""
 
     memory_id: str
     weight_ppm: int
     version: int
+    gains: int = 0
+    losses: int = 0
     evidence: tuple[Evidence, ...] = ()
-
-    @property
-    def gains(self) -> int:
-        """The number of contexts in which it helped, on the whole."""
-        return sum(one.mean_ppm > 0 for one in self.evidence)
-
-    @property
-    def losses(self) -> int:
-        """The number of those in which it did harm, on the whole: its conflicts."""
-        return sum(one.mean_ppm < 0 for one in self.evidence)
 
 
 def written(evidence: Iterable[Evidence]) -> str:
@@ -86,23 +80,36 @@ def admitted(told: Statistics, weight_ppm: int) -> Weight:
     """The first version of what was admitted, with what its judges said as evidence."""
     runs = max(1, told.runs)
     seen = (Evidence(one.context, one.reward_with - one.reward_without, runs) for one in told.judged)
-    return Weight(told.candidate, weight_ppm, 1, tuple(sorted(seen)))
+    return _weighing(told.candidate, weight_ppm, 1, seen)
 
 
 def moved(now: Weight, uses: Iterable[Use], policy: ExperiencePolicy) -> Weight:
-    """The weight after an epoch with these uses: the next version, or the same where there were none."""
-    by_context: dict[str, dict[str, int]] = {}
+    """The weight after an epoch with these uses, of which a context has one: the next version, or `now` itself where
+    there were none. What was counted of a use before is taken back first."""
+    steps, gains, losses, seen = 0, now.gains, now.losses, list[Evidence]()
     for use in uses:
-        by_context.setdefault(use.context, {}).setdefault(use.id, min(PPM, max(-PPM, use.gain_ppm)))
-    if not by_context:
+        steps += _step(use.gain_ppm, policy) - _step(use.before_ppm, policy)
+        before = use.before_ppm or 0
+        gains += (use.gain_ppm > 0) - (before > 0)
+        losses += (use.gain_ppm < 0) - (before < 0)
+        seen.append(Evidence(use.context, use.gain_ppm, 1))
+    if not seen:
         return now
-    steps = 0
-    for gains in by_context.values():
-        mean = sum(gains.values()) // len(gains)
-        steps += policy.alpha_ppm * mean // PPM - (policy.beta_ppm if mean <= 0 else 0)
-    seen = [Evidence(context, sum(gains.values()), len(gains)) for context, gains in by_context.items()]
     weight = bounded(now.weight_ppm + steps, policy)
-    return Weight(now.memory_id, weight, now.version + 1, united((now.evidence, seen)))
+    return Weight(now.memory_id, weight, now.version + 1, gains, losses, tuple(sorted(seen)))
+
+
+def _step(gain_ppm: int | None, policy: ExperiencePolicy) -> int:
+    if gain_ppm is None:
+        return 0
+    within = min(PPM, max(-PPM, gain_ppm))
+    return policy.alpha_ppm * within // PPM - (policy.beta_ppm if within <= 0 else 0)
+
+
+def _weighing(memory_id: str, weight_ppm: int, version: int, evidence: Iterable[Evidence]) -> Weight:
+    seen = tuple(sorted(evidence))
+    gains, losses = sum(one.mean_ppm > 0 for one in seen), sum(one.mean_ppm < 0 for one in seen)
+    return Weight(memory_id, weight_ppm, version, gains, losses, seen)
 
 
 def standing(now: Weight, policy: ExperiencePolicy) -> str:
@@ -119,6 +126,13 @@ def standing(now: Weight, policy: ExperiencePolicy) -> str:
     return PROMOTED if steady and now.weight_ppm >= policy.promote_ppm else SERVED
 
 
+def all_evidence(versions: Iterable[Weight]) -> tuple[Evidence, ...]:
+    """All that speaks for or against a memory, by context. `versions`: in their order, those alone that were not taken
+    back; what a later one says of a context stands."""
+    found = {one.context: one for version in versions for one in version.evidence}
+    return tuple(found[context] for context in sorted(found))
+
+
 def united(parts: Iterable[Iterable[Evidence]]) -> tuple[Evidence, ...]:
     """All evidence by context, each context once: sums and counts are added, so that the mean of a context is that of
     all that was seen there, whatever is united first."""
@@ -133,6 +147,7 @@ def united(parts: Iterable[Iterable[Evidence]]) -> tuple[Evidence, ...]:
 def merged(memory_id: str, parts: Iterable[Weight], policy: ExperiencePolicy) -> Weight:
     """The weight of what takes the place of near-duplicates: the mean over the contexts of all of them, each counted
     once (SEDM 3.3.2, without double counting; research/judgement d). Without any evidence: the least of their weights.
+    Each part has all of its evidence.
 
     Its version is above all of theirs, so that one line of versions remains. Raises ValueError for none.
     """
@@ -142,7 +157,7 @@ def merged(memory_id: str, parts: Iterable[Weight], policy: ExperiencePolicy) ->
     evidence = united(one.evidence for one in some)
     means = [one.mean_ppm for one in evidence]
     weight = sum(means) // len(means) if means else min(one.weight_ppm for one in some)
-    return Weight(memory_id, bounded(weight, policy), 1 + max(one.version for one in some), evidence)
+    return _weighing(memory_id, bounded(weight, policy), 1 + max(one.version for one in some), evidence)
 
 
 def general(memory_id: str, specific: Weight, policy: ExperiencePolicy) -> Weight:
@@ -152,9 +167,9 @@ def general(memory_id: str, specific: Weight, policy: ExperiencePolicy) -> Weigh
 
 
 def taken_back(now: Weight, versions: Mapping[int, Weight], to: int) -> Weight:
-    """A new version that weighs what an older one did, by its evidence. Raises KeyError where there is no such
-    version, and ValueError for one that is not older."""
+    """A new version that weighs what an older one did, and has its gains and losses. Raises KeyError where there is no
+    such version, and ValueError for one that is not older."""
     if to >= now.version:
         raise ValueError(f"version {to} is not older than {now.version}")
     older = versions[to]
-    return Weight(now.memory_id, older.weight_ppm, now.version + 1, older.evidence)
+    return Weight(now.memory_id, older.weight_ppm, now.version + 1, older.gains, older.losses)

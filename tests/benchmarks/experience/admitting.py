@@ -53,7 +53,7 @@ def evolved(material: Material, shown: Shown, split: Split, policy: ExperiencePo
     for one in split.contexts:
         for held in experience.given(units(one.vector), policy):
             gain = REACH.reward_ppm(one, [held])
-            uses.setdefault(held.id, []).append(Use(one.id, one.id, gain))
+            uses.setdefault(held.id, []).append(Use(one.id, gain))
     return [
         replace(one, weight_ppm=moved(weight_of(one, shown), uses.get(one.id, ()), policy).weight_ppm)
         for one in shown.held

@@ -131,7 +131,7 @@ def _until_gone(material: Material, shown: Shown, contexts: Sequence[Context]) -
     for one in shown.held:
         now, uses = weight_of(one, shown), 0
         while now.weight_ppm >= POLICY.floor_ppm:
-            now = moved(now, [Use(f"u{uses}", contexts[uses % len(contexts)].id, 0)], POLICY)
+            now = moved(now, [Use(f"u{uses}", 0)], POLICY)
             uses += 1
         most = max(most, uses)
     return most

@@ -88,7 +88,7 @@ def _recalls(split: Split, shown: Shown, count: int, score: Score, policy: Exper
         near = similarities_ppm(rows, units(one.vector))
         order = best(score(near, weights, policy), 4 * policy.memories_most)
         for given in packed([held[at] for at in order], policy):
-            uses.setdefault(given.id, []).append(Use(one.id, one.id, REACH.reward_ppm(one, [given])))
+            uses.setdefault(given.id, []).append(Use(one.id, REACH.reward_ppm(one, [given])))
     later = [
         replace(one, weight_ppm=moved(weight_of(one, shown), uses.get(one.id, ()), policy).weight_ppm) for one in held
     ]

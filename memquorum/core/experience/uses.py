@@ -1,0 +1,95 @@
+"""What came of giving memories of experience to tasks, by what the accepted stream tells (SPEC E; SEDM 3.3.2).
+
+Nobody reads a text here: what moves a weight is told by ids, so that it can be counted again after an erasure. As of a
+decision everything counts that stands before the accepted offset that its nomination speaks of (decision 127).
+
+A gain U lies in [−1, 1]. Whoever says of a memory that it helped in a task, or that it did not, is believed: 1 and −1,
+the mean of what each agent said last. Where somebody said it of others of the task alone, this one gained nothing. Of a
+task of which nobody said anything, all that it was given share its success; if it failed they gained nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from memquorum.core.experience.texts import FAILED, SUCCEEDED
+from memquorum.core.experience.weights import Use, Weight, moved
+from memquorum.core.policy import PPM, ExperiencePolicy
+
+
+class Said(Struct, frozen=True):
+    """An agent says at a place of the accepted stream whether a memory helped in a task."""
+
+    offset: int
+    agent: str
+    helped: bool
+
+
+class Given(Struct, frozen=True):
+    """A memory was given to a task.
+
+    - `offset`: where the finished task stands in the accepted stream
+    - `among`: how many memories the task was given
+    - `said`: of this memory in this task, in the order of the stream
+    - `spoken`: where somebody first said of any memory of the task whether it helped; None: nobody did
+    """
+
+    memory_id: str
+    task: str
+    offset: int
+    outcome: str
+    among: int
+    said: tuple[Said, ...] = ()
+    spoken: int | None = None
+
+
+def gain_ppm(given: Given, before: int) -> int | None:
+    """U in millionths by what stands before an accepted offset; None where that says nothing."""
+    if given.offset >= before:
+        return None
+    last = {one.agent: one.helped for one in given.said if one.offset < before}
+    if last:
+        helped = sum(last.values())
+        return PPM * (2 * helped - len(last)) // len(last)
+    if given.spoken is not None and given.spoken < before:
+        return 0
+    if given.outcome == SUCCEEDED:
+        return PPM // max(1, given.among)
+    return 0 if given.outcome == FAILED else None
+
+
+def further(given: Iterable[Given], *, since: int, counted: int, before: int) -> list[Use]:
+    """The uses of one memory that are new, or came out otherwise, between two places of the accepted stream.
+
+    `since`: tasks before this offset do not count, since the memory was not in experience, or its weight was taken back
+    there; `counted`: up to where all was counted, `before`: up to where it is to be counted now.
+    """
+    found = list[Use]()
+    for one in given:
+        now = gain_ppm(one, before) if one.offset >= since else None
+        earlier = gain_ppm(one, counted)
+        if now is not None and now != earlier:
+            found.append(Use(one.task, now, earlier))
+    return found
+
+
+def evolved(
+    standing: Mapping[str, tuple[Weight, int]], given: Iterable[Given], policy: ExperiencePolicy, *, counted: int,
+    before: int,
+) -> list[Weight]:  # fmt: skip
+    """The weights that move by a decision, each at its next version, in the order of their ids.
+
+    `standing`: by id, what memories of experience weigh, and since which accepted offset tasks count for them.
+    """
+    of: dict[str, list[Given]] = {}
+    for one in given:
+        of.setdefault(one.memory_id, []).append(one)
+    found = list[Weight]()
+    for memory_id in sorted(of.keys() & standing.keys()):
+        weight, since = standing[memory_id]
+        later = moved(weight, further(of[memory_id], since=since, counted=counted, before=before), policy)
+        if later is not weight:
+            found.append(later)
+    return found
