@@ -1998,8 +1998,10 @@ LIMIT %(limit)s
 SELECT t.memory_id::text, m.agent, x.body::jsonb ->> 'goal', t.outcome, t.said_by, m.created, t.seq, t.retrieved,
     ARRAY(SELECT r.id FROM unnest(t.retrieved) WITH ORDINALITY AS r (id, place)
           WHERE NOT EXISTS (SELECT FROM memory k WHERE k.id = r.id::uuid AND k.namespace = t.namespace) ORDER BY r.place),
-    ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND f.helped ORDER BY 1),
-    ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND NOT f.helped ORDER BY 1)
+    ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND f.helped AND NOT EXISTS (
+        SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq) ORDER BY 1),
+    ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND NOT f.helped AND NOT EXISTS (
+        SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq) ORDER BY 1)
 FROM task t
 JOIN memory m ON m.id = t.memory_id AND m.tier = 'finished'
 JOIN experience x ON x.memory_id = t.memory_id
@@ -2024,8 +2026,12 @@ JOIN experience x ON x.memory_id = t.memory_id
 WHERE t.memory_id = %(id)s::uuid AND $gates
 
 -- :name task_feedback
--- What agents say of the memories that a task was given, in the order of the journal.
-SELECT memory_id::text, agent, helped, given_at FROM feedback WHERE task = %(id)s::uuid ORDER BY seq, feedback.memory_id
+-- What each agent said last of each memory that a task was given, which is what counts, in the order of the journal.
+SELECT f.memory_id::text, f.agent, f.helped, f.given_at
+FROM feedback f
+WHERE f.task = %(id)s::uuid AND NOT EXISTS (
+        SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq)
+ORDER BY f.seq, f.memory_id
 
 -- :name admission_shown
 -- Where a memory stands on its way into experience, if it passes: of one that nobody has tried its namespace alone.

@@ -38,12 +38,19 @@ def test_a_task_is_told_kept_and_goes_with_what_it_was_given(fleet: Plant) -> No
             memory.give_feedback(task.id, helped=[gasket], wait=True)
         with pytest.raises(Invalid, match="said to have succeeded before"):
             memory.finish_task("Open valve 3", "failed", event_id=task.event_id, wait=True)
+        memory.give_feedback(task.id, helped=[valve])
+        whole = memory.finished_task(task.id)  # as it is once that counts
+        assert [(one.memory_id, one.helped) for one in whole.feedback] == [(valve, True)], "said twice, shown once"
+        memory.give_feedback(task.id, did_not_help=[valve])
         whole = memory.finished_task(task.id)
-        assert [(one.memory_id, one.helped) for one in whole.feedback] == [(valve, True)]
+        assert [(one.memory_id, one.helped) for one in whole.feedback] == [(valve, False)], "what was said last counts"
+        assert (whole.helped, whole.did_not_help) == ((), (valve,))
+        (short,) = memory.tasks(memory_id=valve).tasks
+        assert (short.helped, short.did_not_help) == ((), (valve,))
         assert (whole.inputs, whole.tools, whole.seed) == ("4.0 bar", ("valve: opened at 4.0 bar",), 3)
 
         about = {"retrieved": [gasket], "jurisdiction": "DE"}
-        other = memory.finish_task("Count the gaskets", "unknown", wait=True, **about).memory_id
+        other = memory.finish_task("Count the gaskets", "unknown", **about).memory_id
         assert memory.finished_task(other, jurisdictions=["DE"]).said_by is None
         with pytest.raises(NotFound):
             memory.finished_task(other, jurisdictions=["US"])

@@ -230,7 +230,7 @@ async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, N
 def shown(item: Item) -> dict[str, Any]:
     """A memory as it is given."""
     hit = asdict(item.scored.candidate.hit)
-    del hit["score"]
+    del hit["score"], hit["weight"]
     return hit | {"tokens": item.tokens, "folded": item.folded, "spans": item.spans}
 
 

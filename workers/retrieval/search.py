@@ -17,8 +17,10 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Hit, SearchResult
+from memquorum.core.policy import PPM
 from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
+from memquorum.core.retrieval.ranking import near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import brought, count, counted, kept_out, once, reread
@@ -43,8 +45,9 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
+    near = await _weighed(service, sight, wanted, found.hits) if wanted.filters.experience else found.hits
     # Who sends a vector asks nothing that could be read once more.
-    again = found.hits if wanted.vector is not None else await reread(service, sight, wanted.query, found.hits)
+    again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
     best = await once(service, sight, again)
     # What came in for what it contradicts may be told by another one, too.
     hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
@@ -63,6 +66,17 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             warning=warning,
         )
     )
+
+
+async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
+    """Hits of experience with what they weigh, those of them that it gives to such a question."""
+    policy = service.configurations.policy(wanted.namespace).experience
+    weights = await service.reads.weights(sight, [hit.memory_id for hit in hits])
+    return [
+        replace(hit, weight=weights[hit.memory_id] / PPM)
+        for hit in hits
+        if weights.get(hit.memory_id, 0) >= policy.floor_ppm and near_enough(hit.score, policy)
+    ]
 
 
 async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:

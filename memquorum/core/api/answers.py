@@ -51,10 +51,12 @@ class Remembered(_Text, frozen=True):
 
 class Hit(Remembered, frozen=True):
     """A memory that was found. `score`: the cosine, in [−1, 1]. `conflicts_with`: memories that say otherwise, on which
-    members have not voted yet, or voted to keep both; what is to be believed first stands first."""
+    members have not voted yet, or voted to keep both; what is to be believed first stands first. `weight`: of
+    experience, where it alone was asked."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
+    weight: float | None = None
 
 
 class LeftOut(Struct, frozen=True):
@@ -621,7 +623,7 @@ class Became(Struct, frozen=True):
 class TaskInShort(Struct, frozen=True):
     """A finished task in short. `task`: its id; `goal`: what was to be done; `outcome`: succeeded, failed or unknown,
     says `said_by`; `finished_at`: when, in milliseconds; `retrieved`: the memories that it was given, best first, of
-    which `unknown` never were any here; `helped`, `did_not_help`: what agents say of some of them."""
+    which `unknown` never were any here; `helped`, `did_not_help`: what agents said of some of them last."""
 
     task: str
     agent: str

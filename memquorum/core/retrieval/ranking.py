@@ -114,16 +114,22 @@ def rank(
 def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: ExperiencePolicy) -> list[Scored]:
     """What a question is given of experience, best first, ties by id: s(q, m) = sim(q, m) · w(m), the weight by the
     policy's root of it, where strength and tier say nothing (SPEC E, SEDM 3.3.1; `core.experience.view`).
-    `weights_ppm`: of what was admitted; what has none, or less than the floor, is left out."""
+    `weights_ppm`: of what was admitted; what has none, or less than the floor, is left out, and so is what is farther
+    away than what is given may be."""
     found = list[Scored]()
     for one in ranked:
         hit = one.candidate.hit
         weight_ppm = weights_ppm.get(hit.memory_id, 0)
-        if weight_ppm >= policy.floor_ppm:
+        if weight_ppm >= policy.floor_ppm and near_enough(hit.score, policy):
             weight = weight_ppm / PPM
             score = max(0.0, hit.score) * weight**0.5**policy.weight_roots
             found.append(replace(one, weight=weight, score=score))
     return sorted(found, key=lambda one: (-one.score, one.candidate.hit.memory_id))
+
+
+def near_enough(cosine: float, policy: ExperiencePolicy) -> bool:
+    """Whether what is so near a question may be given to it of experience."""
+    return cosine * PPM >= policy.given_ppm
 
 
 def strength(last_access: int, salience: float, as_of: int, policy: Policy, share: float) -> float:

@@ -87,3 +87,14 @@ def test_of_experience_what_weighs_more_comes_first_and_what_weighs_nothing_does
     assert [one.candidate.hit.memory_id for one in rooted] == [name(1), name(2)], "nearness counts for more by a root"
     alike = scheduled(ranked, {name(1): 600_000, name(2): 900_000}, source)
     assert [one.candidate.hit.memory_id for one in alike] == [name(1), name(2)], "ties go by id"
+
+
+def test_of_experience_what_is_far_from_a_question_is_not_given_to_it() -> None:
+    ranked = rank(
+        [candidate(1, cosine=0.25), candidate(2, cosine=0.2499), candidate(3, cosine=-0.9)], {"e": 9}, 0, POLICY
+    )
+    weights = {name(1): 1_000_000, name(2): 2_000_000, name(3): 1_000_000}
+    found = scheduled(ranked, weights, ExperiencePolicy())
+    assert [one.candidate.hit.memory_id for one in found] == [name(1)]
+    nearer = scheduled(ranked, weights, ExperiencePolicy(given_ppm=0))
+    assert [one.candidate.hit.memory_id for one in nearer] == [name(2), name(1)]
