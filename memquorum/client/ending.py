@@ -10,13 +10,11 @@ from typing import Any, TypedDict, Unpack
 from memquorum import topics
 from memquorum.client import wire
 from memquorum.client.errors import Invalid, NotAllowed
-from memquorum.client.finishing import Finishing, several
-from memquorum.client.values import Receipt
+from memquorum.client.finishing import After, Finishing, several
 from memquorum.core.api.answers import Ended, Page, Published, Session
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX
 
-After = Receipt | str | None
 _SESSIONS_MOST = 64
 
 
@@ -86,7 +84,7 @@ class Ending(Finishing):
             asked, goal = await self._first_ask(session, everyone)
         named, noted = several("retrieved", said.pop("retrieved", ())), self._given_in.get(session, {})
         return said | {
-            "goal": goal, "outcome": outcome, "said_by": by, "retrieved": ended.given(named, noted, asked, FOUND_MAX),
+            "goal": goal, "outcome": outcome, "by": by, "retrieved": ended.given(named, noted, asked, FOUND_MAX),
             "event_id": ended.event_id(self.namespace, None if everyone else self.agent, session),
         }  # fmt: skip
 

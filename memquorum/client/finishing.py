@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import uuid
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import replace
@@ -31,9 +32,11 @@ from memquorum.core.names import uuid as uuid_of
 
 T = TypeVar("T")
 Configuration = Mapping[str, Any] | str | None
+After = Receipt | str | None
 
 _LOG = logging.getLogger("memquorum.client")
 _CUT = "…"
+_SAID_MOST = 1_000
 _LOST = (None, "erased", "failed", "unreadable")
 """What may become of a task that is not kept."""
 
@@ -153,7 +156,7 @@ class Work:
         tools = self._tools if more <= 0 else [*self._tools[: TOOLS_MAX - 1], f"{_CUT} and {more + 1} more calls"]
         return {
             **self._about, "event_id": self.event_id, "goal": self._goal, "inputs": self._inputs, "outcome": outcome,
-            "said_by": by, "outputs": self._outputs, "tools": tools, "retrieved": given[:FOUND_MAX],
+            "by": by, "outputs": self._outputs, "tools": tools, "retrieved": given[:FOUND_MAX],
         }  # fmt: skip
 
     def _noted(self) -> dict[str, Any]:
@@ -215,6 +218,9 @@ class Finishing:
     """What a client can say of tasks that are finished, and of what helped in them. All raise Invalid, NotAllowed and
     Unreachable."""
 
+    _said_of: OrderedDict[str, Receipt]
+    """What was published of a task last, by tasks."""
+
     @property
     def namespace(self) -> str:
         """Where the tasks belong."""
@@ -259,7 +265,7 @@ class Finishing:
         goal: str,
         outcome: str,
         *,
-        said_by: str | None = None,
+        by: str | None = None,
         inputs: str | None = None,
         outputs: str | None = None,
         tools: Sequence[str] = (),
@@ -269,7 +275,7 @@ class Finishing:
         timeout: float = 30.0,
         **about: Unpack[About],
     ) -> Receipt:
-        """Publishes a task that is finished. `outcome`: succeeded, failed, or unknown, says `said_by` (this agent);
+        """Publishes a task that is finished. `outcome`: succeeded, failed, or unknown, says `by` (this agent);
         `tools`: a summary of each call of one; `retrieved`: the memories that it was given, best first; `lessons`: what
         is to be learned of it, as texts or as episodes: memories that are made of it, published once it is kept.
 
@@ -277,13 +283,14 @@ class Finishing:
         was said to have ended otherwise before: that stands. The receipt's `memory_id` is the task's."""
         event_id = about.get("event_id") or str(uuid.uuid4())
         said = {
-            **about, "event_id": event_id, "goal": goal, "outcome": outcome, "said_by": said_by, "inputs": inputs,
+            **about, "event_id": event_id, "goal": goal, "outcome": outcome, "by": by, "inputs": inputs,
             "outputs": outputs, "tools": tools, "retrieved": retrieved,
         }  # fmt: skip
         receipt, data = self._finished(said)
         several("lessons", lessons)
         learned = [self._lesson_of(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
         await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
+        self._told_of(receipt.memory_id, receipt)
         if learned:
             receipt = replace(receipt, lessons=await self._learned(receipt, learned, wait, timeout))
         if not wait:
@@ -349,6 +356,7 @@ class Finishing:
         data = wire.checked(topics.FEEDBACK, said)[1]
         await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
         receipt = Receipt(self.namespace, event_id, task)
+        self._told_of(task, receipt)
         if not wait:
             return receipt
         found = await self.outcome(receipt, timeout)
@@ -363,30 +371,47 @@ class Finishing:
         agents: Sequence[str] | None = None,
         memory_id: str | None = None,
         redact: bool | None = None,
+        after: After = None,
         **page: Unpack[Passed],
     ) -> Tasks:
         """The finished tasks here, the latest first: what was to be done, how it ended, says whom, and what it was
-        given. `memory_id`: those that were given this memory."""
+        given. `memory_id`: those that were given this memory. `after`: a write that is waited for."""
         said = {"outcomes": outcomes, "agents": agents, "memory_id": memory_id, "redact": redact, **page}
         asked = {name: value for name, value in said.items() if value is not None}
-        return await self._ask(Tasks, "POST", "/tasks/list", json={"namespace": self.namespace, **asked})
+        body = {"namespace": self.namespace, **asked}
+        return await self._ask(Tasks, "POST", "/tasks/list", json=body, params=wire.after(after))
 
-    async def finished_task(self, task: str, **gates: Unpack[Gates]) -> FinishedTask:
+    async def finished_task(self, task: str, *, after: After = None, **gates: Unpack[Gates]) -> FinishedTask:
         """A finished task whole: its texts, what it was given, and what is said to have helped. Raises NotFound, also
-        for one that the `gates` keep back, and where the client was told its namespace for one of another."""
-        return await self._get(FinishedTask, f"/tasks/{wire.path_id(task)}", **self._within(), **wire.gates(gates))
+        for one that the `gates` keep back, and where the client was told its namespace for one of another.
 
-    async def experience(self, memory_id: str, **gates: Unpack[Gates]) -> Admission:
+        It waits until the write `after` is seen; without one until what this client said of the task last is. Raises
+        NotYet where that is not in time."""
+        behind = wire.after(self._said_of.get(task) if after is None else after)
+        path = f"/tasks/{wire.path_id(task)}"
+        found = await self._get(FinishedTask, path, **self._within(), **behind, **wire.gates(gates))
+        self._said_of.pop(task, None)
+        return found
+
+    def _told_of(self, task: str, receipt: Receipt) -> None:
+        """Notes what was published of a task last, of the tasks that were spoken of lately."""
+        self._said_of[task] = receipt
+        self._said_of.move_to_end(task)
+        if len(self._said_of) > _SAID_MOST:
+            self._said_of.popitem(last=False)
+
+    async def experience(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Admission:
         """Where a memory stands on its way into experience, and why: what verifiers found, how members voted, what it
         weighs. Raises NotFound, also for one that the `gates` keep back, and where the client was told its namespace
         for one of another."""
         path = f"/experience/{wire.path_id(memory_id)}"
-        return await self._get(Admission, path, **self._within(), **wire.gates(gates))
+        return await self._get(Admission, path, **self._within(), **wire.after(after), **wire.gates(gates))
 
     def _finished(self, said: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         """A finished task as it is sent. Raises Invalid."""
         value: dict[str, Any] = {"agent": self.agent, "namespace": self.namespace}
-        value |= {name: one for name, one in said.items() if one is not None}
+        told = {("said_by" if name == "by" else name): one for name, one in said.items()}
+        value |= {name: one for name, one in told.items() if one is not None}
         lists = [name for name in ("tools", "retrieved", "purposes") if name in value]
         value |= {name: list(several(name, value[name])) for name in lists}
         if "configuration" in value:

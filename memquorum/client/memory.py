@@ -92,6 +92,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         self._starting = asyncio.Lock()
         self._tracing, self._end_traces = Tracing(), _nothing
         self._given_in = OrderedDict()
+        self._said_of = OrderedDict()
 
     @property
     def namespace(self) -> str:

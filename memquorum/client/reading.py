@@ -71,7 +71,7 @@ _QUERY = option("query", metavar="QUERY")
 _ID = option("memory_id", metavar="ID")
 _K = option("-k", type=int, default=20, help="how many at most (default: 20)")
 _BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
-_AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
+AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
     option("--of", action="append", metavar="AGENT", help="recorded by this agent, or summed up of that; repeatable"),
@@ -136,7 +136,7 @@ def gated(parsed: argparse.Namespace) -> Gates:
     _K.but(default=10, help="how many at most (default: 10)"),
     flag("--exact", "compare all, where an index would find nearly all"),
     _PEEK,
-    _AFTER,
+    AFTER,
     WHAT_PASSES,
     example='memquorum search -n greenhouse "When does valve 3 open?"',
 )
@@ -165,7 +165,7 @@ def _search(parsed: argparse.Namespace) -> int:
     _K,
     _BUDGET,
     _PEEK,
-    _AFTER,
+    AFTER,
     WHAT_PASSES,
     example='memquorum retrieve -n greenhouse --budget 500 "valve pressure"',
 )
@@ -188,7 +188,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     option("--within", type=seconds, default=0, metavar="S", help="also what else occurred so near, in seconds"),
     _BUDGET,
     _PEEK,
-    _AFTER,
+    AFTER,
     WHAT_PASSES,
     example='memquorum recall -n greenhouse --query "valve 3" --within 600',
 )
@@ -203,7 +203,7 @@ def _recall(parsed: argparse.Namespace) -> int:
     return _context(parsed, found)
 
 
-@command("get", _ID, _AFTER, IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("get", _ID, AFTER, IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _get(parsed: argparse.Namespace) -> int:
     """Shows a memory by its id. It does not count as used."""
     with opened(parsed) as memory:
@@ -223,7 +223,7 @@ def _get(parsed: argparse.Namespace) -> int:
     _K.but(help="how many beside that at most (default: 20)"),
     _BUDGET,
     _PEEK,
-    _AFTER,
+    AFTER,
     titled("only what passes", *_FILED, *_GATES),
     example='memquorum context -n greenhouse -a planner "open valve 3"',
 )
@@ -245,7 +245,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
     return OK
 
 
-@command("explain", _ID, _AFTER, IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("explain", _ID, AFTER, IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _explain(parsed: argparse.Namespace) -> int:
     """Says why a memory is where it is: salience, uses, votes, certificates."""
     with opened(parsed) as memory:
@@ -336,6 +336,8 @@ def _filed_as(one: Shown) -> str:
 def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
     said = moment(one.occurred_at).removesuffix(" UTC")
     whence = f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"
+    if (weight := getattr(one, "weight", None)) is not None:
+        whence += f", weight {weight:g}"
     if one.made_by is not None:
         whence += ", out of a summary" if getattr(one, "excerpt", False) else ", a summary"
     console.print(terminal.text(console, whence), style="dim", soft_wrap=True)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
-from memquorum.client.reading import IF_IT_PASSES, PASSES, gated
+from memquorum.client.reading import AFTER, IF_IT_PASSES, PASSES, gated
 from memquorum.commands import OK, flag, option, titled, when
 from memquorum.core.api.answers import FinishedTask, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
@@ -31,6 +31,7 @@ _LENGTH = 200
     option("--until", type=when, metavar="WHEN", help="ended before then"),
     option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
     option("--cursor", help="go on behind the page that ended with this"),
+    AFTER,
     titled("only tasks that pass", *PASSES, flag("--redact", "mask what is found of persons and secrets, by kind")),
     example="memquorum experience list -n greenhouse --outcome failed",
 )
@@ -42,7 +43,7 @@ def _list(parsed: argparse.Namespace) -> int:
     }  # fmt: skip
     gates = gated(parsed)
     with opened(parsed) as memory:
-        page = memory.tasks(**asked, **gates)
+        page = memory.tasks(after=parsed.after, **asked, **gates)
         namespace = memory.namespace
     console = terminal.console()
     for one in page.tasks:
@@ -62,13 +63,14 @@ def _list(parsed: argparse.Namespace) -> int:
 @command(
     "experience show",
     option("task", metavar="TASK", help="its id"),
+    AFTER,
     IF_IT_PASSES,
     example="memquorum experience show -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _show(parsed: argparse.Namespace) -> int:
     """Shows a finished task whole: its texts, what it was given, and what is said to have helped in it."""
     with opened(parsed) as memory:
-        found = memory.finished_task(parsed.task, **gated(parsed))
+        found = memory.finished_task(parsed.task, after=parsed.after, **gated(parsed))
     if parsed.json:
         print(in_json(found))
         return OK
@@ -81,6 +83,7 @@ def _show(parsed: argparse.Namespace) -> int:
 @command(
     "experience why",
     option("memory", metavar="MEMORY", help="its id"),
+    AFTER,
     IF_IT_PASSES,
     example="memquorum experience why -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
@@ -88,7 +91,7 @@ def _why(parsed: argparse.Namespace) -> int:
     """Says where a memory stands on its way into experience, and why: in which tasks it helped, says which verifier,
     how members voted, and what it weighs."""
     with opened(parsed) as memory:
-        found = memory.experience(parsed.memory, **gated(parsed))
+        found = memory.experience(parsed.memory, after=parsed.after, **gated(parsed))
     if parsed.json:
         print(in_json(found))
         return OK

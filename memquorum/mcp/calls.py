@@ -222,15 +222,18 @@ def _title(text: str) -> str:
 
 async def finish_task(call: Call, wait: bool = False, **said: Any) -> Kept:
     """Publishes a finished task."""
-    return _kept(await call.memory.finish_task(said.pop("goal"), said.pop("outcome"), wait=wait, **said))
+    goal, outcome, by = said.pop("goal"), said.pop("outcome"), said.pop("said_by", None)
+    return _kept(call, await call.memory.finish_task(goal, outcome, by=by, wait=wait, **said))
 
 
 async def give_feedback(call: Call, task: str, wait: bool = False, **said: Any) -> Kept:
     """Publishes what helped in a task."""
-    return _kept(await call.memory.give_feedback(task, wait=wait, **said))
+    return _kept(call, await call.memory.give_feedback(task, wait=wait, **said))
 
 
-def _kept(receipt: Receipt) -> Kept:
+def _kept(call: Call, receipt: Receipt) -> Kept:
+    if receipt.outcome is None:
+        call.last.wrote(receipt.token)
     ids = receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token
     return Kept(*ids, outcome=receipt.outcome, lessons=tuple(one.memory_id for one in receipt.lessons))
 

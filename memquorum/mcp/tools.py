@@ -170,8 +170,8 @@ READING = (
         "Lists finished tasks, the latest first: what was to be done, how it ended, which memories it was given, and "
         "which of these are said to have helped.",
         e.TASKS,
-        takes=("outcomes", "agents", "memory_id", "limit", "cursor", "redact"),
-        gives=a.Tasks, do=_asking("tasks"),
+        takes=("outcomes", "agents", "memory_id", "limit", "cursor", "redact", "after"),
+        gives=a.Tasks, do=_reading("tasks"),
     ),
     _tool(
         "get_event_status",

@@ -148,7 +148,7 @@ FEEDBACK = Endpoint(
 TASKS = Endpoint(
     "tasks", "POST", "/tasks/list", (READ,),
     "The finished tasks of a namespace, the latest first: what was to be done, how it ended, what it was given.",
-    a.Tasks, r.TasksRequest,
+    a.Tasks, r.TasksRequest, _AFTER,
 )  # fmt: skip
 TASK = Endpoint(
     "task", "GET", "/tasks/{task_id}", (READ,),

@@ -6,12 +6,12 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
-from memquorum.client import AsyncMemory, Invalid, Memory, NotFound, Unreachable
+from memquorum.client import AsyncMemory, Invalid, Memory, NotFound, NotYet, Unreachable
 from memquorum.client.finishing import configured
 from memquorum.core import ids
 from memquorum.core.intake import TOOL_BYTES_MAX, TOOLS_MAX
@@ -26,6 +26,11 @@ SEARCHED = {
 BECAME = {"namespace": "n", "event_id": "e", "shard": None, "journal_seq": None}
 
 M, N = ids.memory_id("n", "m"), ids.memory_id("n", "o")
+WHOLE = {
+    "task": M, "agent": "ann", "goal": "g", "outcome": "succeeded", "said_by": "ann", "finished_at": 1,
+    "journal_seq": 1, "retrieved": [], "unknown": [], "helped": [], "did_not_help": [], "namespace": "n", "inputs": "",
+    "outputs": "", "tools": [], "configuration": "", "seed": 0, "encoder": "e", "digest": "", "feedback": [],
+}  # fmt: skip
 FOUND = SEARCHED | {"hits": [HIT | {"memory_id": M}, HIT | {"memory_id": N}]}
 
 
@@ -261,3 +266,35 @@ async def test_a_client_asks_of_its_own_namespace_alone() -> None:
         with pytest.raises(NotFound):
             await ask(M)
     assert [url.params.get("namespace") for url in asked] == ["n", "n"]
+
+
+async def test_who_says_how_a_task_ended_is_called_the_same_everywhere() -> None:
+    service = Service()
+    async with client(service) as memory:
+        await memory.finish_task("open valve 3", "succeeded", by="eve")
+    (said,) = service.tasks
+    assert said["said_by"] == "eve" and "by" not in said
+
+
+async def test_what_a_client_said_of_a_task_is_waited_for_where_it_reads_that() -> None:
+    asked = list[httpx.URL]()
+    status = 504
+
+    def service(request: httpx.Request) -> httpx.Response:
+        if request.method == "POST":
+            return httpx.Response(202, json={})
+        asked.append(request.url)
+        told = {"error": "not_yet", "field": "after", "detail": "not there"}
+        return httpx.Response(status, json=told if status == 504 else WHOLE)
+
+    async with client(cast(Service, service)) as memory:
+        done = await memory.finish_task("open valve 3", "succeeded")
+        with pytest.raises(NotYet):
+            await memory.finished_task(done.memory_id)
+        said = await memory.give_feedback(done.memory_id, helped=[M])
+        status = 200
+        await memory.finished_task(done.memory_id)
+        await memory.finished_task(done.memory_id)
+        await memory.finished_task(done.memory_id, after="n/else")
+        await memory.finished_task(N)
+    assert [url.params.get("after") for url in asked] == [done.token, said.token, None, "n/else", None]

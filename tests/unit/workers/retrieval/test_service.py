@@ -148,6 +148,7 @@ def test_every_read_of_memories_may_come_after_a_write() -> None:
         "memory",
         "explain",
         "session",
+        "tasks",
         "task",
         "experience",
     }
