@@ -100,7 +100,7 @@ _EDGES = f"""ARRAY(
     ORDER BY e.kind COLLATE "C", m.id
 )"""
 # A memory that is alive and whose way into experience is open: where it was accepted, after which epoch it may be
-# tried, its vector, and the tasks that it was made of.
+# tried, its vector, the tasks that it was made of, how often it was rejected, and as of which epoch last.
 _UNTRIED = """m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder,
     halfvec_send(e.vector),
     ARRAY(
@@ -108,7 +108,8 @@ _UNTRIED = """m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.af
         JOIN task t ON t.memory_id = p.parent AND t.namespace = m.namespace
         WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
         ORDER BY p.parent
-    )
+    ),
+    coalesce(a.rejections, 0), coalesce(a.rejected, 0)
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 LEFT JOIN admission a ON a.memory_id = m.id
@@ -117,7 +118,7 @@ CROSS JOIN LATERAL (
     WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
     ORDER BY seq LIMIT 1
 ) j
-WHERE m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') = 'provisional'"""
+WHERE m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') IN ('provisional', 'rejected')"""
 _WHOLE = {
     "edges": _EDGES,
     "untried": _UNTRIED,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
 from db.inmemory import InMemoryStore, InMemoryStoredOrders
-from memquorum.core.experience.admission import ADMITTED, PROVISIONAL
+from memquorum.core.experience.admission import ADMITTED, PROVISIONAL, REJECTED
 from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
@@ -16,6 +16,7 @@ from memquorum.core.experience.rounds import Round, made_of
 from memquorum.core.experience.view import Held
 from memquorum.core.experience.weights import DEMOTED
 from memquorum.core.journal.rows import AdmissionRow, DecisionRow, Memory, Provenance, TaskRow, TrialRow, WeightRow
+from memquorum.core.journal.trials import OPEN
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 
 _ALIVE = (SHORT_TERM, LONG_TERM)
@@ -84,14 +85,17 @@ class InMemoryTrialLook:
         return [self._store.experience[one] for one in task_ids if one in self._store.experience]
 
     def untried(
-        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None
-    ) -> list[Untried]:
+        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None,
+        until: Sequence[int] | None = None,
+    ) -> list[Untried]:  # fmt: skip
         """Memories whose way into experience is open; see the port."""
         found = [
             one for one in self._open() if one.namespace == namespace and (one.created, one.id) > (after or (-1, ""))
         ]
         if news is not None:
             found = [one for one in found if one.id in news.named or self._changed(one) > news.since]
+        if until is not None:
+            found = [one for one in found if self._again(one, until)]
         return [self._untried(one) for one in found[:most]]
 
     def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:
@@ -134,9 +138,15 @@ class InMemoryTrialLook:
         found = [
             one for one in self._store.memories.values()
             if one.tier in _ALIVE and one.id in self._store.contents
-            and (one.id not in self._admissions or self._admissions[one.id].status == PROVISIONAL)
+            and (one.id not in self._admissions or self._admissions[one.id].status in OPEN)
         ]  # fmt: skip
         return sorted(found, key=lambda one: (one.created, one.id))
+
+    def _again(self, memory: Memory, until: Sequence[int]) -> bool:
+        stands = self._admissions.get(memory.id)
+        if stands is None or stands.status != REJECTED:
+            return True
+        return stands.rejections <= len(until) and stands.rejected <= until[stands.rejections - 1]
 
     def _changed(self, memory: Memory) -> int:
         stands = self._admissions.get(memory.id)
@@ -150,7 +160,8 @@ class InMemoryTrialLook:
         )  # fmt: skip
         return Untried(
             memory.id, memory.created, born.source_offset, stands.after if stands else 0, memory.encoder,
-            self._vector(memory.id), self._sources(memory),
+            self._vector(memory.id), self._sources(memory), stands.rejections if stands else 0,
+            stands.rejected if stands else 0,
         )  # fmt: skip
 
     def _sources(self, memory: Memory) -> tuple[str, ...]:

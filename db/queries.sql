@@ -338,10 +338,11 @@ COPY admission ($columns(admission)) FROM STDIN (FORMAT BINARY)
 -- Where those stand now that were tried, voted on or erased.
 UPDATE admission a
 SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, score_ppm = n.score_ppm,
-    version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after
+    version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after, rejections = n.rejections,
+    rejected = n.rejected
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
-    weight_ppm integer, epoch bigint, after bigint)
+    weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint)
 WHERE a.memory_id = n.memory_id
 
 -- :name weight_copy
@@ -1570,13 +1571,16 @@ JOIN memory m ON m.id = t.memory_id
 WHERE t.memory_id = ANY(%(ids)s::uuid[])
 
 -- :name trial_untried
--- A namespace's memories that are alive and neither settled nor to be voted on, by (created, id) behind one: where each
--- was accepted, after which epoch it may be tried, its vector, and the tasks that it was made of. `since`: those alone that
--- are new or stand otherwise since a sequence of the journal, and those that are named.
+-- A namespace's memories that are alive and neither admitted nor to be voted on, by (created, id) behind one: where each
+-- was accepted, after which epoch it may be tried, its vector, the tasks that it was made of, and when it was rejected.
+-- `since`: those alone that are new or stand otherwise since a sequence of the journal, and those that are named; `until`:
+-- by how often something was rejected, up to which epoch it was last, to be tried again.
 SELECT $untried
   AND m.namespace = %(namespace)s
   AND (%(created)s::bigint IS NULL OR (m.created, m.id) > (%(created)s, %(after)s::uuid))
   AND (%(since)s::bigint IS NULL OR greatest(m.seq, a.seq) > %(since)s OR m.id = ANY(%(named)s::uuid[]))
+  AND (%(until)s::bigint[] IS NULL OR a.status IS DISTINCT FROM 'rejected'
+       OR a.rejected <= (%(until)s::bigint[])[a.rejections])
 ORDER BY m.created, m.id
 LIMIT %(limit)s
 

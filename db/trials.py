@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from db.arrays import halves, uuids
@@ -51,14 +51,15 @@ class Look(Moment):
         return [_context(row) for row in self._ask("trial_contexts", ids=list(task_ids))]
 
     def untried(
-        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None
-    ) -> list[Untried]:
+        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None,
+        until: Sequence[int] | None = None,
+    ) -> list[Untried]:  # fmt: skip
         """Memories whose way into experience is open; see the port."""
         created, memory = (None, None) if after is None else after
         since, named = (None, ()) if news is None else (news.since, sorted(news.named))
         wanted = {
             "namespace": namespace, "created": created, "after": memory, "limit": most, "since": since,
-            "named": uuids(named),
+            "named": uuids(named), "until": None if until is None else list(until),
         }  # fmt: skip
         return [_untried(row) for _, *row in self._ask("trial_untried", **wanted)]
 
@@ -103,8 +104,10 @@ class PostgresTrials(Looking[Look]):
 
 
 def _untried(row: list[Any]) -> Untried:
-    memory, created, offset, after, encoder, vector, sources = row
-    return Untried(memory, created, offset, after, encoder, halves(vector), tuple(sources))
+    memory, created, offset, after, encoder, vector, sources, rejections, rejected = row
+    return Untried(
+        memory, created, offset, after, encoder, halves(vector), tuple(sources), rejections, rejected
+    )  # fmt: skip
 
 
 def _context(row: tuple[Any, ...]) -> Context:

@@ -21,13 +21,13 @@ from memquorum.core.experience import rounds, trial
 from memquorum.core.experience.bench import Near
 from memquorum.core.experience.ports import Told, TrialLook, Trials, Untried
 from memquorum.core.experience.reward import Reach, Reward
-from memquorum.core.experience.rounds import Round
+from memquorum.core.experience.rounds import Round, least_of
 from memquorum.core.experience.trial import BadStatistics, Statistics
 from memquorum.core.experience.view import Held
 from memquorum.core.identity.membership import Genesis
 from memquorum.ports import StoreUnavailable
 from workers.verifier.sweeping import Key, Line, Sweep, Sweeps
-from workers.verifier.visiting import Benches, Visit
+from workers.verifier.visiting import Benches, Visit, since
 
 FEW: Final = "few"
 """Too few tasks are near enough to say anything of the candidate yet."""
@@ -135,12 +135,14 @@ class Trying:
             (near,) = self._visit(now, key).near([_held(one)])
             self._one(now, key, one, near, told.get(one.memory_id, ()))
 
-    def _page(self, now: _Moment, key: Key, sweep: Sweep, until: float) -> tuple[int, str] | None:
+    def _page(self, now: _Moment, key: Key, sweep: Sweep, stop: float) -> tuple[int, str] | None:
         """Goes through a page of a namespace's candidates; behind which the rest begin, None at the end."""
         if sweep.after is None:
             line = self._lines[key[0]]
             sweep.begin(line.epoch, line.seq, now.look.standing(key[1]))
-        page = now.look.untried(key[1], sweep.after, _PAGE, sweep.news)
+        # Where the tasks are the same, what was rejected has no more of them either.
+        until = None if sweep.news is not None else self._again_until(now, key)
+        page = now.look.untried(key[1], sweep.after, _PAGE, sweep.news, until)
         told = _by_memory(now.look.told([one.memory_id for one in page])) if page else {}
         for start in range(0, len(page), _TOGETHER):
             some = page[start : start + _TOGETHER]
@@ -148,9 +150,18 @@ class Trying:
             for at, (one, tasks) in enumerate(zip(some, near, strict=True), start + 1):
                 if self._one(now, key, one, tasks, told.get(one.memory_id, ())):
                     sweep.opens(one.memory_id)
-                if self._clock() >= until and at < len(page):
+                if self._clock() >= stop and at < len(page):
                     return one.created, one.memory_id
         return (page[-1].created, page[-1].memory_id) if len(page) == _PAGE else None
+
+    def _again_until(self, now: _Moment, key: Key) -> list[int]:
+        """Tells, by how often something was rejected, up to which epoch it was last, so that the namespace has had
+        tasks enough since to try it again: where it has had too few at all, too few are near."""
+        bench, ledger = self._benches.of(now.look, key[1]), self._lines[key[0]].ledger
+        found, least = list[int](), max(1, self._configured[key[0]].policy.experience.contexts_least)
+        while (many := least_of(least, len(found) + 1)) <= len(bench):
+            found.append(ledger.until(bench.latest(many)))
+        return found
 
     def _visit(self, now: _Moment, key: Key) -> Visit:
         if key not in now.visits:
@@ -162,7 +173,9 @@ class Trying:
         """Looks at a candidate, and tries it where that is due and one of this process's verifiers is asked; whether it
         has tasks enough."""
         line, visit = self._lines[key[0]], self._visit(now, key)
-        offset = visit.waits_for(one.accepted_offset, near)
+        if one.rejected:
+            near = since(near, line.ledger.read(one.rejected))
+        offset = visit.waits_for(one.accepted_offset, near, one.rejections)
         at = None if offset is None else line.ledger.first(offset, one.after)
         if at is None:
             now.looked[FEW if offset is None else WAITS] += 1

@@ -17,7 +17,7 @@ from memquorum.core.experience.bench import Bench, Near
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.ports import Admitted, TrialLook
 from memquorum.core.experience.reward import Reward
-from memquorum.core.experience.rounds import Round, behind
+from memquorum.core.experience.rounds import Round, behind, least_of
 from memquorum.core.experience.trial import Case
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.policy import ExperiencePolicy
@@ -50,6 +50,11 @@ class Benches:
         self._of.clear()
 
 
+def since(near: Near, offset: int) -> Near:
+    """Those of the tasks that stand at an accepted offset or behind it."""
+    return [one for one in near if one[1] >= offset]
+
+
 class Visit:
     """A namespace at one moment."""
 
@@ -63,9 +68,12 @@ class Visit:
         """Finds for each candidate the tasks that are near enough to it."""
         return self._bench.near(candidates, self.policy)
 
-    def waits_for(self, accepted_offset: int, near: Near) -> int | None:
-        """The accepted offset behind which a decision has to speak; None where too few tasks can judge."""
-        least, inorder = self.policy.contexts_least, sorted(near, key=lambda one: one[1])
+    def waits_for(self, accepted_offset: int, near: Near, rejections: int = 0) -> int | None:
+        """The accepted offset behind which a decision has to speak; None where too few tasks can judge. `near`: those
+        that may judge (`since`); `rejections`: how often the candidate was rejected."""
+        least, inorder = least_of(self.policy.contexts_least, rejections), sorted(near, key=lambda one: one[1])
+        if len(inorder) < least:
+            return None
         places = dict(inorder)
         judges = islice(self._asking(name for name, _ in inorder), least)
         return behind(accepted_offset, (places[one.id] for one in judges), least)

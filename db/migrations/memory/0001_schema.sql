@@ -799,7 +799,9 @@ CREATE TABLE admission (
     version    integer NOT NULL, -- of its weight; 0 without one
     weight_ppm integer,
     epoch      bigint  NOT NULL, -- of the vote on it; 0 without one
-    after      bigint  NOT NULL  -- it is tried as of a decision after this epoch
+    after      bigint  NOT NULL, -- it is tried as of a decision after this epoch
+    rejections integer NOT NULL, -- how often verifiers agreed that it helps too little
+    rejected   bigint  NOT NULL  -- epoch as of which they did last; 0 where they never did
 );
 CREATE INDEX admission_namespace ON admission (namespace, status, seq);
 CREATE INDEX admission_status ON admission (shard, status, seq);

@@ -41,8 +41,14 @@ class Bench:
             by_encoder.setdefault(one.encoder, []).append(one)
         self._of = {encoder: _Rows(some) for encoder, some in by_encoder.items()}
 
+        self._offsets = sorted(one.accepted_offset for some in by_encoder.values() for one in some)
+
     def __len__(self) -> int:
-        return sum(len(one.places) for one in self._of.values())
+        return len(self._offsets)
+
+    def latest(self, count: int) -> int:
+        """The accepted offset from which on there are so many tasks, one at least; −1 where there are fewer."""
+        return self._offsets[-count] if 0 < count <= len(self._offsets) else -1
 
     def near(self, candidates: Sequence[Held], policy: ExperiencePolicy) -> list[Near]:
         """Finds for each candidate the tasks that are near enough and that it was not made of: the nearest first, ties

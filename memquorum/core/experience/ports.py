@@ -5,7 +5,7 @@ Whatever may be asked for is bounded by a page, by a namespace's tasks, or by th
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -21,7 +21,8 @@ class Untried(Struct, frozen=True):
     """A memory that is alive and whose way into experience is open. `created`: when it was said, in milliseconds;
     `accepted_offset`: where it stands in the accepted stream; `after`: the epoch of the vote that last did not admit
     it, 0 without one; `vector`: by `encoder`, little-endian float16; `sources`: the finished tasks of its namespace
-    that it was made of, in the order of their ids."""
+    that it was made of, in the order of their ids; `rejections`: how often verifiers agreed that it helps too little,
+    and `rejected`: the epoch as of which they did last, 0 without one."""
 
     memory_id: str
     created: int
@@ -30,6 +31,8 @@ class Untried(Struct, frozen=True):
     encoder: str
     vector: bytes
     sources: tuple[str, ...]
+    rejections: int = 0
+    rejected: int = 0
 
 
 class Admitted(Struct, frozen=True):
@@ -100,10 +103,13 @@ class TrialLook(Protocol):
         ...
 
     def untried(
-        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None
-    ) -> list[Untried]:
-        """So many of a namespace's memories that are alive and neither settled nor to be voted on, by (created, id),
-        behind these; None: from the first on. `news`: those alone that it tells of."""
+        self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None,
+        until: Sequence[int] | None = None,
+    ) -> list[Untried]:  # fmt: skip
+        """So many of a namespace's memories that are alive and neither admitted nor to be voted on, by (created, id),
+        behind these; None: from the first on. `news`: those alone that it tells of. `until`: of what stands
+        as rejected, and was rejected once, twice and so on, that alone whose last trial was as of no later epoch; None:
+        all."""
         ...
 
     def named(self, memory_ids: Collection[str]) -> list[tuple[str, Untried]]:

@@ -45,6 +45,12 @@ def behind(candidate: int, judges: Iterable[int], least: int) -> int | None:
     return max(candidate, places[least - 1]) if len(places) >= least else None
 
 
+def least_of(least: int, rejections: int) -> int:
+    """How many tasks it takes to say anything of a candidate that was rejected so often: twice as many each time, so
+    that a memory is tried as often as the number of tasks doubles. `least`: how many it takes the first time."""
+    return least << max(0, rejections - 1)
+
+
 def first(rounds: Iterable[Round], offset: int, after: int = 0) -> Round | None:
     """The round as of which something is tried that waits for an accepted offset: the first whose nomination speaks of
     later than that; None: not yet. `after`: the epoch of the vote that last did not admit it."""
@@ -68,6 +74,17 @@ class Ledger:
         for one in further:
             self._rounds.append(one)
             self._read.append(max(one.accepted_offset, self._read[-1] if self._read else -1))
+
+    def read(self, epoch: int) -> int:
+        """The accepted offset of which the decision of an epoch speaks: what stands at it or behind came later. 0 where
+        no such decision is known."""
+        at = bisect_right(self._rounds, epoch, key=lambda one: one.epoch) - 1
+        return self._rounds[at].accepted_offset if at >= 0 and self._rounds[at].epoch == epoch else 0
+
+    def until(self, offset: int) -> int:
+        """The last epoch whose decision speaks of no later offset; 0 without one."""
+        at = bisect_right(self._read, offset)
+        return self._rounds[at - 1].epoch if at else 0
 
     def first(self, offset: int, after: int = 0) -> Round | None:
         """The round as of which something is tried that waits for an accepted offset; see `first` of this module."""

@@ -264,7 +264,9 @@ class AdmissionRow(Struct, frozen=True):
     """Where a memory stands on its way into experience (`core.journal.trials`); of one that nobody has tried there is
     none. `position`: the epoch as of which it was tried last; `digest`, `score_ppm`: of the statistics that verifiers
     agree in, and their S. `version`, `weight_ppm`: of its weight, once it is admitted; `epoch`: of the vote on it, 0
-    without one; `after`: it is tried as of a decision after this epoch. `seq`: of the entry that changed it last."""
+    without one; `after`: it is tried as of a decision after this epoch. `rejections`: how often verifiers agreed that
+    it helps too little, and `rejected`: the epoch as of which they did last, 0 without one. `seq`: of the entry that
+    changed it last."""
 
     memory_id: Uuid
     shard: Int4
@@ -278,6 +280,8 @@ class AdmissionRow(Struct, frozen=True):
     weight_ppm: Int4 | None = None
     epoch: int = 0
     after: int = 0
+    rejections: Int4 = 0
+    rejected: int = 0
 
 
 class WeightRow(Struct, frozen=True):

@@ -130,7 +130,19 @@ def _type(hint: Any) -> str:
 
 
 _PROTECTS = ("shard", "seq", "namespace", "order_id", "signer", "ordered_by", "reference", "accepted_at")
-_STANDS = ("seq", "status", "position", "digest", "score_ppm", "version", "weight_ppm", "epoch", "after")
+_STANDS = (
+    "seq",
+    "status",
+    "position",
+    "digest",
+    "score_ppm",
+    "version",
+    "weight_ppm",
+    "epoch",
+    "after",
+    "rejections",
+    "rejected",
+)
 _USED = (
     "tier",
     "salience_ppm",

@@ -42,6 +42,9 @@ HEARD: Final = "heard"
 APART: Final = "apart"
 """Of a trial: all who were drawn have told, and too few the same. It is tried anew as of a later decision."""
 
+OPEN: Final = (PROVISIONAL, REJECTED)
+"""Of a candidate: it may be tried. What was rejected is tried again as of a later decision, on tasks that came by."""
+
 Told = MutableMapping[str, dict[int, tuple[TrialRow, ...]]]
 """What verifiers found of candidates that are not settled: by memory, by position."""
 
@@ -98,7 +101,7 @@ def check(rows: Rows, genesis: Genesis, made: TrialMade) -> Statistics:
     memory, stands = rows.memories.get(made.memory_id), rows.admissions.get(made.memory_id)
     if memory is None or memory.id not in rows.strengths or memory.namespace != made.namespace:
         raise NotTried("the memory is not alive in its namespace")
-    if stands is not None and (stands.status != PROVISIONAL or told.position <= stands.after):
+    if stands is not None and (stands.status not in OPEN or told.position <= stands.after):
         raise NotTried(f"the memory is {stands.status}, and is tried as of a decision after epoch {stands.after}")
     nomination = rows.nominated.get(told.position)
     if nomination is None:
@@ -146,6 +149,8 @@ def do_tried(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail:
     )  # fmt: skip
     before = rows.admissions.get(made.memory_id)
     stands = before or AdmissionRow(made.memory_id, entry.shard, entry.seq, made.namespace, PROVISIONAL, told.position)
+    if status == REJECTED:
+        stands = replace(stands, rejections=stands.rejections + 1, rejected=told.position)
     return change.plus(row, replace(
         stands,
         seq=entry.seq,
@@ -153,7 +158,7 @@ def do_tried(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail:
         position=told.position,
         digest=None if found is None else found.digest.hex(),
         score_ppm=score,
-        after=told.position if status == APART else stands.after,
+        after=told.position if status in (APART, REJECTED) else stands.after,
     ))  # fmt: skip
 
 

@@ -13,7 +13,7 @@ _STANDS = {
     "provisional": "what was told of it is not enough yet",
     "agreed": "verifiers agree that it helps, and members are to vote on it",
     "admitted": "it is admitted",
-    "rejected": "verifiers agree that it helps too little: it is in no one's experience",
+    "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
     "demoted": "it was admitted, and its use took its weight below what is given",
     "removed": "it is gone",
 }

@@ -200,7 +200,7 @@ _TRIED = {
     "heard": "too few have told the same yet",
     "apart": "all have told, and too few the same: it is tried anew later",
     "agreed": "verifiers agree that it helps, and members are to vote on it",
-    "rejected": "verifiers agree that it helps too little",
+    "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
 }
 
 

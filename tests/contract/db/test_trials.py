@@ -185,7 +185,11 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
     assert heard(shard, of[A][1], *of[B]) == ["agreed", "provisional", "rejected"]
     flush(world, shard)
     with world.trials.look(10_000) as look:
-        assert [one.memory_id for one in look.untried(NAMESPACE, None, 9)] == [C]
+        assert [(one.memory_id, one.rejections, one.rejected) for one in look.untried(NAMESPACE, None, 9)] == [
+            (B, 1, 1), (C, 0, 0)
+        ]  # fmt: skip
+        for until, expected in (((), [C]), ((0,), [C]), ((1,), [B, C]), ((1, 0), [B, C])):
+            assert [one.memory_id for one in look.untried(NAMESPACE, None, 9, None, until)] == expected
     ((offered, signed),) = world.schedule.tried(0, 9)
     assert (offered.memory_id, offered.namespace, offered.tier) == (A, NAMESPACE, "short-term")
     assert [unsigned(codec, one, TrialMade).verifier for one in signed] == [one.verifier for one in of[A]]
@@ -196,13 +200,55 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
     flush(world, shard)
     assert world.schedule.tried(0, 9) == []
     with world.trials.look(10_000) as look:
-        assert [(one.memory_id, one.after) for one in look.untried(NAMESPACE, None, 9)] == [(A, 2), (C, 0)]
+        assert [(one.memory_id, one.after) for one in look.untried(NAMESPACE, None, 9)] == [
+            (A, 2), (B, 1), (C, 0)
+        ]  # fmt: skip
         news = News(shard.rows.state.seq - 1)
         assert [one.memory_id for one in look.untried(NAMESPACE, None, 9, news)] == [A], "it stands otherwise now"
     decide(shard)
     flush(world, shard)
     again = trying(codec).turn(world.trials).made
-    assert {one.statistics.position for one in again} == {3}, "what members do not admit is tried anew later"
+    assert {(one.statistics.candidate, one.statistics.position) for one in again} == {(A, 3)}, (
+        "what members do not admit is tried anew later, and what was rejected waits for tasks"
+    )
+
+
+def test_what_was_rejected_is_tried_again_on_the_tasks_that_came_since(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    def turned() -> dict[str, set[tuple[int, frozenset[str]]]]:
+        """By candidates, as of which decisions they are tried, and on what."""
+        by: dict[str, set[tuple[int, frozenset[str]]]] = {}
+        for one in trying(codec).turn(world.trials).made:
+            judged = frozenset(each.context for each in one.statistics.judged)
+            by.setdefault(one.statistics.candidate, set()).add((one.statistics.position, judged))
+        return by
+
+    def later(*names: str) -> frozenset[str]:
+        """Tasks that came to what B says, and a decision behind them."""
+        for name in names:
+            shard.task(name, ())
+        ids = [memory_id(name) for name in names]
+        said = clear(CONTENTS[B].text, 0.6, 0.8, goal="What colour has the orchard's fence?")
+        decide(shard)
+        flush(world, shard, dict.fromkeys(ids, said))
+        return frozenset(ids)
+
+    decide(shard)
+    flush(world, shard)
+    assert turned()[B] == {(1, frozenset(TASKS))}
+    assert heard(shard, *(one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == B))[
+        -1:
+    ] == ["rejected"]
+    flush(world, shard)
+    some = later("t4", "t5")
+    assert B not in turned(), "two tasks say nothing yet"
+    some |= later("t6")
+    assert turned()[B] == {(3, some)}, "those that came since are three, and judge alone"
+    again = [one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == B]
+    assert heard(shard, *again) == ["provisional", "agreed"]
+    row = shard.rows.admissions[B]
+    assert (row.rejections, row.rejected, row.position) == (1, 1, 3)
 
 
 def admitted(world: World, shard: Shard, codec: Codec, memory: str, *, decides: bool = True) -> None:

@@ -35,6 +35,17 @@ def found(own: int, judged: list[int], decided: list[Round], after: int = 0, lea
     return None if offset is None else rounds.first(decided, offset, after)
 
 
+def test_what_was_rejected_waits_for_twice_as_many_tasks_each_time() -> None:
+    assert [rounds.least_of(3, rejections) for rejections in range(6)] == [3, 3, 6, 12, 24, 48]
+
+
+def test_a_ledger_tells_how_far_a_decision_had_read_and_which_had_read_no_farther() -> None:
+    ledger = Ledger()
+    ledger.add([Round(2, b"a", 10), Round(4, b"b", 30), Round(5, b"c", 30)])
+    assert [ledger.read(epoch) for epoch in range(7)] == [0, 0, 10, 0, 30, 30, 0]
+    assert [ledger.until(offset) for offset in (-1, 9, 10, 29, 30, 99)] == [0, 0, 2, 2, 5, 5]
+
+
 @given(_OFFSETS, st.lists(_OFFSETS, unique=True), decisions(), st.integers(0, 4), st.randoms())
 def test_the_round_is_the_same_in_whatever_order_it_is_reckoned(
     own: int, judged: list[int], decided: list[Round], after: int, lots: object

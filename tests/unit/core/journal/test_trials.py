@@ -67,12 +67,29 @@ def test_the_first_trial_is_heard_and_the_second_that_tells_the_same_is_agreed(s
     assert shard.rows.admissions[A].digest == statistics(GENESIS, A, 1).digest.hex()
 
 
-def test_what_helps_too_little_is_rejected_for_good_with_its_numbers(shard: Shard) -> None:
+def test_what_helps_too_little_is_rejected_with_its_numbers(shard: Shard) -> None:
     agree(shard, A, helped=0)
-    assert stands(shard) == ("rejected", 0, 0, None, 0, 0)
+    assert stands(shard) == ("rejected", 0, 0, None, 0, 1)
     third = drawn(shard, A, 1)[2]
     found = told(shard, third)
     assert isinstance(found, NotTried) and not isinstance(found, NotBorneOut) and "rejected" in str(found)
+
+
+def test_what_was_rejected_may_be_tried_again_as_of_a_later_decision_alone(shard: Shard) -> None:
+    agree(shard, A, helped=0)
+    for position in (2, 3):
+        shard.decide([votes.proposal(B, "promote")], lambda _, __: False)
+        agree(shard, A, position=position, offset=10 * position, helped=0)
+        one = shard.rows.admissions[A]
+        assert (one.status, one.rejections, one.rejected, one.after) == ("rejected", position, position, position)
+    shard.decide([votes.proposal(B, "promote")], lambda _, __: False)
+    late = told(shard, drawn(shard, A, 3)[2], 39, position=3)
+    assert isinstance(late, NotTried) and "after epoch 3" in str(late)
+    agree(shard, A, position=4, offset=40)
+    one = shard.rows.admissions[A]
+    assert (one.status, one.score_ppm, one.rejections, one.rejected) == ("agreed", PPM, 3, 3)
+    again = told(shard, drawn(shard, A, 4)[2], 49, position=4)
+    assert isinstance(again, NotTried), "what is to be voted on is tried no more"
 
 
 def test_one_liar_is_outvoted_and_its_row_shows_it(shard: Shard) -> None:

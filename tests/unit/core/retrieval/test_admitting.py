@@ -47,7 +47,7 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
 
 def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
     first, second, *_ = told("rejected", 0, None)
-    assert first.endswith("rejected, verifiers agree that it helps too little: it is in no one's experience")
+    assert first.endswith("it helps too little: it is tried again once enough tasks came since")
     assert second == "S = 0 < 0.05"
 
 
