@@ -26,7 +26,8 @@ class ExperienceReads:
             return []
         wanted = found_rows.filters_of(page.gates) | {
             "namespace": page.namespace, "outcomes": page.outcomes and list(page.outcomes),
-            "by": page.agents and list(page.agents), "given": page.memory_id, "from": page.since, "to": page.until,
+            "by": page.agents and list(page.agents), "about": page.subjects and list(page.subjects),
+            "given": page.memory_id, "from": page.since, "to": page.until,
             "behind": page.behind, "limit": page.limit + 1,
         }  # fmt: skip
         return [task_rows.in_short(row) for row in await self._pool.ask("tasks_listed", wanted, sight)]

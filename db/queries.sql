@@ -2005,13 +2005,15 @@ SELECT t.memory_id::text, m.agent, x.body::jsonb ->> 'goal', t.outcome, t.said_b
     ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND f.helped AND NOT EXISTS (
         SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq) ORDER BY 1),
     ARRAY(SELECT DISTINCT f.memory_id::text FROM feedback f WHERE f.task = t.memory_id AND NOT f.helped AND NOT EXISTS (
-        SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq) ORDER BY 1)
+        SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq) ORDER BY 1),
+    m.subject
 FROM task t
 JOIN memory m ON m.id = t.memory_id AND m.tier = 'finished'
 JOIN experience x ON x.memory_id = t.memory_id
 WHERE t.namespace = %(namespace)s AND t.seq < %(behind)s AND $gates
   AND (%(outcomes)s::text[] IS NULL OR t.outcome = ANY(%(outcomes)s))
   AND (%(by)s::text[] IS NULL OR m.agent = ANY(%(by)s))
+  AND (%(about)s::text[] IS NULL OR m.subject = ANY(%(about)s))
   AND (%(given)s::text IS NULL OR %(given)s = ANY(t.retrieved))
   AND (%(from)s::bigint IS NULL OR m.created >= %(from)s)
   AND (%(to)s::bigint IS NULL OR m.created < %(to)s)
@@ -2023,7 +2025,7 @@ LIMIT %(limit)s
 SELECT t.memory_id::text, m.agent, x.body, t.outcome, t.said_by, m.created, t.seq, t.retrieved,
     ARRAY(SELECT r.id FROM unnest(t.retrieved) WITH ORDINALITY AS r (id, place)
           WHERE NOT EXISTS (SELECT FROM memory k WHERE k.id = r.id::uuid AND k.namespace = t.namespace) ORDER BY r.place),
-    t.namespace, t.configuration, t.seed, m.encoder, x.digest
+    m.subject, t.namespace, t.configuration, t.seed, m.encoder, x.digest
 FROM task t
 JOIN memory m ON m.id = t.memory_id AND m.tier = 'finished'
 JOIN experience x ON x.memory_id = t.memory_id

@@ -369,14 +369,19 @@ class Finishing:
         *,
         outcomes: Sequence[str] | None = None,
         agents: Sequence[str] | None = None,
+        subjects: Sequence[str] | None = None,
         memory_id: str | None = None,
         redact: bool | None = None,
         after: After = None,
         **page: Unpack[Passed],
     ) -> Tasks:
         """The finished tasks here, the latest first: what was to be done, how it ended, says whom, and what it was
-        given. `memory_id`: those that were given this memory. `after`: a write that is waited for."""
-        said = {"outcomes": outcomes, "agents": agents, "memory_id": memory_id, "redact": redact, **page}
+        given. `subjects`: those that are about one of these; `memory_id`: that were given this memory. `after`: a
+        write that is waited for."""
+        said = {
+            "outcomes": outcomes, "agents": agents, "subjects": subjects, "memory_id": memory_id, "redact": redact,
+            **page,
+        }  # fmt: skip
         asked = {name: value for name, value in said.items() if value is not None}
         body = {"namespace": self.namespace, **asked}
         return await self._ask(Tasks, "POST", "/tasks/list", json=body, params=wire.after(after))

@@ -5,23 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
-from memquorum.client.errors import Invalid
+from memquorum.client.errors import Invalid, NotFound
 from memquorum.client.reading import WHAT_PASSES, only, show
 from memquorum.client.sync import Memory
+from memquorum.client.values import Gates
 from memquorum.commands import OK, option
 from memquorum.core.api.answers import Page
 from memquorum.core.retrieval import graph
 from memquorum.core.text.plurals import many
 
+_TASK = "task"
+_OF_TASKS = frozenset(("agents", "subjects", "since", "until", *Gates.__annotations__))
 _EVERYTHING = ("short-term", "long-term", "sealed", "superseded")
 
 
@@ -59,13 +63,14 @@ def _list(parsed: argparse.Namespace) -> int:
     example="memquorum export -n greenhouse --subject ada -o ada.jsonld",
 )
 def _export(parsed: argparse.Namespace) -> int:
-    """Writes memories and their links as one JSON-LD document: of a namespace, or about a subject. Without --tier also
-    those that rest, without their text. What is erased, or only proposed, is not in it."""
+    """Writes memories, their links and finished tasks as one JSON-LD document: of a namespace, or about a subject.
+    Without --tier also those that rest, without their text. What is erased, or only proposed, is not in it."""
     asked: dict[str, Any] = {"tiers": _EVERYTHING, **only(parsed)}
+    tasks = _of_tasks(dict(only(parsed)))
     with opened(parsed) as memory, _written(parsed.output) as out:
         count = 0
         out.write('{"@context": ' + json.dumps(graph.CONTEXT) + ', "@graph": [')
-        for count, one in enumerate(_nodes(memory, asked), 1):
+        for count, one in enumerate(chain(_nodes(memory, asked), _finished(memory, tasks)), 1):
             out.write(("\n" if count == 1 else ",\n") + json.dumps(one, ensure_ascii=False))
         out.write("\n]}\n")
     print(f"{many(count, 'node')} of {memory.namespace!r}", file=sys.stderr)
@@ -82,6 +87,31 @@ def _nodes(memory: Memory, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if page.next is None:
             return
         cursor = page.next
+
+
+def _of_tasks(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """What is asked of finished tasks; None where none can pass: they are in no session, filed nowhere, and in no tier
+    that could be named."""
+    types = asked.pop("types", None)
+    return asked if _OF_TASKS.issuperset(asked) and (types is None or _TASK in types) else None
+
+
+def _finished(memory: Memory, asked: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """Finished tasks whole, the latest first."""
+    cursor, more = None, asked is not None
+    while more:
+        page = memory.tasks(cursor=cursor, **asked or {})
+        for one in page.tasks:
+            try:
+                yield graph.finished(memory.finished_task(one.task, **_gates(asked or {})))
+            except NotFound:
+                continue  # erased since it was listed
+        cursor = page.next
+        more = cursor is not None
+
+
+def _gates(asked: Mapping[str, Any]) -> Gates:
+    return cast(Gates, {name: value for name, value in asked.items() if name in Gates.__annotations__})
 
 
 @contextmanager

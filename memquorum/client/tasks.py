@@ -26,6 +26,7 @@ _LENGTH = 200
     "experience list",
     option("--outcome", action="append", choices=OUTCOMES, help="that ended so; repeatable"),
     option("--of", action="append", metavar="AGENT", help="that this agent worked on; repeatable"),
+    option("--subject", action="append", metavar="NAME", help="that are about this subject; repeatable"),
     option("--memory", metavar="ID", help="that were given this memory"),
     option("--since", type=when, metavar="WHEN", help="ended from then on; ISO 8601, or milliseconds"),
     option("--until", type=when, metavar="WHEN", help="ended before then"),
@@ -38,8 +39,8 @@ _LENGTH = 200
 def _list(parsed: argparse.Namespace) -> int:
     """Lists finished tasks, the latest first: what was to be done, how it ended, says whom, and what it was given."""
     asked = {
-        "outcomes": parsed.outcome, "agents": parsed.of, "memory_id": parsed.memory, "since": parsed.since,
-        "until": parsed.until, "limit": parsed.limit, "cursor": parsed.cursor,
+        "outcomes": parsed.outcome, "agents": parsed.of, "subjects": parsed.subject, "memory_id": parsed.memory,
+        "since": parsed.since, "until": parsed.until, "limit": parsed.limit, "cursor": parsed.cursor,
     }  # fmt: skip
     gates = gated(parsed)
     with opened(parsed) as memory:

@@ -170,7 +170,7 @@ READING = (
         "Lists finished tasks, the latest first: what was to be done, how it ended, which memories it was given, and "
         "which of these are said to have helped.",
         e.TASKS,
-        takes=("outcomes", "agents", "memory_id", "limit", "cursor", "redact", "after"),
+        takes=("outcomes", "agents", "subjects", "memory_id", "limit", "cursor", "redact", "after"),
         gives=a.Tasks, do=_reading("tasks"),
     ),
     _tool(

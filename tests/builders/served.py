@@ -410,7 +410,7 @@ def filled(path: str) -> str:
 
 def _short(task: str, outcome: str, seq: int) -> TaskInShort:
     goal = "Open valve 3 and call +49 170 1234567."
-    return TaskInShort(task, "ann", goal, outcome, "ann", SINCE, seq, (THEIRS,), (), (THEIRS,), ())
+    return TaskInShort(task, "ann", goal, outcome, "ann", SINCE, seq, (THEIRS,), (), (THEIRS,), (), "ann")
 
 
 class Served(Service):

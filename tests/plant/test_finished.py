@@ -3,8 +3,11 @@ gone with it."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from memquorum import cli
 from memquorum.client import Invalid, NotFound
 from memquorum.core.ids import memory_id
 from tests.support.sessions import Plant
@@ -61,6 +64,38 @@ def test_a_task_is_told_kept_and_goes_with_what_it_was_given(fleet: Plant) -> No
             memory.finished_task(task.id)
         assert fleet.rows("SELECT memory_id::text FROM experience WHERE namespace = 'works'") == [(other,)]
         assert [one.task for one in memory.tasks().tasks] == [other]
+
+
+def test_a_copy_of_what_is_kept_of_somebody_has_their_tasks(fleet: Plant, capsys: pytest.CaptureFixture[str]) -> None:
+    with fleet.client("copied") as memory:
+        (valve, gasket) = fleet.live(memory, notes=NOTES)
+        about = {
+            "subject": "ada",
+            "inputs": "Ada is at home from 3 pm.",
+            "outputs": "She was there.",
+            "tools": ["call"],
+        }
+        task = memory.finish_task("Visit Ada", "succeeded", retrieved=[valve, memory_id("copied", "x")], **about)
+        other = memory.finish_task("Count the gaskets", "unknown", retrieved=[gasket])
+        memory.give_feedback(task.memory_id, helped=[valve], wait=True)
+        memory.finished_task(other.memory_id)
+        (one,) = memory.tasks(subjects=["ada"]).tasks
+        assert (one.task, one.subject) == (task.memory_id, "ada")
+
+        asked = ["export", "-n", "copied", "--url", fleet.line.retrieval_url]
+        assert cli.main([*asked, "--subject", "ada"]) == 0
+        (node,) = json.loads(capsys.readouterr().out)["@graph"]
+        assert node.pop("occurredAt")
+        assert node == {
+            "id": f"urn:uuid:{task.memory_id}", "type": "FinishedTask", "namespace": "copied", "agent": "anna",
+            "subject": "ada", "goal": "Visit Ada", "inputs": "Ada is at home from 3 pm.", "outputs": "She was there.",
+            "tools": ["call"], "outcome": "succeeded", "saidBy": "anna", "derivesFrom": [f"urn:uuid:{valve}"],
+            "helped": [f"urn:uuid:{valve}"],
+        }  # fmt: skip
+        for said, of_all in (((), 2), (("--type", "task"), 2), (("--type", "episodic"), 0), (("--session", "s"), 0)):
+            assert cli.main([*asked, *said]) == 0
+            told = json.loads(capsys.readouterr().out)["@graph"]
+            assert sum(each["type"] == "FinishedTask" for each in told) == of_all, said
 
 
 def test_a_lesson_is_found_as_any_memory_and_goes_with_its_task(fleet: Plant) -> None:

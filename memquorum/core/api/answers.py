@@ -623,7 +623,8 @@ class Became(Struct, frozen=True):
 class TaskInShort(Struct, frozen=True):
     """A finished task in short. `task`: its id; `goal`: what was to be done; `outcome`: succeeded, failed or unknown,
     says `said_by`; `finished_at`: when, in milliseconds; `retrieved`: the memories that it was given, best first, of
-    which `unknown` never were any here; `helped`, `did_not_help`: what agents said of some of them last."""
+    which `unknown` never were any here; `helped`, `did_not_help`: what agents said of some of them last;
+    `subject`: who or what it is about."""
 
     task: str
     agent: str
@@ -636,6 +637,7 @@ class TaskInShort(Struct, frozen=True):
     unknown: tuple[str, ...]
     helped: tuple[str, ...]
     did_not_help: tuple[str, ...]
+    subject: str
 
 
 class Tasks(Struct, frozen=True, omit_defaults=True):

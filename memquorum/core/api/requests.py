@@ -116,10 +116,12 @@ class PassingRequest(PageRequest, frozen=True, kw_only=True):
 
 
 class TasksRequest(PassingRequest, frozen=True, kw_only=True):
-    """The body of a list of finished tasks. `agents`: who worked on them; `memory_id`: those that were given it."""
+    """The body of a list of finished tasks. `agents`: who worked on them; `subjects`: who or what they are about;
+    `memory_id`: those that were given it."""
 
     outcomes: tuple[str, ...] | None = None
     agents: tuple[str, ...] | None = None
+    subjects: tuple[str, ...] | None = None
     memory_id: str | None = None
     redact: bool | None = None
 

@@ -1,8 +1,9 @@
 """A namespace's memories as a graph of typed links, in JSON-LD 1.1 (SPEC D, provenance graph).
 
-Each memory is a node, and so is each goal that needs one and each name that one is linked with. Links: `derivesFrom`
-(what it was made of), `temporalNext` (what its agent said next in the session; written at the later one, as the reverse
-term `follows`), `contradicts`, `attachesToGoal`, and what publishers say: `requires`, `isA`, `partOf`, `friendOf`.
+Each memory is a node, and so is each finished task, each goal that needs a memory, and each name that one is linked
+with. Links: `derivesFrom` (what it was made of, or given), `temporalNext` (what its agent said next in the session;
+written at the later one, as the reverse term `follows`), `contradicts`, `attachesToGoal`, and what publishers say:
+`requires`, `isA`, `partOf`, `friendOf`.
 Links to what is erased, gone or out of the reader's sight are not there.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memquorum.core.api.answers import Listed
+from memquorum.core.api.answers import FinishedTask, Listed
 from memquorum.core.linking import KINDS
 from memquorum.core.records import Link
 
@@ -30,6 +31,8 @@ CONTEXT: dict[str, Any] = {
     "derivesFrom": {"@id": "prov:wasDerivedFrom", "@type": "@id"},
     "follows": {"@reverse": f"{VOCABULARY}temporalNext", "@type": "@id"},
     "contradicts": {"@type": "@id"},
+    "helped": {"@type": "@id"},
+    "didNotHelp": {"@type": "@id"},
     "attachesToGoal": {"@type": "@id"},
     "attributes": {"@type": "@json"},
     **{kind: {"@type": "@id"} for kind in KINDS},
@@ -60,6 +63,22 @@ def node(namespace: str, one: Listed) -> dict[str, Any]:
     }
     for kind in KINDS:
         told[kind] = [_target(namespace, link) for link in one.links if link.kind == kind] or None
+    return {term: value for term, value in told.items() if value is not None}
+
+
+def finished(one: FinishedTask) -> dict[str, Any]:
+    """A finished task as a node: what it says, and the memories that it was given; what it has nothing of is left
+    out."""
+    given = [i for i in one.retrieved if i not in one.unknown]
+    told: dict[str, Any] = {
+        "id": f"urn:uuid:{one.task}", "type": "FinishedTask", "namespace": one.namespace, "agent": one.agent,
+        "subject": one.subject, "goal": one.goal, "inputs": one.inputs or None, "outputs": one.outputs or None,
+        "tools": list(one.tools) or None, "outcome": one.outcome, "saidBy": one.said_by,
+        "occurredAt": _moment(one.finished_at),
+        "derivesFrom": [f"urn:uuid:{i}" for i in given] or None,
+        "helped": [f"urn:uuid:{i}" for i in one.helped] or None,
+        "didNotHelp": [f"urn:uuid:{i}" for i in one.did_not_help] or None,
+    }  # fmt: skip
     return {term: value for term, value in told.items() if value is not None}
 
 

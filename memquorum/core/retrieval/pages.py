@@ -88,6 +88,7 @@ class Finished(Struct, frozen=True):
     gates: Filters
     outcomes: tuple[str, ...] | None = None
     agents: tuple[str, ...] | None = None
+    subjects: tuple[str, ...] | None = None
     memory_id: str | None = None
     since: int | None = None
     until: int | None = None
@@ -166,7 +167,7 @@ def read_tasks(body: bytes, bounds: Bounds = DEFAULTS) -> Finished:
     namespace = read_namespace(asked.namespace)
     return Finished(
         namespace, _limit(asked, bounds), _gates(asked), _some("outcomes", asked.outcomes, ENDINGS),
-        _names("agents", asked.agents),
+        _names("agents", asked.agents), _names("subjects", asked.subjects),
         None if asked.memory_id is None else read_memory_id(asked.memory_id),
         asked.since, _until(asked), _number(TASKS, namespace, asked.cursor, _LATEST), bool(asked.redact),
     )  # fmt: skip

@@ -28,8 +28,9 @@ BECAME = {"namespace": "n", "event_id": "e", "shard": None, "journal_seq": None}
 M, N = ids.memory_id("n", "m"), ids.memory_id("n", "o")
 WHOLE = {
     "task": M, "agent": "ann", "goal": "g", "outcome": "succeeded", "said_by": "ann", "finished_at": 1,
-    "journal_seq": 1, "retrieved": [], "unknown": [], "helped": [], "did_not_help": [], "namespace": "n", "inputs": "",
-    "outputs": "", "tools": [], "configuration": "", "seed": 0, "encoder": "e", "digest": "", "feedback": [],
+    "journal_seq": 1, "retrieved": [], "unknown": [], "helped": [], "did_not_help": [], "subject": "ann",
+    "namespace": "n", "inputs": "", "outputs": "", "tools": [],
+    "configuration": "", "seed": 0, "encoder": "e", "digest": "", "feedback": [],
 }  # fmt: skip
 FOUND = SEARCHED | {"hits": [HIT | {"memory_id": M}, HIT | {"memory_id": N}]}
 
