@@ -15,9 +15,18 @@ from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untr
 from memquorum.core.experience.rounds import Round, made_of
 from memquorum.core.experience.view import Held
 from memquorum.core.experience.weights import DEMOTED
-from memquorum.core.journal.rows import AdmissionRow, DecisionRow, Memory, Provenance, TaskRow, TrialRow, WeightRow
+from memquorum.core.journal.rows import (
+    AdmissionRow,
+    Conflict,
+    DecisionRow,
+    Memory,
+    Provenance,
+    TaskRow,
+    TrialRow,
+    WeightRow,
+)
 from memquorum.core.journal.trials import OPEN
-from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 
 _ALIVE = (SHORT_TERM, LONG_TERM)
 _BORN = ("stored", "drafted")
@@ -161,8 +170,17 @@ class InMemoryTrialLook:
         return Untried(
             memory.id, memory.created, born.source_offset, stands.after if stands else 0, memory.encoder,
             self._vector(memory.id), self._sources(memory), stands.rejections if stands else 0,
-            stands.rejected if stands else 0,
+            stands.rejected if stands else 0, self._corrects(memory),
         )  # fmt: skip
+
+    def _corrects(self, memory: Memory) -> bool:
+        told: Iterable[Conflict] = self._store.rows[Conflict].values()
+        filled = (
+            one for one in self._store.memories.values()
+            if memory.slot is not None and one.tier == SUPERSEDED and one.id != memory.id
+            and (one.namespace, one.slot) == (memory.namespace, memory.slot)
+        )  # fmt: skip
+        return any(one.newer == memory.id for one in told) or any(one.created <= memory.created for one in filled)
 
     def _sources(self, memory: Memory) -> tuple[str, ...]:
         made: Iterable[Provenance] = self._store.provenance.values()

@@ -104,9 +104,9 @@ class PostgresTrials(Looking[Look]):
 
 
 def _untried(row: list[Any]) -> Untried:
-    memory, created, offset, after, encoder, vector, sources, rejections, rejected = row
+    memory, created, offset, after, encoder, vector, sources, rejections, rejected, corrects = row
     return Untried(
-        memory, created, offset, after, encoder, halves(vector), tuple(sources), rejections, rejected
+        memory, created, offset, after, encoder, halves(vector), tuple(sources), rejections, rejected, corrects
     )  # fmt: skip
 
 

@@ -173,8 +173,8 @@ class Trying:
         """Looks at a candidate, and tries it where that is due and one of this process's verifiers is asked; whether it
         has tasks enough."""
         line, visit = self._lines[key[0]], self._visit(now, key)
-        if one.rejected:
-            near = since(near, line.ledger.read(one.rejected))
+        # What denied it before it was said, or did not need it then, says nothing new.
+        near = since(near, max(line.ledger.read(one.rejected), one.accepted_offset if one.corrects else 0))
         offset = visit.waits_for(one.accepted_offset, near, one.rejections)
         at = None if offset is None else line.ledger.first(offset, one.after)
         if at is None:

@@ -52,7 +52,7 @@ class Benches:
 
 def since(near: Near, offset: int) -> Near:
     """Those of the tasks that stand at an accepted offset or behind it."""
-    return [one for one in near if one[1] >= offset]
+    return near if offset <= 0 else [one for one in near if one[1] >= offset]
 
 
 class Visit:

@@ -86,6 +86,7 @@ CREATE TABLE memory (
 -- What a search that names no purpose must keep out.
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
 CREATE INDEX memory_slot ON memory (namespace, slot) WHERE slot IS NOT NULL AND tier IN ('short-term', 'long-term');
+CREATE INDEX memory_slot_before ON memory (namespace, slot) WHERE slot IS NOT NULL AND tier = 'superseded';
 CREATE INDEX memory_alive ON memory (namespace, tier);
 -- Page by page in the order of time.
 CREATE INDEX memory_listed ON memory (namespace, created, id);
@@ -998,3 +999,18 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- Whether a memory was said to be otherwise than what was there: it contradicted that when it was stored, named it to take
+-- its place, or took its place in its slot. Who verifies is told that alone, and neither slots nor what stands in them.
+CREATE FUNCTION trial_corrects(of_memory uuid) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM conflict c WHERE c.newer = of_memory) OR EXISTS (
+        SELECT FROM memory m
+        JOIN memory o ON o.namespace = m.namespace AND o.slot = m.slot AND o.id <> m.id
+        WHERE m.id = of_memory AND m.slot IS NOT NULL AND o.tier = 'superseded' AND o.created <= m.created
+    )
+$$;
+GRANT CREATE ON SCHEMA public TO memquorum_reader;
+ALTER FUNCTION trial_corrects(uuid) OWNER TO memquorum_reader;
+REVOKE CREATE ON SCHEMA public FROM memquorum_reader;
+REVOKE EXECUTE ON FUNCTION trial_corrects(uuid) FROM PUBLIC;

@@ -22,7 +22,8 @@ class Untried(Struct, frozen=True):
     `accepted_offset`: where it stands in the accepted stream; `after`: the epoch of the vote that last did not admit
     it, 0 without one; `vector`: by `encoder`, little-endian float16; `sources`: the finished tasks of its namespace
     that it was made of, in the order of their ids; `rejections`: how often verifiers agreed that it helps too little,
-    and `rejected`: the epoch as of which they did last, 0 without one."""
+    and `rejected`: the epoch as of which they did last, 0 without one; `corrects`: whether it contradicted another
+    memory when it was stored, or took its place."""
 
     memory_id: str
     created: int
@@ -33,6 +34,7 @@ class Untried(Struct, frozen=True):
     sources: tuple[str, ...]
     rejections: int = 0
     rejected: int = 0
+    corrects: bool = False
 
 
 class Admitted(Struct, frozen=True):

@@ -213,16 +213,55 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
     )
 
 
+def judged(made: tuple[Made, ...], candidate: str) -> set[tuple[int, frozenset[str]]]:
+    """As of which decisions a candidate is tried, and on what."""
+    told = (one.statistics for one in made if one.statistics.candidate == candidate)
+    return {(one.position, frozenset(each.context for each in one.judged)) for one in told}
+
+
+def test_what_corrects_a_memory_is_judged_by_tasks_that_came_after_it(world: World, shard: Shard, codec: Codec) -> None:
+    admitted(world, shard, codec, A)
+    now, plain = memory_id("now"), memory_id("plain")
+    shard.episode("now", NOW, contradicts=(A,))
+    shard.episode("plain", NOW)
+    decide(shard)
+    flush(world, shard, dict.fromkeys((now, plain), clear("The gateway uses port 9443.")))
+    made = trying(codec).turn(world.trials).made
+    assert judged(made, plain) == {(3, frozenset(TASKS))} and not judged(made, now)
+    with world.trials.look(10_000) as look:
+        assert {one.memory_id: one.corrects for one in look.untried(NAMESPACE, None, 9)} == {
+            B: False, C: False, now: True, plain: False
+        }  # fmt: skip
+    later = {memory_id(name): clear("The gateway uses port 9443.", goal="Which port?") for name in ("t4", "t5", "t6")}
+    for name in ("t4", "t5", "t6"):
+        shard.task(name, ())
+    decide(shard)
+    flush(world, shard, later)
+    made = trying(codec).turn(world.trials).made
+    assert judged(made, now) == {(4, frozenset(later))}
+    told = [one for one in made if one.statistics.candidate == now]
+    assert heard(shard, *told) == ["provisional", "agreed"], "it helps in what came after it"
+
+
+def test_what_takes_a_place_in_a_slot_corrects_and_what_fills_it_first_does_not(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    for name in ("first", "second"):
+        shard.episode(name, NOW, explicit=True, slot="s" * 32, label="l" * 32)
+    shard.episode("other", NOW, explicit=True, slot="o" * 32, label="l" * 32)
+    first, second, other = (memory_id(name) for name in ("first", "second", "other"))
+    assert shard.rows.memories[first].tier == "superseded"
+    flush(world, shard, dict.fromkeys((first, second, other), clear(SAYS)))
+    with world.trials.look(10_000) as look:
+        told = {one.memory_id: one.corrects for one in look.untried(NAMESPACE, None, 9)}
+    assert told == {A: False, B: False, C: False, second: True, other: False}
+
+
 def test_what_was_rejected_is_tried_again_on_the_tasks_that_came_since(
     world: World, shard: Shard, codec: Codec
 ) -> None:
-    def turned() -> dict[str, set[tuple[int, frozenset[str]]]]:
-        """By candidates, as of which decisions they are tried, and on what."""
-        by: dict[str, set[tuple[int, frozenset[str]]]] = {}
-        for one in trying(codec).turn(world.trials).made:
-            judged = frozenset(each.context for each in one.statistics.judged)
-            by.setdefault(one.statistics.candidate, set()).add((one.statistics.position, judged))
-        return by
+    def turned() -> set[tuple[int, frozenset[str]]]:
+        return judged(trying(codec).turn(world.trials).made, B)
 
     def later(*names: str) -> frozenset[str]:
         """Tasks that came to what B says, and a decision behind them."""
@@ -236,15 +275,15 @@ def test_what_was_rejected_is_tried_again_on_the_tasks_that_came_since(
 
     decide(shard)
     flush(world, shard)
-    assert turned()[B] == {(1, frozenset(TASKS))}
+    assert turned() == {(1, frozenset(TASKS))}
     assert heard(shard, *(one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == B))[
         -1:
     ] == ["rejected"]
     flush(world, shard)
     some = later("t4", "t5")
-    assert B not in turned(), "two tasks say nothing yet"
+    assert turned() == set(), "two tasks say nothing yet"
     some |= later("t6")
-    assert turned()[B] == {(3, some)}, "those that came since are three, and judge alone"
+    assert turned() == {(3, some)}, "those that came since are three, and judge alone"
     again = [one for one in trying(codec).turn(world.trials).made if one.statistics.candidate == B]
     assert heard(shard, *again) == ["provisional", "agreed"]
     row = shard.rows.admissions[B]
