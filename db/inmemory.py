@@ -40,6 +40,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     EventKey,
+    FeedbackRow,
     GoalDue,
     Grounds,
     Guarded,
@@ -104,6 +105,12 @@ from memquorum.ports import (
 __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryStoredOrders", "InMemoryVault"]
 
 
+Tasks = dict[str, TaskRow]
+Feedback = dict[str, tuple[FeedbackRow, ...]]
+Used = tuple[Tasks, Feedback]
+"""Tasks, and what is said of them, as `Rows` have them."""
+
+
 class InMemoryStore:
     """What `db.store.PostgresStore` does, on dictionaries. One thread."""
 
@@ -161,7 +168,8 @@ class InMemoryStore:
         """A transaction on the shards that stand as given. Raises Fenced where one stands elsewhere."""
         for expected in wanted:
             check_standing(expected, self.states.get(expected.shard))
-        filled = {state: keys | self._filling(keys.slots) for state, keys in wanted.items()}
+        used = {state.shard: _used(self, state, keys.uses) for state, keys in wanted.items()}
+        filled = {s: keys | self._filling(keys.slots) | _given(*used[s.shard]) for s, keys in wanted.items()}
         rows = {
             state.shard: Rows(
                 state,
@@ -174,7 +182,7 @@ class InMemoryStore:
                 self.answered(state.shard, keys.orders),
                 self.guarded(keys.guarded),
                 found,
-                *_tried(self, state.shard, keys),
+                *_tried(self, state.shard, keys, used),
                 keys,
             )
             for state, keys, found in _grounded(self, filled)
@@ -357,9 +365,10 @@ class InMemoryStore:
 
 
 def _tried(
-    store: InMemoryStore, shard: int, keys: Keys
-) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]], dict[int, bytes]]:
-    """Where memories stand on their way into experience, what verifiers found of them, and what was nominated."""
+    store: InMemoryStore, shard: int, keys: Keys, used: Mapping[int, Used]
+) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]], dict[int, bytes], Tasks, Feedback]:
+    """Where memories stand on their way into experience, what verifiers found of them, what was nominated, and what
+    was used."""
     stand: dict[str, AdmissionRow] = store.rows[AdmissionRow]
     told = sorted(store.rows[TrialRow].values(), key=lambda row: row.seq) if keys.trials else ()
     found = {key: tuple(row for row in told if (row.memory_id, row.position) == key) for key in keys.trials}
@@ -367,7 +376,29 @@ def _tried(
         {one: stand[one] for one in keys.admissions if one in stand},
         {key: rows for key, rows in found.items() if rows},
         {d.epoch: d.nomination for d in store.decisions if d.shard == shard and d.epoch in keys.epochs},
+        *used[shard],
     )
+
+
+def _used(store: InMemoryStore, state: ShardState, before: int) -> Used:
+    """What no decision has counted of what stands before an accepted offset."""
+    of = [*store.rows[TaskRow].values(), *sorted(store.rows[FeedbackRow].values(), key=lambda row: row.seq)]
+    of = [row for row in of if row.shard == state.shard]
+    named = {
+        row.memory_id if isinstance(row, TaskRow) else row.task
+        for row in of if state.weighed_to <= row.accepted_offset < before
+    }  # fmt: skip
+    tasks = {row.memory_id: row for row in of if isinstance(row, TaskRow) and row.memory_id in named}
+    feedback: dict[str, tuple[FeedbackRow, ...]] = {}
+    for row in of:
+        if isinstance(row, FeedbackRow) and row.task in named:
+            feedback[row.task] = (*feedback.get(row.task, ()), row)
+    return tasks, feedback
+
+
+def _given(tasks: Mapping[str, TaskRow], _: object) -> Keys:
+    """Where the memories stand that tasks were given."""
+    return Keys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
 
 
 def _reveal(store: InMemoryStore, net: Net, contents: Mapping[str, Clear]) -> None:

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from db.inmemory import InMemoryStore, InMemoryStoredOrders
-from memquorum.core.experience.admission import ADMITTED, PROVISIONAL, REJECTED
+from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round, made_of
 from memquorum.core.experience.view import Held
-from memquorum.core.experience.weights import DEMOTED
 from memquorum.core.journal.rows import (
     AdmissionRow,
     Conflict,
@@ -130,17 +129,17 @@ class InMemoryTrialLook:
         return [one.memory_id for one in sorted(found, key=lambda one: one.seq)[:most]]
 
     def admitted(self, namespace: str) -> list[Admitted]:
-        """What is in a namespace's experience; see the port."""
-        rows: Iterable[WeightRow] = sorted(self._store.rows[WeightRow].values(), key=lambda one: one.version)
+        """What was admitted in a namespace; see the port."""
+        rows: Iterable[WeightRow] = self._store.rows[WeightRow].values()
         found = []
-        for one in sorted(self._admissions.values(), key=lambda one: one.memory_id):
+        for one in sorted(rows, key=lambda one: one.memory_id):
             clear = self._store.contents.get(one.memory_id)
-            if one.namespace != namespace or one.status not in (ADMITTED, DEMOTED) or clear is None:
+            if one.namespace != namespace or one.version != 1 or clear is None:
                 continue
             memory = self._store.memories[one.memory_id]
-            weights = tuple((each.epoch, each.weight_ppm) for each in rows if each.memory_id == memory.id)
-            held = Held(memory.id, clear.text, memory.encoder, self._vector(memory.id), sources=self._sources(memory))
-            found.append(Admitted(held, weights))
+            vector, sources = self._vector(memory.id), self._sources(memory)
+            held = Held(memory.id, clear.text, memory.encoder, vector, weight_ppm=one.weight_ppm, sources=sources)
+            found.append(Admitted(held, one.epoch))
         return found
 
     def _open(self) -> list[Memory]:

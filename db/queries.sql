@@ -159,14 +159,14 @@ LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
 -- :name shard_standing
 -- Where every shard stands.
 SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at, contested_at,
-    published_seq
+    weighed_to, published_seq
 FROM shard
 ORDER BY shard
 
 -- :name shard_lock
 -- Holds the shards for the transaction, in one order for everyone, and tells where they stand.
 SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at,
-    contested_at
+    contested_at, weighed_to
 FROM shard
 WHERE shard = ANY(%(shards)s)
 ORDER BY shard
@@ -177,7 +177,8 @@ FOR UPDATE
 UPDATE shard
 SET seq = %(seq)s, hash = %(hash)s, as_of = %(as_of)s, interactions = %(interactions)s, last_epoch = %(last_epoch)s,
     last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s, alive = %(alive)s,
-    unattested = %(unattested)s, asked_at = %(asked_at)s, contested_at = %(contested_at)s
+    unattested = %(unattested)s, asked_at = %(asked_at)s, contested_at = %(contested_at)s,
+    weighed_to = %(weighed_to)s
 WHERE shard = %(shard)s
 
 -- :name shard_published
@@ -264,6 +265,27 @@ FROM unnest(%(ids)s::uuid[], %(positions)s::bigint[]) AS wanted (memory_id, posi
 JOIN trial USING (memory_id, position)
 ORDER BY trial.seq
 
+-- :name uses_tasks
+-- Of namespaces where something was admitted, the tasks of a shard of which something stands between two places of the
+-- accepted stream: they themselves, or what is said of them.
+SELECT $row(task)
+FROM task
+WHERE memory_id IN (
+    SELECT t.memory_id FROM task t
+    WHERE t.shard = %(shard)s AND t.accepted_offset >= %(counted)s AND t.accepted_offset < %(before)s
+    UNION
+    SELECT f.task FROM feedback f
+    WHERE f.shard = %(shard)s AND f.accepted_offset >= %(counted)s AND f.accepted_offset < %(before)s
+) AND EXISTS (SELECT FROM admission a WHERE a.namespace = task.namespace AND a.version > 0)
+ORDER BY task.seq
+
+-- :name uses_feedback
+-- All that is said of tasks, in the order of the journal.
+SELECT $row(feedback)
+FROM feedback
+WHERE task = ANY(%(ids)s::uuid[])
+ORDER BY seq, feedback.memory_id
+
 -- :name nominated
 -- The digests of what decisions were about, by their epochs.
 SELECT epoch, nomination FROM decision WHERE shard = %(shard)s AND epoch = ANY(%(epochs)s::bigint[])
@@ -335,14 +357,15 @@ COPY trial ($columns(trial)) FROM STDIN (FORMAT BINARY)
 COPY admission ($columns(admission)) FROM STDIN (FORMAT BINARY)
 
 -- :name admission_update
--- Where those stand now that were tried, voted on or erased.
+-- Where those stand now that were tried, voted on, used or erased.
 UPDATE admission a
 SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, score_ppm = n.score_ppm,
     version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after, rejections = n.rejections,
-    rejected = n.rejected
+    rejected = n.rejected, since = n.since, gains = n.gains, losses = n.losses
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
-    weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint)
+    weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint, since bigint, gains integer,
+    losses integer)
 WHERE a.memory_id = n.memory_id
 
 -- :name weight_copy
@@ -1615,7 +1638,7 @@ ORDER BY a.seq
 LIMIT %(limit)s
 
 -- :name trial_admitted
--- What is in a namespace's experience and can be read, with its weights by the epochs of their decisions.
+-- What was admitted in a namespace and is alive, with the epoch and the weight that it was admitted with.
 SELECT m.id::text, c.body, e.encoder, halfvec_send(e.vector),
     ARRAY(
         SELECT p.parent::text FROM provenance p
@@ -1623,13 +1646,12 @@ SELECT m.id::text, c.body, e.encoder, halfvec_send(e.vector),
         WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
         ORDER BY p.parent
     ),
-    ARRAY(SELECT w.epoch FROM weight w WHERE w.memory_id = m.id ORDER BY w.version),
-    ARRAY(SELECT w.weight_ppm FROM weight w WHERE w.memory_id = m.id ORDER BY w.version)
-FROM admission a
-JOIN memory m ON m.id = a.memory_id
+    w.epoch, w.weight_ppm
+FROM weight w
+JOIN memory m ON m.id = w.memory_id
 JOIN content c ON c.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
-WHERE a.namespace = %(namespace)s AND a.status IN ('admitted', 'demoted')
+WHERE w.namespace = %(namespace)s AND w.version = 1
 ORDER BY m.id
 
 -- :name rehearsal_shards
@@ -2888,7 +2910,7 @@ SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 -- :name audit_shard
 -- Where a shard stands, and the next record of the accepted stream, as an audit compares them.
 SELECT s.shard, s.seq, s.hash, s.as_of, s.interactions, s.last_epoch, s.last_epoch_at, s.decided_seq,
-    s.alive, s.unattested, s.asked_at, s.contested_at, c.next_offset AS accepted
+    s.alive, s.unattested, s.asked_at, s.contested_at, s.weighed_to, c.next_offset AS accepted
 FROM shard s
 LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(accepted)s
 WHERE s.shard = %(shard)s

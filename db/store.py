@@ -36,6 +36,7 @@ from memquorum.core.journal.rows import (
     DecisionRow,
     ErasureRow,
     Event,
+    FeedbackRow,
     GoalDue,
     Grounds,
     Guarded,
@@ -105,7 +106,7 @@ class PostgresStore:
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
             return {
                 row[0]: Start(
-                    ShardState(*row[:12]), cursors[row[0]], row[12], decided[row[0]], configured[row[0]],
+                    ShardState(*row[:-1]), cursors[row[0]], row[-1], decided[row[0]], configured[row[0]],
                     tombstones.get(row[0], ()),
                 )
                 for row in standing
@@ -317,7 +318,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     grounded = {
         state: grounds.wanted(keys, partial(_grounds, connection, state.shard)) for state, keys in wanted.items()
     }
-    wanted = {state: keys for state, (keys, _) in grounded.items()}
+    used = {state.shard: _used(connection, state, keys.uses) for state, keys in wanted.items()}
+    wanted = {state: keys | _given(used[state.shard][0]) for state, (keys, _) in grounded.items()}
     wanted_ids = uuids(memory_id for keys in wanted.values() for memory_id in keys.memories)
     event_keys = [key for keys in wanted.values() for key in keys.events]
     named = {"namespaces": [n for n, _ in event_keys], "event_ids": [e for _, e in event_keys]}
@@ -352,7 +354,7 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     return {
         state.shard: Rows(
             state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted,
-            grounded[state][1], admissions, trials, nominated[state.shard], keys,
+            grounded[state][1], admissions, trials, nominated[state.shard], *used[state.shard], keys,
         )
         for state, keys in wanted.items()
     }  # fmt: skip
@@ -372,6 +374,30 @@ def found_tried(
         row = TABLES[TrialRow].row(values)
         trials[row.memory_id, row.position] = (*trials.get((row.memory_id, row.position), ()), row)
     return admissions, trials
+
+
+Used = tuple[dict[str, TaskRow], dict[str, tuple[FeedbackRow, ...]]]
+"""Tasks, and what is said of them, as `Rows` have them."""
+
+
+def _used(connection: psycopg.Connection, state: ShardState, before: int) -> Used:
+    """What no decision has counted of what stands before an accepted offset. Asked before the shards are locked, as
+    `_filling`."""
+    tasks: dict[str, TaskRow] = {}
+    feedback: dict[str, tuple[FeedbackRow, ...]] = {}
+    asked = {"shard": state.shard, "counted": state.weighed_to, "before": before}
+    for values in connection.execute(QUERIES["uses_tasks"], asked) if before > state.weighed_to else ():
+        row = TABLES[TaskRow].row(values)
+        tasks[row.memory_id] = replace(row, retrieved=tuple(row.retrieved))
+    for values in connection.execute(QUERIES["uses_feedback"], {"ids": uuids(tasks)}) if tasks else ():
+        said = TABLES[FeedbackRow].row(values)
+        feedback[said.task] = (*feedback.get(said.task, ()), said)
+    return tasks, feedback
+
+
+def _given(tasks: Mapping[str, TaskRow]) -> Keys:
+    """Where the memories stand that tasks were given."""
+    return Keys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
 
 
 def _nominated(connection: psycopg.Connection, shard: int, epochs: Collection[int]) -> dict[int, bytes]:

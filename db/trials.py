@@ -80,13 +80,10 @@ class Look(Moment):
         return [one for (one,) in self._ask("trial_differing", shard=shard, since=since, limit=most)]
 
     def admitted(self, namespace: str) -> list[Admitted]:
-        """What is in a namespace's experience; see the port."""
+        """What was admitted in a namespace; see the port."""
         return [
-            Admitted(
-                Held(memory, text, encoder, halves(vector), sources=tuple(sources)),
-                tuple(zip(epochs, weights, strict=True)),
-            )
-            for memory, text, encoder, vector, sources, epochs, weights in self._ask(
+            Admitted(Held(memory, text, encoder, halves(vector), weight_ppm=weight, sources=tuple(sources)), epoch)
+            for memory, text, encoder, vector, sources, epoch, weight in self._ask(
                 "trial_admitted", namespace=namespace
             )
         ]

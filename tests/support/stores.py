@@ -73,6 +73,8 @@ class World:
                 admissions=dict(rows.admissions),
                 trials=dict(rows.trials),
                 nominated=dict(rows.nominated),
+                tasks=dict(rows.tasks),
+                feedback=dict(rows.feedback),
             )
         )
 

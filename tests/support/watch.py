@@ -114,7 +114,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
     assert rows(
         databases,
         "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at, "
-        "contested_at "
+        "contested_at, weighed_to "
         "FROM shard WHERE shard = %s",
         shard,
     ) == [
@@ -130,6 +130,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
             state.unattested,
             state.asked_at,
             state.contested_at,
+            state.weighed_to,
         )
     ]
     tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from msgspec.structs import replace
-
 from memquorum.core.experience.bench import Bench, Near
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.ports import Admitted, TrialLook
@@ -90,14 +88,10 @@ class Visit:
         return self._look.admitted(self._namespace)
 
     def _as_of(self, epoch: int, candidate: Held) -> Experience:
-        """What experience held once an epoch was decided, of what still stands."""
+        """What had been admitted once an epoch was decided, of what still stands, with the weights of then."""
         key = epoch, candidate.encoder
         if key not in self._experience:
-            held = list[Held]()
-            for one in self._admitted:
-                weights = [weight for since, weight in one.weights if since <= epoch]
-                if weights:
-                    held.append(replace(one.memory, weight_ppm=weights[-1]))
+            held = [one.memory for one in self._admitted if one.epoch <= epoch]
             self._experience[key] = Experience(candidate.encoder, candidate.dimensions, held)
         return self._experience[key]
 

@@ -16,7 +16,8 @@ CREATE TABLE shard (
     alive              bigint  NOT NULL DEFAULT 0, -- memories that have strength
     unattested         bigint  NOT NULL DEFAULT 0, -- erasures that the members have not attested yet
     asked_at           bigint  NOT NULL DEFAULT 0, -- the time of the last request to restore
-    contested_at       bigint  NOT NULL DEFAULT 0  -- the time of the last contradiction that no epoch has had before it
+    contested_at       bigint  NOT NULL DEFAULT 0, -- the time of the last contradiction that no epoch has had before it
+    weighed_to         bigint  NOT NULL DEFAULT 0  -- accepted offset before which all uses of experience are counted
 );
 
 -- The next offset to read of every source; moves in the transaction that applies the record.
@@ -720,6 +721,7 @@ CREATE TABLE task (
 );
 CREATE INDEX task_listed ON task (namespace, seq); -- page by page, the latest first
 CREATE INDEX task_seq ON task (shard, seq);
+CREATE INDEX task_accepted ON task (shard, accepted_offset);
 
 -- What agents say of the memories that a task was given.
 CREATE TABLE feedback (
@@ -736,6 +738,7 @@ CREATE TABLE feedback (
 );
 CREATE INDEX feedback_task ON feedback (task);
 CREATE INDEX feedback_memory ON feedback (memory_id);
+CREATE INDEX feedback_accepted ON feedback (shard, accepted_offset);
 
 -- The texts of finished tasks in the clear, as one JSON text, and the vector of what was to be done: all that nobody finds
 -- who searches. `digest`: of all that a trial of the task reads (core/experience/context.py). It would let a guess at the
@@ -793,7 +796,7 @@ CREATE TABLE admission (
     shard      integer NOT NULL,
     seq        bigint  NOT NULL, -- of the journal entry that changed it last
     namespace  text    NOT NULL,
-    status     text    NOT NULL CHECK (status IN ('provisional', 'agreed', 'admitted', 'rejected', 'demoted', 'removed')),
+    status     text    NOT NULL CHECK (status IN ('provisional', 'agreed', 'admitted', 'rejected', 'demoted', 'removed', 'left')),
     position   bigint  NOT NULL, -- epoch as of which it was tried last
     digest     text,             -- of the statistics that verifiers agree in
     score_ppm  bigint,           -- their S
@@ -802,10 +805,14 @@ CREATE TABLE admission (
     epoch      bigint  NOT NULL, -- of the vote on it; 0 without one
     after      bigint  NOT NULL, -- it is tried as of a decision after this epoch
     rejections integer NOT NULL, -- how often verifiers agreed that it helps too little
-    rejected   bigint  NOT NULL  -- epoch as of which they did last; 0 where they never did
+    rejected   bigint  NOT NULL, -- epoch as of which they did last; 0 where they never did
+    since      bigint  NOT NULL, -- accepted offset: tasks before it do not move the weight
+    gains      integer NOT NULL, -- in how many contexts it helped
+    losses     integer NOT NULL  -- in how many it did harm
 );
 CREATE INDEX admission_namespace ON admission (namespace, status, seq);
 CREATE INDEX admission_status ON admission (shard, status, seq);
+CREATE INDEX admission_weighed ON admission (namespace) WHERE version > 0;
 
 -- The versions of memories' weights in experience.
 CREATE TABLE weight (
@@ -815,11 +822,14 @@ CREATE TABLE weight (
     seq        bigint  NOT NULL, -- journal sequence
     namespace  text    NOT NULL,
     epoch      bigint  NOT NULL, -- of the decision from which on it holds
+    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used')),
     weight_ppm integer NOT NULL,
-    evidence   text    NOT NULL, -- JSON: [context, sum of gains in millionths, how many], each context once
+    gains      integer NOT NULL, -- in how many contexts it had helped by then
+    losses     integer NOT NULL, -- in how many it had done harm
+    evidence   text    NOT NULL, -- what came with this version, JSON: [context, sum of gains in millionths, how many]
     PRIMARY KEY (memory_id, version)
 );
-CREATE INDEX weight_namespace ON weight (namespace, memory_id, epoch, version);
+CREATE INDEX weight_first ON weight (namespace, memory_id) WHERE version = 1;
 CREATE INDEX weight_seq ON weight (shard, seq);
 
 DO $$

@@ -10,13 +10,25 @@ from collections import Counter
 from typing import Any
 
 from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.audit.weights import Weights
 from memquorum.core.experience import trial
 from memquorum.core.experience.trial import Statistics
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import trials
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, Keys, Rows, TrialRow, WeightRow
+from memquorum.core.journal.rows import (
+    AdmissionRow,
+    Change,
+    DecisionRow,
+    FeedbackRow,
+    Keys,
+    Rows,
+    TaskRow,
+    TrialRow,
+    WeightRow,
+)
+from memquorum.core.journal.weighing import Uses
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import JournalEntry, Tried
 
@@ -28,10 +40,15 @@ class Admissions:
         self.standing: dict[str, AdmissionRow] = {}
         self._told: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
         self._nominated: dict[int, bytes] = {}
+        self._uses, self._weights = Uses(), Weights()
 
-    def rows(self, wanted: Keys) -> dict[str, Any]:
-        """The fields of `Rows` that hold what is asked for."""
+    def rows(self, wanted: Keys, counted: int | None = None) -> dict[str, Any]:
+        """The fields of `Rows` that hold what is asked for. `counted`: with what stands there in the accepted stream or
+        behind, of finished tasks and what is said of them."""
+        tasks, feedback = ({}, {}) if counted is None else self._uses.uncounted(counted)
         return {
+            "tasks": tasks,
+            "feedback": feedback,
             "admissions": self.standing,
             "trials": trials.known(self._told, wanted.trials),
             "nominated": self._nominated,
@@ -40,6 +57,8 @@ class Admissions:
     def absorb(self, change: Change, policy: ExperiencePolicy) -> str | None:
         """Follows an entry; answers what is wrong with a weight that it gives."""
         wrong = next((told for row in change.of(WeightRow) if (told := _misweighed(change, row, policy))), None)
+        wrong = wrong or self._weights.absorb(change, policy)
+        self._uses.note((*change.of(TaskRow), *change.of(FeedbackRow)))
         trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
         self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}
         self._nominated |= {one.epoch: one.nomination for one in change.of(DecisionRow)}

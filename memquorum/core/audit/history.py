@@ -141,7 +141,7 @@ class History:
         return Rows(
             self.state, self.memories, self.strengths,
             quotas=self.quotas, protected=protected, answered=self._answered, grounds=self._grounds,
-            **self.admissions.rows(needed),
+            **self.admissions.rows(needed, self.state.weighed_to if isinstance(detail, Decided) else None),
         )  # fmt: skip
 
     def feed(self, link: Link) -> Change | None:
@@ -381,7 +381,7 @@ class History:
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
         if wrong := self.admissions.absorb(change, self._rules.genesis.policy.experience):
-            self._note(entry, Kind.EFFECT_IMPOSSIBLE, "the first weight that follows", wrong)
+            self._note(entry, Kind.EFFECT_IMPOSSIBLE, "the weights that follow", wrong)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
         self._slots.absorb(change)
         self._answered.update(one.digest for one in change.of(Answered))

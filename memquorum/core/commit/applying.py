@@ -407,7 +407,8 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         quotas = frozenset((namespace, since) for namespace in capped)
         entering = (i for p in proposals if KINDS[p.kind].admits for i in p.memory_ids)
         admissions = frozenset(filter(ids.is_uuid, entering))
-        return Keys(memories, quotas=quotas, protected=memories, admissions=admissions)
+        uses = record.nomination.accepted_offset
+        return Keys(memories, quotas=quotas, protected=memories, admissions=admissions, uses=uses)
     if isinstance(record, FeedbackAccepted):
         task = frozenset(filter(ids.is_uuid, {record.memory_id}))
         return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)

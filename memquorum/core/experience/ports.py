@@ -38,11 +38,11 @@ class Untried(Struct, frozen=True):
 
 
 class Admitted(Struct, frozen=True):
-    """A memory of experience that stands and can be read, and its weights as (epoch, millionths): each is of the
-    decision of its epoch, the latest last."""
+    """A memory that was admitted and can be read. `epoch`: of the decision that admitted it; its weight is the one that
+    it was admitted with: trials use none that moved (decision 127)."""
 
     memory: Held
-    weights: tuple[tuple[int, int], ...]
+    epoch: int
 
 
 class Told(Struct, frozen=True):
@@ -132,7 +132,7 @@ class TrialLook(Protocol):
         ...
 
     def admitted(self, namespace: str) -> list[Admitted]:
-        """What is in a namespace's experience, or was and is demoted, in the order of the ids."""
+        """What was admitted in a namespace and is alive, however it stands by its weight, in the order of the ids."""
         ...
 
 

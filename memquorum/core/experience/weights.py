@@ -24,6 +24,13 @@ SERVED: Final = "served"
 PROMOTED: Final = "promoted"
 DEMOTED: Final = "demoted"
 REMOVED: Final = "removed"
+LEFT: Final = "left"
+"""What is gone for good, whatever it weighed."""
+
+BY_ADMISSION: Final = "admitted"
+BY_USE: Final = "used"
+CAUSES: Final = (BY_ADMISSION, BY_USE)
+"""What makes a version of a weight."""
 
 
 class Use(Struct, frozen=True):

@@ -19,7 +19,7 @@ from memquorum.core.budgets.claims import charges
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal import resting, restores, trials
+from memquorum.core.journal import resting, restores, trials, weighing
 from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -189,6 +189,8 @@ def do_decided(
     if attested is not None:
         state = replace(state, unattested=state.unattested - 1)
     nominated = checked.nomination
+    weighed = weighing.weighed(rows, change.entry, detail.epoch, nominated.accepted_offset, genesis.policy.experience)
+    state = replace(state, weighed_to=weighing.upto(rows.state, nominated.accepted_offset))
     if nominated.order is None and state.contested_at < nominated.as_of:
         state = replace(state, contested_at=0)
     if nominated.order is None and nominated.trigger not in APART:
@@ -204,6 +206,7 @@ def do_decided(
         *decision.outcomes,
         *_let_go(change, detail, checked),
         *_spent(rows, change, checked, genesis.policy),
+        *weighed,
         *_admitted(codec, rows, change, detail, checked, genesis.policy),
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
@@ -320,10 +323,11 @@ def _admitted(  # noqa: PLR0917
 ) -> list[AdmissionRow | WeightRow]:
     """What enters experience, and what is to be tried anew."""
     found = list[AdmissionRow | WeightRow]()
+    since = weighing.upto(rows.state, checked.nomination.accepted_offset)
     for proposal, result in zip(checked.nomination.proposals, detail.results, strict=True):
         if KINDS[result.kind].admits and result.outcome != VOIDED:
             place = change.entry, detail.epoch
-            found += trials.voted(codec, rows, proposal, *place, policy.experience, passed=passed(result))
+            found += trials.voted(codec, rows, proposal, *place, policy.experience, passed=passed(result), since=since)
     return found
 
 

@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import (
     DecisionRow,
     Event,
     EventKey,
+    FeedbackRow,
     Grounds,
     JournalRow,
     Keys,
@@ -39,12 +40,15 @@ from memquorum.core.journal.rows import (
     Rows,
     ShardState,
     Strength,
+    TaskRow,
     TrialRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
+from memquorum.core.journal.weighing import Uses
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.labelling import Labels
 from memquorum.core.records import (
+    Decided,
     EpisodeAccepted,
     EpisodeScored,
     JournalAppended,
@@ -55,6 +59,8 @@ from memquorum.core.records import (
     Stored,
 )
 from memquorum.core.salience import FAILED
+
+_WHATEVER = 2**63 - 1
 
 
 class CannotReplay(ValueError):
@@ -128,6 +134,7 @@ class Replay:
         # What was told of candidates that are not settled, and the digest of each decision's nomination.
         self._trials: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
         self._nominated: dict[int, bytes] = {}
+        self._uses = Uses()
         # What failed may be tried again: then its row changes. All other events decide nothing any more.
         self._failed: dict[EventKey, Event] = {}
 
@@ -185,7 +192,11 @@ class Replay:
         wanted = Keys()
         for read in batch:
             wanted |= needs(self._rules.codec, read.entry, read.detail)
+        if any(isinstance(read.detail, Decided) for read in batch):
+            # Which memories the tasks were given that it counts, a batch shows only as it is followed.
+            wanted |= Keys(admissions=frozenset(self._admissions), uses=_WHATEVER)
         wanted, found = grounds.wanted(wanted, self._grounds_of)
+        tasks, feedback = self._uses.uncounted(self.state.weighed_to, wanted.memories)
         memories = {i: self._memories[i] for i in wanted.memories if i in self._memories}
         strengths = {i: self._strengths[i] for i in memories if i in self._strengths}
         protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}
@@ -197,6 +208,8 @@ class Replay:
             admissions={i: self._admissions[i] for i in wanted.admissions if i in self._admissions},
             trials=trials.known(self._trials, wanted.trials),
             nominated={epoch: self._nominated[epoch] for epoch in wanted.epochs if epoch in self._nominated},
+            tasks=tasks,
+            feedback=feedback,
             loaded=wanted,
         )  # fmt: skip
 
@@ -213,6 +226,7 @@ class Replay:
         grounds.note(self._grounds, (*net.of(Provenance), *net.of(Conflict)))
         trials.note(self._trials, (*net.of(TrialRow), *net.of(AdmissionRow)))
         self._nominated |= {one.epoch: one.nomination for one in net.of(DecisionRow)}
+        self._uses.note((*net.of(TaskRow), *net.of(FeedbackRow)))
         for event in net.of(Event):
             self._failed.pop((event.namespace, event.event_id), None)
             if event.outcome == FAILED:

@@ -45,6 +45,8 @@ class ShardState(Struct, frozen=True):
     """The time of the last request to restore, or late use, that is to be voted on."""
     contested_at: int = 0
     """The time of the last contradiction that no epoch has had before it; 0 where there is none."""
+    weighed_to: int = 0
+    """What came of using memories of experience is counted of all that stands before this accepted offset."""
 
     @property
     def standing(self) -> Standing:
@@ -266,7 +268,8 @@ class AdmissionRow(Struct, frozen=True):
     agree in, and their S. `version`, `weight_ppm`: of its weight, once it is admitted; `epoch`: of the vote on it, 0
     without one; `after`: it is tried as of a decision after this epoch. `rejections`: how often verifiers agreed that
     it helps too little, and `rejected`: the epoch as of which they did last, 0 without one. `seq`: of the entry that
-    changed it last."""
+    changed it last. `since`: tasks before this accepted offset do not move its weight; `gains`, `losses`: in how many
+    contexts it helped on the whole, and in how many it did harm."""
 
     memory_id: Uuid
     shard: Int4
@@ -282,11 +285,15 @@ class AdmissionRow(Struct, frozen=True):
     after: int = 0
     rejections: Int4 = 0
     rejected: int = 0
+    since: int = 0
+    gains: Int4 = 0
+    losses: Int4 = 0
 
 
 class WeightRow(Struct, frozen=True):
-    """A version of a memory's weight in experience, as of the decision of an epoch. `evidence`: for and against it, by
-    context, as `core.experience.weights.written` has it."""
+    """A version of a memory's weight in experience, as of the decision of an epoch. `cause`: what made it, one of
+    `core.experience.weights.CAUSES`; `gains`, `losses`: in how many contexts it helped on the whole by then, and in how
+    many it did harm; `evidence`: what came with this version alone, by context, as `weights.written` has it."""
 
     memory_id: Uuid
     version: Int4
@@ -294,7 +301,10 @@ class WeightRow(Struct, frozen=True):
     seq: int
     namespace: str
     epoch: int
+    cause: str
     weight_ppm: Int4
+    gains: Int4
+    losses: Int4
     evidence: str
 
 
@@ -601,6 +611,10 @@ class Rows(Struct, frozen=True):
     """By (memory id, position), what verifiers found of those asked for."""
     nominated: Mapping[int, bytes] = field(default_factory=dict)
     """By their epochs, the digests of the nominations of the decisions asked for."""
+    tasks: Mapping[str, TaskRow] = field(default_factory=dict)
+    """Finished tasks of which something stands in the accepted stream that no decision has counted; and others."""
+    feedback: Mapping[str, tuple[FeedbackRow, ...]] = field(default_factory=dict)
+    """By task, all that is said of those in `tasks`, in the order of the stream."""
     loaded: Keys | None = None
     """What was asked for; None where the rows are all that there are."""
 
@@ -629,6 +643,9 @@ class Keys(Struct, frozen=True):
     """(memory id, position): what verifiers found."""
     epochs: frozenset[int] = frozenset()
     """Decisions, by their epochs: the digests of their nominations."""
+    uses: int = 0
+    """Up to this accepted offset: the tasks of which something stands before it that no decision has counted, what is
+    said of them, and where the memories stand that they were given."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -644,6 +661,7 @@ class Keys(Struct, frozen=True):
             self.admissions | other.admissions,
             self.trials | other.trials,
             self.epochs | other.epochs,
+            max(self.uses, other.uses),
         )
 
 

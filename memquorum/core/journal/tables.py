@@ -142,6 +142,9 @@ _STANDS = (
     "after",
     "rejections",
     "rejected",
+    "since",
+    "gains",
+    "losses",
 )
 _USED = (
     "tier",

@@ -27,7 +27,7 @@ from memquorum.core.experience.admission import (
 )
 from memquorum.core.experience.draw import drawn
 from memquorum.core.experience.trial import BadStatistics, Statistics, score_ppm
-from memquorum.core.experience.weights import REMOVED, admitted, written
+from memquorum.core.experience.weights import BY_ADMISSION, LEFT, admitted, written
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_signed, unsigned
 from memquorum.core.journal.rows import AdmissionRow, Change, Keys, Memory, Rows, TrialRow, WeightRow
@@ -179,10 +179,11 @@ def agrees(codec: Codec, rows: Rows, proposal: Proposal) -> bool:
 
 def voted(  # noqa: PLR0917
     codec: Codec, rows: Rows, proposal: Proposal, entry: JournalEntry, epoch: int, policy: ExperiencePolicy, *,
-    passed: bool,
+    passed: bool, since: int,
 ) -> list[AdmissionRow | WeightRow]:  # fmt: skip
     """What a vote to admit leaves: a weight with its judges as evidence; or that it is tried anew, as of a later
-    decision. Raises NotTried where it was about something else than verifiers agree in."""
+    decision. `since`: tasks before this accepted offset will not move the weight. Raises NotTried where it was about
+    something else than verifiers agree in."""
     told, stands = proposed(codec, proposal), rows.admissions.get(proposal.memory_ids[0])
     if told is None or stands is None or not agrees(codec, rows, proposal):
         raise NotTried(f"epoch {epoch} admits what verifiers do not agree in")
@@ -190,15 +191,14 @@ def voted(  # noqa: PLR0917
         return [replace(stands, seq=entry.seq, status=PROVISIONAL, epoch=epoch, after=epoch)]
     weight = admitted(told, first_weight_ppm(told, policy))
     row = WeightRow(
-        stands.memory_id, weight.version, entry.shard, entry.seq, stands.namespace, epoch, weight.weight_ppm,
-        written(weight.evidence),
+        stands.memory_id, weight.version, entry.shard, entry.seq, stands.namespace, epoch, BY_ADMISSION,
+        weight.weight_ppm, weight.gains, weight.losses, written(weight.evidence),
     )  # fmt: skip
-    return [
-        replace(
-            stands, seq=entry.seq, status=ADMITTED, epoch=epoch, version=weight.version, weight_ppm=weight.weight_ppm
-        ),
-        row,
-    ]
+    now = replace(
+        stands, seq=entry.seq, status=ADMITTED, epoch=epoch, version=weight.version, weight_ppm=weight.weight_ppm,
+        since=since, gains=weight.gains, losses=weight.losses,
+    )  # fmt: skip
+    return [now, row]
 
 
 def left(rows: Rows, change: Change) -> tuple[AdmissionRow, ...]:
@@ -206,7 +206,7 @@ def left(rows: Rows, change: Change) -> tuple[AdmissionRow, ...]:
     gone = (one.id for one in change.of(Memory) if one.tier == GONE)
     found = (rows.admissions.get(one) for one in gone)
     return tuple(
-        replace(one, seq=change.entry.seq, status=REMOVED) for one in found if one is not None and one.status != REMOVED
+        replace(one, seq=change.entry.seq, status=LEFT) for one in found if one is not None and one.status != LEFT
     )
 
 

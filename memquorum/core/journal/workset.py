@@ -20,6 +20,7 @@ from memquorum.core.journal.rows import (
     ErasedRow,
     Event,
     EventKey,
+    FeedbackRow,
     Guarded,
     JournalRow,
     Living,
@@ -30,6 +31,7 @@ from memquorum.core.journal.rows import (
     Rows,
     ShardState,
     Strength,
+    TaskRow,
     TrialRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
@@ -81,6 +83,8 @@ class Workset:
         self._admissions: dict[str, AdmissionRow] = Loaded(rows.admissions, absent["admissions"])
         self._trials: Loaded = Loaded(rows.trials, absent["trials"])
         self._nominated: Loaded = Loaded(rows.nominated, absent["nominated"])
+        self._tasks: Loaded = Loaded(rows.tasks, absent["tasks"])
+        self._feedback: Loaded = Loaded(rows.feedback, absent["feedback"])
         # By table, the rows by their keys; the keys of those that a change brought or took; and of those that it took.
         self._rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
         self._rows |= {
@@ -118,6 +122,8 @@ class Workset:
             self._admissions,
             self._trials,
             self._nominated,
+            self._tasks,
+            self._feedback,
             self._stored.loaded,
         )
 
@@ -161,6 +167,11 @@ class Workset:
             self._trials[told] = (*self._trials.get(told, ()), row)
         if kind is DecisionRow:
             self._nominated[row.epoch] = row.nomination
+        if kind is TaskRow:
+            self._tasks[row.memory_id] = row
+        if kind is FeedbackRow:
+            before = self._feedback[row.task] if self._feedback.knows(row.task) and row.task in self._feedback else ()
+            self._feedback[row.task] = (*before, row)
 
     def _take(self, kind: Kind, key: Any) -> None:
         ended = self._rows[kind].pop(key, None)

@@ -15,7 +15,8 @@ _STANDS = {
     "admitted": "it is admitted",
     "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
     "demoted": "it was admitted, and its use took its weight below what is given",
-    "removed": "it is gone",
+    "removed": "its use took its weight to the least that there is",
+    "left": "it is gone",
 }
 
 

@@ -8,9 +8,10 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.journal import trials as rule
-from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.journal import weighing
+from memquorum.core.journal.rows import Change, Keys, Rows, WeightRow
 from memquorum.core.journal.workset import Workset
-from tests.builders import genesis, trials, votes
+from tests.builders import genesis, trials, tried, votes
 from tests.builders.shard import Shard, memory_id
 from tests.builders.trials import agree, drawn, proposal, signed, statistics, tell
 from tests.support.stores import World
@@ -70,7 +71,7 @@ def test_what_is_gone_left_experience(world: World, shard: Shard) -> None:
     shard.decide([votes.proposal(A, "forget")])
     shard.destroy(A)
     world.flush(shard)
-    assert loaded(world, shard, Keys(admissions=frozenset({A}))).admissions[A].status == "removed"
+    assert loaded(world, shard, Keys(admissions=frozenset({A}))).admissions[A].status == "left"
 
 
 def test_nobody_elses_decision_draws(world: World, shard: Shard, codec: Codec) -> None:
@@ -78,3 +79,46 @@ def test_nobody_elses_decision_draws(world: World, shard: Shard, codec: Codec) -
     other = world.shard(codec, GENESIS, 1)
     rows = loaded(world, other, Keys(epochs=frozenset({1})))
     assert not rows.nominated
+
+
+def test_a_decision_finds_the_uses_that_nobody_has_counted_and_where_stands_what_was_used(
+    world: World, shard: Shard
+) -> None:
+    """Of a task all that was said of it is found, wherever its part stands that is new."""
+    texts = {memory_id(name): tried.clear("done", goal="what") for name in ("before", "t0", "t1", "t2")}
+    texts[memory_id("t3", "attic-1")] = tried.clear("done", goal="what")
+    shard.task("before", (A,))
+    made = agree(shard, A)
+    shard.tick(1_000_000_001)
+    shard.decide([proposal(A, made)])
+    world.flush(shard, texts)
+    for at in range(3):
+        shard.task(f"t{at}", (A, B))
+    shard.feedback(memory_id("t0"), (A,), (B,))
+    shard.tick(1_000_000_002)
+    decided = shard.decide([votes.proposal(B, "promote")], votes.nobody)
+    assert [row.gains for row in decided.of(WeightRow)] == [6]
+    shard.feedback(memory_id("t1"), (), (A,), event_id="later")
+    shard.feedback(memory_id("t0"), (), (A,), event_id="no more")
+    shard.task("t3", (), namespace="attic-1")
+    world.flush(shard, texts)
+    rows = loaded(world, shard, Keys(uses=shard.offset))
+    names = {memory_id(name) for name in ("t0", "t1")}
+    assert dict(rows.tasks) == {name: shard.rows.tasks[name] for name in names}
+    assert {name: set(said) for name, said in rows.feedback.items()} == {
+        name: set(shard.rows.feedback[name]) for name in names
+    }
+    assert [one.helped for one in rows.feedback[memory_id("t0")] if one.memory_id == A] == [True, False]
+    assert dict(rows.admissions) == {A: shard.rows.admissions[A]} and B not in rows.admissions
+    change = shard.changes[-4]
+    assert change.entry.effect == "decided"
+    policy, offset = GENESIS.policy.experience, shard.offset
+    told = weighing.weighed(rows, change.entry, 4, offset, policy)
+    assert told == weighing.weighed(shard.rows, change.entry, 4, offset, policy) and len(told) == 2
+    nothing = loaded(world, shard, Keys(uses=rows.state.weighed_to))
+    assert not nothing.tasks and not nothing.feedback
+
+
+def test_how_far_uses_are_counted_is_kept(world: World, shard: Shard) -> None:
+    assert shard.rows.state.weighed_to == shard.offset > 0
+    assert world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0].state == shard.rows.state

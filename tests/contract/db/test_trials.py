@@ -310,7 +310,7 @@ def test_experience_is_told_with_its_weights_and_further_candidates_are_tried_be
     weight = shard.rows.admissions[A].weight_ppm
     with world.trials.look(10_000) as look:
         (found,) = look.admitted(NAMESPACE)
-        assert (found.memory.id, found.memory.text, found.weights) == (A, SAYS, ((2, weight),))
+        assert (found.memory.id, found.memory.text, found.epoch, found.memory.weight_ppm) == (A, SAYS, 2, weight)
         assert look.admitted("elsewhere") == []
     twin = memory_id("twin")
     shard.episode("twin", NOW)

@@ -47,7 +47,7 @@ def test_an_order_changes_who_decides_and_nothing_about_memories(codec: Codec) -
     assert done.configures is not None and done.configures.begins == 3
     assert [d.outcomes[0].outcome for c in (kept, done) for d in c.of(DecisionRow)] == ["kept", "configured"]
     # An epoch about memories is as due as before.
-    state = replace(done.state, seq=before.seq, hash=before.hash, last_epoch=0, decided_seq=0)
+    state = replace(done.state, seq=before.seq, hash=before.hash, last_epoch=0, decided_seq=0, weighed_to=0)
     assert state == before and shard.rows.strengths.keys() == {memory_id("a")}
 
 

@@ -224,7 +224,7 @@ def test_what_is_erased_leaves_experience_and_its_numbers_stay(shard: Shard, cod
     said = erasures.ordered(GENESIS, "memory", A)
     order = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 2_000)
     shard.erase(order, erasures.among(erasures.NAMESPACE, {"a": "short-term"}))
-    assert stands(shard) == ("removed", PPM, 1, PPM, 2, 0)
+    assert stands(shard) == ("left", PPM, 1, PPM, 2, 0)
 
 
 def test_what_is_forgotten_leaves_when_its_key_goes(shard: Shard) -> None:
@@ -232,7 +232,7 @@ def test_what_is_forgotten_leaves_when_its_key_goes(shard: Shard) -> None:
     shard.decide([votes.proposal(A, "forget")])
     assert stands(shard)[0] == "agreed", "it may come back"
     shard.destroy(A)
-    assert stands(shard)[0] == "removed"
+    assert stands(shard)[0] == "left"
 
 
 def test_a_rebuild_makes_the_same_rows(shard: Shard, codec: Codec) -> None:

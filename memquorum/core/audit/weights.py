@@ -1,0 +1,140 @@
+"""What memories of experience must weigh, counted again from what the journal says of tasks and of what helped in them.
+
+Nothing is shared with `core.journal.weighing` and `core.experience.uses`, on purpose: here it is kept what was counted
+of each use, and where it comes out otherwise now the difference moves the weight.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, FeedbackRow, TaskRow, WeightRow
+from memquorum.core.policy import PPM, ExperiencePolicy
+
+
+@dataclass(slots=True)
+class _Weighed:
+    """A memory of experience. `counted`: by task, what it gained there as it was counted last."""
+
+    namespace: str
+    since: int
+    version: int
+    weight_ppm: int
+    gains: int
+    losses: int
+    counted: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def told(self) -> tuple[int, int, int, int]:
+        """What a version says."""
+        return self.version, self.weight_ppm, self.gains, self.losses
+
+
+class Weights:
+    """What is in a shard's experience, entry by entry."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, _Weighed] = {}
+        self._tasks: dict[str, TaskRow] = {}
+        self._said: dict[str, list[FeedbackRow]] = {}
+        self._waiting: list[tuple[int, str]] = []
+        self._to = 0
+
+    def absorb(self, change: Change, policy: ExperiencePolicy) -> str | None:
+        """Follows an entry; answers what is wrong with the weights that it gives."""
+        for task in change.of(TaskRow):
+            self._tasks[task.memory_id] = task
+            self._waiting.append((task.accepted_offset, task.memory_id))
+        for said in change.of(FeedbackRow):
+            self._said.setdefault(said.task, []).append(said)
+            self._waiting.append((said.accepted_offset, said.task))
+        decision = change.one(DecisionRow)
+        due = {} if decision is None else self._count(decision.accepted_offset, policy)
+        used = {row.memory_id: row for row in change.of(WeightRow) if row.cause == "used"}
+        found = {i: (row.version, row.weight_ppm, row.gains, row.losses) for i, row in used.items()}
+        wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
+        told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
+        return told or self._stand(change, policy)
+
+    def _count(self, accepted_offset: int, policy: ExperiencePolicy) -> dict[str, tuple[int, int, int, int]]:
+        """Counts what stands before a decision's offset; answers the weights that move, by memory."""
+        self._to = max(self._to, accepted_offset)
+        names = dict.fromkeys(task for offset, task in self._waiting if offset < self._to)
+        self._waiting = [one for one in self._waiting if one[0] >= self._to]
+        moves: dict[str, int] = {}
+        for name in names:
+            for memory, of, gain in self._gains(name):
+                before = of.counted.get(name)
+                if gain == before:
+                    continue
+                of.counted[name] = gain
+                moves[memory] = moves.get(memory, 0) + _worth(gain, policy)
+                moves[memory] -= 0 if before is None else _worth(before, policy)
+                of.gains += (gain > 0) - (before is not None and before > 0)
+                of.losses += (gain < 0) - (before is not None and before < 0)
+        for memory, by in moves.items():
+            of = self._of[memory]
+            of.version += 1
+            of.weight_ppm = sorted((policy.weight_least_ppm, of.weight_ppm + by, policy.weight_most_ppm))[1]
+        return {memory: self._of[memory].told for memory in moves}
+
+    def _gains(self, name: str) -> Iterator[tuple[str, _Weighed, int]]:
+        """What those gained in a task that it was given, of what was in experience by then."""
+        task = self._tasks[name]
+        given, heard = set(task.retrieved), [f for f in self._said.get(name, ()) if f.accepted_offset < self._to]
+        for memory in sorted(given & self._of.keys()):
+            of = self._of[memory]
+            if of.namespace != task.namespace or task.accepted_offset < of.since or task.accepted_offset >= self._to:
+                continue
+            votes = {f.agent: f.helped for f in heard if f.memory_id == memory}
+            gain: int | None
+            if votes:
+                yes = sum(votes.values())
+                gain = (yes - (len(votes) - yes)) * PPM // len(votes)
+            else:
+                alone = {"succeeded": PPM // len(given), "failed": 0}.get(task.outcome)
+                gain = 0 if heard else alone
+            if gain is not None:
+                yield memory, of, gain
+
+    def _stand(self, change: Change, policy: ExperiencePolicy) -> str | None:
+        """Takes in what was admitted, and what left; answers what is wrong with how a memory stands by its weight."""
+        rows = {row.memory_id: row for row in change.of(AdmissionRow)}
+        for made in change.of(WeightRow):
+            row = rows.get(made.memory_id)
+            if made.cause == "admitted":
+                seen = [total // count for _, total, count in json.loads(made.evidence)]
+                told = made.version, made.weight_ppm, sum(one > 0 for one in seen), sum(one < 0 for one in seen)
+                self._of[made.memory_id] = _Weighed(made.namespace, self._to, *told)
+            of = self._of.get(made.memory_id)
+            if of is None or row is None or _stands(row) != (*of.told, of.since, _status(made, policy)):
+                return (
+                    f"{made.memory_id}, which weighs {_said(of.told if of else None)}, stands as {row and _stands(row)}"
+                )
+        for row in rows.values():
+            if row.status == "left":
+                self._of.pop(row.memory_id, None)
+        return None
+
+
+def _worth(gain: int, policy: ExperiencePolicy) -> int:
+    return policy.alpha_ppm * gain // PPM - (policy.beta_ppm if gain <= 0 else 0)
+
+
+def _status(made: WeightRow, policy: ExperiencePolicy) -> str:
+    if made.cause == "admitted" or made.weight_ppm >= max(policy.floor_ppm, policy.weight_least_ppm + 1):
+        return "admitted"
+    return "demoted" if made.weight_ppm > policy.weight_least_ppm else "removed"
+
+
+def _stands(row: AdmissionRow) -> tuple[object, ...]:
+    return row.version, row.weight_ppm, row.gains, row.losses, row.since, row.status
+
+
+def _said(told: tuple[int, int, int, int] | None) -> str:
+    if told is None:
+        return "no weight"
+    version, weight, gains, losses = told
+    return f"version {version}, {weight} with {gains} gains and {losses} losses"
