@@ -93,12 +93,17 @@ class Filing:
         if by is not None:
             asked |= {"use": True, "agent": by}
         found = await self._ask(Shown, "POST", "/memories/slot", json=asked, params=_after(after))
-        if use and by is None and found.text is not None:
+        if use and by is None:
+            await self._used(found)
+        return found
+
+    async def _used(self, found: Shown) -> None:
+        """Says ourselves that what was read is used, where the service may not."""
+        if found.text is not None:
             try:
                 await self.use(found.memory_id)
             except Unreachable as error:  # what was found is no worse for it
                 _LOG.warning("what was read may not count as used: %s", error)
-        return found
 
     async def paths(
         self,

@@ -285,11 +285,16 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
     def _user(self) -> str | None:
         return self._place.need_agent() if self._signer is None else None
 
-    async def get(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Shown:
-        """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
-        with these `gates` would keep back, and where the client was told its namespace for one of another."""
-        path = f"/memories/{wire.path_id(memory_id)}"
-        return await self._get(Shown, path, **self._within(), **wire.after(after), **wire.gates(gates))
+    async def get(self, memory_id: str, *, use: bool = False, after: After = None, **gates: Unpack[Gates]) -> Shown:
+        """One memory; its text is None once it is forgotten. Raises NotFound, also for one that a search with these
+        `gates` would keep back, and where the client was told its namespace for one of another. `use`: while it is
+        alive it counts as used, which no answer waits for; once a minute."""
+        path, by = f"/memories/{wire.path_id(memory_id)}", self._user() if use else None
+        using = {} if by is None else {"use": "true", "agent": by}
+        found = await self._get(Shown, path, **self._within(), **using, **wire.after(after), **wire.gates(gates))
+        if use and by is None:
+            await self._used(found)
+        return found
 
     async def memories(
         self,

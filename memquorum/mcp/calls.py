@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Receipt
-from memquorum.core.api.answers import Became, Ended, Hit, Ordered, Published
+from memquorum.core.api.answers import Became, Ended, Hit, Ordered, Published, Shown
 from memquorum.core.records import Link
 
 T = TypeVar("T")
@@ -202,8 +202,13 @@ async def results(call: Call, query: str) -> Results:
     return Results(tuple(Result(hit.memory_id, _title(hit.text), call.url(hit.memory_id)) for hit in hits))
 
 
+async def shown(call: Call, memory_id: str, peek: bool = False, **said: Any) -> Shown:
+    """A memory by its id."""
+    return await call.read(call.memory.get, memory_id, use=not peek, **said)
+
+
 async def document(call: Call, memory_id: str) -> Document:
-    """A living memory."""
+    """A living memory. Its use counted when it was found."""
     one = await call.read(call.memory.get, memory_id)
     if one.text is None:
         raise NotFound(f"memory {memory_id} is {one.tier}: it has no text. explain_memory tells why")

@@ -88,6 +88,7 @@ def _tool(
 
 _WAIT = Field("wait", bool, "True: wait until it can be found, and tell what became of it (default: false).")
 _ID = Field("memory_id", str, "The memory's id.", required=True)
+_PEEK = Field("peek", bool, "True: only look, it does not count as used (default: false).")
 _EVENT = Field("event_id", str, "The event_id that add_memory gave.", required=True)
 _ORDER = Field("order_id", str, "The order_id that was given with the order.", required=True)
 _LESSONS = Field(
@@ -128,10 +129,11 @@ READING = (
     ),
     _tool(
         "get_memory",
-        "Shows one memory by its id. Its text is null once it is forgotten.",
+        "Shows one memory by its id. Its text is null once it is forgotten. It counts as used, which keeps it from "
+        "being forgotten, unless you peek.",
         e.MEMORY,
-        takes=(*_GATES, "after"), own=(_ID,),
-        gives=a.Shown, do=_reading("get", "memory_id"),
+        takes=(*_GATES, "after"), own=(_ID, _PEEK),
+        gives=a.Shown, do=calls.shown,
     ),
     _tool(
         "get_memories",

@@ -138,6 +138,11 @@ async def test_what_one_way_writes_every_other_reads_and_explains_alike(fleet: P
         again = await other.call_tool("add_memory", {"content": "Pump 7 leaks at the flange."})
         seen = await other.call_tool("get_memory", {"memory_id": again.structured_content["memory_id"]})
         assert not seen.is_error, "what was added in the same session is waited for"
+        await other.call_tool("get_memory", {"memory_id": memory_id, "peek": True})
+        leak = again.structured_content["memory_id"]
+        uses = "SELECT memory_id::text, accesses FROM strength WHERE accesses > 0"
+        once = {(memory_id, 1), (leak, 1)}  # the search counted; who peeks uses nothing
+        await asyncio.to_thread(fleet.until, lambda: once <= {*fleet.rows(uses)})
         told = [await tools.call_tool("explain_memory", {"memory_id": memory_id}) for tools in (one, other)]
     with fleet.client("ways") as memory:
         here = memory.explain(memory_id)

@@ -43,6 +43,7 @@ _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
     "persona": lambda value, _: read_persona(value),
     "redact": lambda value, _: read_flag("redact", value),
     "history": lambda value, _: read_flag("history", value),
+    "use": lambda value, _: read_flag("use", value),
     **{name: _gate(name) for name in ("sensitivity_max", "purpose", "jurisdictions")},
 }
 

@@ -1,4 +1,4 @@
-"""One memory, its account, and what became of an event. To look at them is no use of a memory.
+"""One memory, its account, and what became of an event. To look at them is no use of a memory, unless a reader says so.
 
 A memory is given, or accounted for, to who might find it: one that is too sensitive, for other purposes or under
 another law is answered as one that is not there.
@@ -19,9 +19,12 @@ from memquorum.core.api.answers import Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
+from memquorum.core.retrieval.using import Told as Uses
 from memquorum.core.salience import STORED
 from memquorum.core.vote.nomination import due_at
 from memquorum.ports import Candidate
+from memquorum.telemetry import tracing
+from workers.retrieval import using
 from workers.retrieval.answers import Told, unknown
 from workers.retrieval.service import Service
 
@@ -40,9 +43,12 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     """One memory; its text only while it is alive. What a search would keep back is not there."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     found = await service.reads.memory(caller.sight(READ), memory_id, query.read_gates_of(request.query_params))
-    within = query.read_within(request.query_params.get("namespace"))
+    within, agent = query.read_within(request.query_params.get("namespace")), using.user(request)
     if not found or within not in (None, found["namespace"]):
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
+    if agent is not None and found["text"] is not None:
+        used = Uses(found["namespace"], agent, (memory_id,))
+        await using.read(service, used, request.headers.get(tracing.HEADER), "GET /memories")
     found |= {"text": await _masked(service, request, found)}
     return Told(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
 

@@ -43,11 +43,22 @@ async def uses(service: Service, request: Request, caller: Caller) -> Response:
     return Told(Used(told.namespace, event_id, count, warning), 202)
 
 
-async def read(service: Service, told: Uses, parent: str | None) -> None:
-    """A memory that was read by its key counts as used: nobody waits for it, nor hears where it fails."""
+def user(request: Request) -> str | None:
+    """Who uses what is read by its id, as the query string says; None: it is only looked at. Raises BadRequest."""
+    agent = query.read_agent(request.query_params.get("agent"))
+    if not query.read_flag("use", request.query_params.get("use")):
+        return None
+    if agent is None:
+        raise BadRequest("missing_field", "agent", "who uses it? Send agent with use=true")
+    return agent
+
+
+async def read(service: Service, told: Uses, parent: str | None, way: str) -> None:
+    """A memory that was read by its key or id counts as used: nobody waits for it, nor hears where it fails. `way`: of
+    the request, for its trace."""
     if told.namespace in service.genesis.signed:
         return
     new = service.lately.new(told.namespace, told.agent, told.memory_ids, time.monotonic())
     found = using.accesses(replace(told, memory_ids=new), str(uuid.uuid4()))
     if found:
-        await service.count(found, parent, "POST /memories/slot", confirm=False)
+        await service.count(found, parent, way, confirm=False)

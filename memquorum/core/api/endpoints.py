@@ -64,6 +64,10 @@ _GATES = (
     Parameter("jurisdictions", str, "Under no law but these, with commas between them."),
     Parameter("redact", bool, "What is found of persons and secrets is masked by kind (default: false)."),
 )
+_USE = (
+    Parameter("use", bool, "A living memory counts as used by `agent`, behind the answer (default: false)."),
+    Parameter("agent", str, "Who uses it."),
+)
 _WITHIN = (Parameter("namespace", str, "Of this namespace alone: one of another is not there."),)
 
 
@@ -163,7 +167,7 @@ EXPERIENCE = Endpoint(
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
     "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
-    query=_WITHIN + _GATES + _AFTER,
+    query=_WITHIN + _GATES + _USE + _AFTER,
 )  # fmt: skip
 EXPLAIN = Endpoint(
     "explain", "GET", "/memories/{memory_id}/explain", (READ, AUDIT),

@@ -86,6 +86,20 @@ def test_what_is_read_by_key_counts_where_its_reader_says_so(service: Served) ->
     assert (answer.status_code, answer.json()["field"]) == (400, "agent")
 
 
+def test_what_is_read_by_its_id_counts_where_its_reader_says_so(service: Served) -> None:
+    client = client_of(service)
+    for asked in ({}, {"agent": "ann"}, {"agent": "ann", "use": "false"}):
+        assert client.get(f"/memories/{HERS}", params=asked).status_code == 200
+    assert published(service) == []
+    for _ in range(3):
+        assert client.get(f"/memories/{HERS}", params={"agent": "ann", "use": "true"}).status_code == 200
+    assert [(one.agent, one.memory_id, one.namespace) for one in published(service)] == [("ann", HERS, "greenhouse")]
+    strange = client.get(f"/memories/{HERS}", params={"agent": "eve", "use": "true", "namespace": "mill"})
+    assert (strange.status_code, len(published(service))) == (404, 1)
+    answer = client.get(f"/memories/{HERS}", params={"use": "true"})
+    assert (answer.status_code, answer.json()["field"]) == (400, "agent")
+
+
 def test_what_there_is_no_room_for_is_to_be_told_again_and_stops_no_read(codec: Codec) -> None:
     service = make(codec, Door(None))
     service.uses = Kept(room=0)  # type: ignore[assignment]
