@@ -100,8 +100,8 @@ _EDGES = f"""ARRAY(
     ORDER BY e.kind COLLATE "C", m.id
 )"""
 # A memory that is alive and whose way into experience is open: where it was accepted, after which epoch it may be
-# tried, its vector, the tasks that it was made of, how often it was rejected, as of which epoch last, and
-# whether it corrects another one.
+# tried, its vector, the tasks that it was made of, how often it was rejected, as of which epoch last, whether
+# it corrects another one, and the tasks that its session was.
 _UNTRIED = """m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.after, 0), e.encoder,
     halfvec_send(e.vector),
     ARRAY(
@@ -110,7 +110,7 @@ _UNTRIED = """m.namespace, m.id::text, m.created, j.source_offset, coalesce(a.af
         WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
         ORDER BY p.parent
     ),
-    coalesce(a.rejections, 0), coalesce(a.rejected, 0), trial_corrects(m.id)
+    coalesce(a.rejections, 0), coalesce(a.rejected, 0), trial_corrects(m.id), trial_sessions(m.id)
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 LEFT JOIN admission a ON a.memory_id = m.id

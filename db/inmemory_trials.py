@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from db.inmemory import InMemoryStore, InMemoryStoredOrders
+from memquorum.core import ids
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import SUCCEEDED, Context
@@ -170,6 +171,7 @@ class InMemoryTrialLook:
             memory.id, memory.created, born.source_offset, stands.after if stands else 0, memory.encoder,
             self._vector(memory.id), self._sources(memory), stands.rejections if stands else 0,
             stands.rejected if stands else 0, self._corrects(memory),
+            self._own(memory),
         )  # fmt: skip
 
     def _corrects(self, memory: Memory) -> bool:
@@ -180,6 +182,17 @@ class InMemoryTrialLook:
             and (one.namespace, one.slot) == (memory.namespace, memory.slot)
         )  # fmt: skip
         return any(one.newer == memory.id for one in told) or any(one.created <= memory.created for one in filled)
+
+    def _own(self, memory: Memory) -> tuple[str, ...]:
+        made: Iterable[Provenance] = self._store.provenance.values()
+        said = {memory.id, *(one.parent for one in made if one.child == memory.id and not one.merged)}
+        events = {
+            ids.session_event_id(one.namespace, agent, one.session)
+            for one in map(self._store.memories.get, said) if one is not None and one.session is not None
+            for agent in (None, one.agent)
+        }  # fmt: skip
+        tasks = {one: self._store.memories[one].event_id for one in self._tasks}
+        return tuple(sorted(one for one, event in tasks.items() if event in events))
 
     def _sources(self, memory: Memory) -> tuple[str, ...]:
         made: Iterable[Provenance] = self._store.provenance.values()

@@ -1595,8 +1595,8 @@ WHERE t.memory_id = ANY(%(ids)s::uuid[])
 
 -- :name trial_untried
 -- A namespace's memories that are alive and neither admitted nor to be voted on, by (created, id) behind one: where each
--- was accepted, after which epoch it may be tried, its vector, the tasks that it was made of, when it was rejected, and
--- whether it corrects another one.
+-- was accepted, after which epoch it may be tried, its vector, the tasks that it was made of, when it was rejected,
+-- whether it corrects another one, and the tasks that its session was.
 -- `since`: those alone that are new or stand otherwise since a sequence of the journal, and those that are named; `until`:
 -- by how often something was rejected, up to which epoch it was last, to be tried again.
 SELECT $untried

@@ -101,9 +101,10 @@ class PostgresTrials(Looking[Look]):
 
 
 def _untried(row: list[Any]) -> Untried:
-    memory, created, offset, after, encoder, vector, sources, rejections, rejected, corrects = row
+    memory, created, offset, after, encoder, vector, sources, rejections, rejected, corrects, own = row
     return Untried(
-        memory, created, offset, after, encoder, halves(vector), tuple(sources), rejections, rejected, corrects
+        memory, created, offset, after, encoder, halves(vector), tuple(sources), rejections, rejected, corrects,
+        tuple(own),
     )  # fmt: skip
 
 

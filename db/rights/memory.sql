@@ -67,7 +67,7 @@ GRANT SELECT (memory_id, namespace, body) ON content TO memquorum_verifier;
 GRANT SELECT ON embedding, experience, task, trial, admission, weight TO memquorum_verifier;
 GRANT SELECT (namespace, child, parent, merged) ON provenance TO memquorum_verifier;
 GRANT SELECT (memory_id, seq, effect, source_offset) ON journal TO memquorum_verifier;
-GRANT EXECUTE ON FUNCTION trial_corrects(uuid) TO memquorum_verifier;
+GRANT EXECUTE ON FUNCTION trial_corrects(uuid), trial_sessions(uuid) TO memquorum_verifier;
 GRANT SELECT (shard, last_epoch, seq) ON shard TO memquorum_verifier;
 GRANT SELECT (shard, epoch, seq, config, trigger, pre_prepare, commits, nomination, accepted_offset) ON decision TO memquorum_verifier;
 GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_verifier;

@@ -173,6 +173,7 @@ class Trying:
         """Looks at a candidate, and tries it where that is due and one of this process's verifiers is asked; whether it
         has tasks enough."""
         line, visit = self._lines[key[0]], self._visit(now, key)
+        near = [task for task in near if task[0] not in one.own]
         # What denied it before it was said, or did not need it then, says nothing new.
         near = since(near, max(line.ledger.read(one.rejected), one.accepted_offset if one.corrects else 0))
         offset = visit.waits_for(one.accepted_offset, near, one.rejections)

@@ -1020,7 +1020,27 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
         WHERE m.id = of_memory AND m.slot IS NOT NULL AND o.tier = 'superseded' AND o.created <= m.created
     )
 $$;
+
+-- The finished tasks that the session was in which a memory was said, or what it was made of: all of it, or its agent's part
+-- (core/ids.py makes their event ids). Who verifies is told these ids, and no session.
+CREATE FUNCTION trial_sessions(of_memory uuid) RETURNS text[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT ARRAY(
+        SELECT DISTINCT e.memory_id::text
+        FROM (
+            SELECT of_memory AS id
+            UNION SELECT p.parent FROM provenance p WHERE p.child = of_memory AND NOT p.merged
+        ) said
+        JOIN memory m ON m.id = said.id AND m.session IS NOT NULL
+        CROSS JOIN LATERAL (VALUES (''), (m.agent)) AS part (agent)
+        JOIN event e ON e.namespace = m.namespace AND e.event_id = 'session/' || encode(sha256(convert_to(
+            length(m.namespace) || ':' || m.namespace || length(part.agent) || ':' || part.agent || m.session, 'UTF8'
+        )), 'hex')
+        ORDER BY 1
+    )
+$$;
 GRANT CREATE ON SCHEMA public TO memquorum_reader;
 ALTER FUNCTION trial_corrects(uuid) OWNER TO memquorum_reader;
+ALTER FUNCTION trial_sessions(uuid) OWNER TO memquorum_reader;
 REVOKE CREATE ON SCHEMA public FROM memquorum_reader;
-REVOKE EXECUTE ON FUNCTION trial_corrects(uuid) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION trial_corrects(uuid), trial_sessions(uuid) FROM PUBLIC;

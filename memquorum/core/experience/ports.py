@@ -23,7 +23,8 @@ class Untried(Struct, frozen=True):
     it, 0 without one; `vector`: by `encoder`, little-endian float16; `sources`: the finished tasks of its namespace
     that it was made of, in the order of their ids; `rejections`: how often verifiers agreed that it helps too little,
     and `rejected`: the epoch as of which they did last, 0 without one; `corrects`: whether it contradicted another
-    memory when it was stored, or took its place."""
+    memory when it was stored, or took its place; `own`: the finished tasks that the session was in
+    which it was said, or what it was made of, in the order of their ids."""
 
     memory_id: str
     created: int
@@ -35,6 +36,7 @@ class Untried(Struct, frozen=True):
     rejections: int = 0
     rejected: int = 0
     corrects: bool = False
+    own: tuple[str, ...] = ()
 
 
 class Admitted(Struct, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from db.standing import Clear
+from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.experience.ports import News, Standing, TrialLook
@@ -255,6 +256,33 @@ def test_what_takes_a_place_in_a_slot_corrects_and_what_fills_it_first_does_not(
     with world.trials.look(10_000) as look:
         told = {one.memory_id: one.corrects for one in look.untried(NAMESPACE, None, 9)}
     assert told == {A: False, B: False, C: False, second: True, other: False}
+
+
+def test_a_memory_is_not_judged_by_the_task_that_its_session_was(world: World, shard: Shard, codec: Codec) -> None:
+    """Nor is what was made of it; an agent's part of a session counts for what that agent said."""
+    said = {"session": "früh", "agent": "ann"}
+    shard.episode("in it", NOW, **said)
+    shard.episode("of another agent", NOW, **(said | {"agent": "bob"}))
+    shard.episode("of another session", NOW, **(said | {"session": "late"}))
+    shard.episode("made of it", NOW, session=None, derives_from=(memory_id("in it"),))
+    part = ids.session_event_id(NAMESPACE, "ann", "früh")
+    whole = ids.session_event_id(NAMESPACE, None, "früh")
+    shard.task(part, ())
+    shard.task(whole, ())
+    decide(shard)
+    both, alone = {memory_id(part), memory_id(whole)}, {memory_id(whole)}
+    texts = {memory_id(name): clear(SAYS) for name in ("in it", "of another agent", "of another session", "made of it")}
+    tasks = {one: clear(SAYS, 0.6, 0.8, goal="Which port?") for one in both}
+    flush(world, shard, {**texts, **tasks})
+    with world.trials.look(10_000) as look:
+        own = {one.memory_id: set(one.own) for one in look.untried(NAMESPACE, None, 9)}
+        (of_a,) = [one for _, one in look.named([memory_id("in it")])]
+    expected = {"in it": both, "of another agent": alone, "of another session": set(), "made of it": both}
+    assert {name: own[memory_id(name)] for name in expected} == expected and set(of_a.own) == both
+    made = trying(codec).turn(world.trials).made
+    for name, tasks_of in expected.items():
+        ((_, judges),) = judged(made, memory_id(name))
+        assert judges & both == both - tasks_of, f"{name}: the nearest judge it, but for its own"
 
 
 def test_what_was_rejected_is_tried_again_on_the_tasks_that_came_since(
