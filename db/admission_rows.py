@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from memquorum.core.api.answers import Admission, AdmissionVote, Judge, Trial, WeightVersion
 from memquorum.core.experience import trial
+from memquorum.core.experience.admission import PROVISIONAL, REJECTED
+from memquorum.core.experience.rounds import least_of
 from memquorum.core.experience.trial import Statistics
-from memquorum.core.experience.weights import read_evidence
-from memquorum.core.policy import PPM
+from memquorum.core.experience.weights import LEFT, read_evidence
+from memquorum.core.policy import PPM, ExperiencePolicy
+from memquorum.core.tiers import ALIVE, GONE
 
-UNTRIED = "untried"
-"""Where a memory stands that nobody has tried."""
+UNTRIED: Final = "untried"
+"""Where a memory stands that nobody has tried, though tasks enough may judge it."""
+RESTS: Final = "resting"
+"""Where one stands that is not alive, and may come back."""
 Row = tuple[Any, ...]
 
 
+def open_to_trial(row: Row) -> bool:
+    """Whether a row of `admission_shown` is of a memory that is alive and may be tried."""
+    return row[8] in ALIVE and row[1] in (None, PROVISIONAL, REJECTED)
+
+
 def whole(  # noqa: PLR0917
-    memory_id: str, row: Row, least_ppm: int, trials: Iterable[Row], votes: Iterable[Row], weights: Iterable[Row]
-) -> Admission:
-    """Where a memory stands, of a row of `admission_shown` and the rows of the others. `least_ppm`: what S is to be."""
-    namespace, status, position, digest, score_ppm, version, weight_ppm, after = row
+    memory_id: str, row: Row, policy: ExperiencePolicy, judges: int | None, trials: Iterable[Row],
+    votes: Iterable[Row], weights: Iterable[Row],
+) -> Admission:  # fmt: skip
+    """Where a memory stands, of a row of `admission_shown` and the rows of the others. `judges`: how many tasks may
+    judge it, where it may be tried."""
+    namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections = row
+    needed = None if judges is None else least_of(max(1, policy.contexts_least), rejections)
     return Admission(
-        memory_id, namespace, status or UNTRIED, least_ppm / PPM, position, _share(score_ppm), _share(weight_ppm),
-        version or 0, after or 0,
+        memory_id, namespace, _status(tier, status, judges, needed), policy.eta_ppm / PPM, position, _share(score_ppm),
+        _share(weight_ppm), version or 0, after or 0,
         tuple(_trial(one, digest) for one in trials),
         tuple(_vote(one) for one in votes),
         tuple(_weight(one) for one in weights),
+        tier, status, judges, needed,
     )  # fmt: skip
+
+
+def _status(tier: str, status: str | None, judges: int | None, needed: int | None) -> str:
+    """Where it stands now: what is not alive is in nobody's experience, whatever was decided of it while it was."""
+    if tier not in ALIVE:
+        return LEFT if tier == GONE else RESTS
+    if judges is not None and needed is not None and judges < needed and status is None:
+        return PROVISIONAL
+    return status or UNTRIED
 
 
 def _vote(row: Row) -> AdmissionVote:

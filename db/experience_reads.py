@@ -10,6 +10,7 @@ from db.listed_reads import seen
 from db.pool import Pool
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Admission, FinishedTask, TaskInShort
+from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.vote.kinds import ADMITS
@@ -40,17 +41,21 @@ class ExperienceReads:
         return found if found is not None and seen(sight, found.namespace) else None
 
     async def admission(
-        self, sight: Sight, memory_id: str, gates: Filters, least_ppm: Callable[[str], int]
+        self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy]
     ) -> Admission | None:
         """Where a memory stands on its way into experience; None for one that is out of sight, or kept back by the
-        gates. `least_ppm`: of a namespace, what S has to be."""
+        gates. `policy_of`: by which numbers a namespace admits."""
         asked = {"id": memory_id, "kinds": sorted(set(ADMITS.values()))}
         rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
         if not rows or not seen(sight, rows[0][0]):
             return None
         asks = ("admission_trials", "admission_votes", "admission_weights")
         parts = [await self._pool.ask(one, asked, sight) for one in asks]
-        return admission_rows.whole(memory_id, rows[0], least_ppm(rows[0][0]), *parts)
+        policy, judges = policy_of(rows[0][0]), None
+        if admission_rows.open_to_trial(rows[0]):
+            near = {"namespace": rows[0][0], "near": policy.near_ppm / PPM}
+            ((judges,),) = await self._pool.ask("admission_judges", asked | near, sight)
+        return admission_rows.whole(memory_id, rows[0], policy, judges, *parts)
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
         """What memories weigh in experience, in millionths, of those that were admitted."""

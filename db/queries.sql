@@ -2064,10 +2064,27 @@ ORDER BY f.seq, f.memory_id
 
 -- :name admission_shown
 -- Where a memory stands on its way into experience, if it passes: of one that nobody has tried its namespace alone.
-SELECT m.namespace, a.status, a.position, a.digest, a.score_ppm, a.version, a.weight_ppm, a.after
+SELECT m.namespace, a.status, a.position, a.digest, a.score_ppm, a.version, a.weight_ppm, a.after, m.tier,
+    coalesce(a.rejections, 0)
 FROM memory m
 LEFT JOIN admission a ON a.memory_id = m.id
 WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates
+
+-- :name admission_judges
+-- How many finished tasks may judge a memory: those that succeeded, are near enough and are no source of it. Of what was
+-- rejected those that came since, of what says otherwise than another memory those that came after it.
+SELECT count(*)
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+LEFT JOIN admission a ON a.memory_id = m.id
+JOIN task t ON t.namespace = m.namespace AND t.outcome = 'succeeded'
+JOIN experience x ON x.memory_id = t.memory_id AND x.encoder = e.encoder
+WHERE m.id = %(id)s::uuid AND m.namespace = %(namespace)s AND t.namespace = %(namespace)s
+  AND 1 - (x.vector <=> e.vector) >= %(near)s::float8
+  AND NOT EXISTS (SELECT FROM provenance p
+      WHERE p.child = m.id AND p.parent = t.memory_id AND p.namespace = m.namespace AND NOT p.merged)
+  AND (coalesce(a.rejections, 0) = 0 OR t.seq > a.seq)
+  AND (t.seq > m.seq OR NOT EXISTS (SELECT FROM conflict c WHERE c.newer = m.id))
 
 -- :name admission_trials
 -- What verifiers found of a memory, in the order of the journal.

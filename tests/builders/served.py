@@ -37,6 +37,7 @@ from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
+from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import ErasedEpisode, FeedbackAccepted, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval import decisions, pages
@@ -263,7 +264,7 @@ class Store:
         )  # fmt: skip
 
     async def admission(
-        self, sight: Sight, memory_id: str, gates: Filters, least_ppm: Callable[[str], int]
+        self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy]
     ) -> Admission | None:
         """Of the greenhouse hers, which was rejected."""
         self.filters.append(gates)
@@ -271,7 +272,7 @@ class Store:
             return None
         judge = Judge(ORDER, 0.5, 0.5, 9.0, 12.0, 1.0, 2.0)
         found = Trial("verifier-1", 3, 0.0, True, (judge,), 8)
-        return Admission(HERS, "greenhouse", "rejected", least_ppm("greenhouse") / 1e6, 3, 0.0, trials=(found,))
+        return Admission(HERS, "greenhouse", "rejected", policy_of("greenhouse").eta_ppm / 1e6, 3, 0.0, trials=(found,))
 
     async def session(
         self, sight: Sight, _: Codec, place: tuple[int, str, str]

@@ -722,9 +722,12 @@ class WeightVersion(Struct, frozen=True):
 
 class Admission(Struct, frozen=True):
     """Where a memory stands on its way into experience, and why. `status`: untried, provisional, agreed, admitted,
-    rejected, demoted or removed; `position`: the epoch as of which it was tried last; `score`: S that verifiers agree
-    in, and `least` what it has to be; `after`: it is tried as of a decision after this epoch. Trials, votes and weights
-    are in the order of the journal."""
+    rejected, demoted, removed, resting where it is not alive and may come back, or left; `position`: the epoch as of
+    which it was tried last; `score`: S that verifiers agree in, and `least` what it has to be; `after`: it is tried as
+    of a decision after this epoch. Trials, votes and weights are in the order of the journal.
+
+    `tier`: of the memory; `stood`: what was decided of it while it was alive, or is of it now; of what may be tried
+    `judges`: how many finished tasks may judge it, of `judges_needed`."""
 
     memory_id: str
     namespace: str
@@ -738,6 +741,10 @@ class Admission(Struct, frozen=True):
     trials: tuple[Trial, ...] = ()
     votes: tuple[AdmissionVote, ...] = ()
     weights: tuple[WeightVersion, ...] = ()
+    tier: str = ""
+    stood: str | None = None
+    judges: int | None = None
+    judges_needed: int | None = None
 
 
 class Rewarded(Struct, frozen=True):

@@ -9,20 +9,25 @@ from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import ADMITS, KINDS
 
 _STANDS = {
-    "untried": "nobody has tried it yet: there are too few finished tasks near it, or no decision since",
+    "untried": "it is tried as of the next decision that read it and the tasks that judge it",
     "provisional": "what was told of it is not enough yet",
-    "agreed": "verifiers agree that it helps, and members are to vote on it",
+    "agreed": "verifiers agree that it helps; members vote on it in the next epoch of its shard that a contradiction "
+    "does not open: after so many episodes and uses as the policy says, or by the clock",
     "admitted": "it is admitted",
     "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
     "demoted": "it was admitted, and its use took its weight below what is given",
     "removed": "its use took its weight to the least that there is",
     "left": "it is gone",
 }
+_RESTING, _PROVISIONAL = "resting", "provisional"
+_FEW = "too few finished tasks that succeeded are near enough to judge it"
 
 
 def lines(one: Admission) -> list[str]:
     """The account, a line each."""
-    told = [f"memory {one.memory_id} in {one.namespace}: {one.status}, {_STANDS.get(one.status, one.status)}"]
+    told = [f"memory {one.memory_id} in {one.namespace}: {one.status}, {_stands(one)}"]
+    if one.judges is not None and one.judges_needed is not None:
+        told.append(f"{many(one.judges, 'task')} may judge it, of {one.judges_needed} that it takes")
     if one.score is not None:
         told.append(f"S = {number(one.score)} {'≥' if one.score >= one.least else '<'} {number(one.least)}")
     if one.weight is not None:
@@ -33,6 +38,15 @@ def lines(one: Admission) -> list[str]:
         told += _trial(trial)
     told += [_vote(vote) for vote in one.votes]
     return told + [_weight(weight) for weight in one.weights]
+
+
+def _stands(one: Admission) -> str:
+    if one.status == _RESTING:
+        before = "nobody had tried it" if one.stood is None else f"it stood as {one.stood}"
+        return f"it is {one.tier}, so it is in nobody's experience and is not tried unless it is restored; {before}"
+    if one.status == _PROVISIONAL and one.stood is None:
+        return _FEW
+    return _STANDS.get(one.status, one.status)
 
 
 def number(value: float) -> str:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from db.reads import Reads
+from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Admission
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
+from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.retrieval.query import Filters
-from tests.builders import genesis, trials, votes
+from tests.builders import genesis, trials, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import drawn, proposal, signed, statistics, tell
 from tests.support.stores import clear
 
 GENESIS = genesis.make(**trials.entitled())
+POLICY = ExperiencePolicy()
 A, B = memory_id("a"), memory_id("b")
 
 
@@ -49,7 +54,7 @@ async def told(
     reads = Reads(dsn)
     await reads.open()
     try:
-        return await reads.admission(Sight(namespaces), memory, replace(Filters(), **gates), lambda _: 50_000)
+        return await reads.admission(Sight(namespaces), memory, replace(Filters(), **gates), lambda _: POLICY)
     finally:
         await reads.close()
 
@@ -69,7 +74,36 @@ async def test_all_of_it_is_told(shard: Shard, databases: tuple[str, str]) -> No
 
 
 async def test_of_what_nobody_tried_that_is_told(shard: Shard, databases: tuple[str, str]) -> None:
-    assert await told(databases[0], B) == Admission(B, NAMESPACE, "untried", 0.05)
+    whole = Admission(B, NAMESPACE, "provisional", 0.05, tier="short-term", judges=0, judges_needed=3)
+    assert await told(databases[0], B) == whole
+
+
+@pytest.mark.parametrize(("enough", "status"), [(False, "provisional"), (True, "untried")])
+async def test_it_is_told_how_many_tasks_may_judge_it(
+    databases: tuple[str, str], codec: Codec, enough: bool, status: str
+) -> None:
+    made, texts = Shard(codec, GENESIS), dict[str, Clear]()
+
+    def task(name: str, x: float, y: float, **said: Any) -> None:
+        made.task(name, **said)
+        texts[memory_id(name, said.get("namespace", NAMESPACE))] = tried.clear("It says so.", x, y, goal="What?")
+
+    task("source", 1.0, 0.0)
+    made.episode("b", derives_from=(memory_id("source"),))
+    texts[B] = tried.clear("It is so.", 1.0, 0.0)
+    task("near", 0.26, 0.97)
+    task("far", 0.24, 0.97)
+    task("failed", 1.0, 0.0, ended="failed")
+    for name in ("second", "third")[: 1 + enough]:
+        task(name, 0.9, 0.1)
+    store = PostgresStore(databases[0])
+    store.start(GENESIS.cluster, GENESIS.shards)
+    net = made.work.net()
+    with store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {i: texts[i] for i in net.revealed}, {})
+    store.close()
+    found = await told(databases[0], B)
+    assert found is not None and (found.status, found.judges, found.judges_needed) == (status, 2 + enough, 3)
 
 
 async def test_what_is_out_of_sight_or_kept_back_is_not_there(shard: Shard, databases: tuple[str, str]) -> None:

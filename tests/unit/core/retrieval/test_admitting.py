@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from db import admission_rows
 from memquorum.core.experience.weights import Evidence, written
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval.admitting import lines
 from tests.builders import genesis, trials
 from tests.builders.shard import memory_id
 
+POLICY = ExperiencePolicy()
 GENESIS = genesis.make(**trials.entitled())
 A, ONE, TWO, THREE = (memory_id(name) for name in ("a", "task 0", "task 1", "task 2"))
 
@@ -19,17 +22,18 @@ def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | Non
     found, other = (trials.statistics(GENESIS, A, 3, count) for count in (helped, 0))
     agreed = found.digest.hex()
     score = helped * PPM // 3
-    row = ("greenhouse", status, 3, agreed, score, 1 if weight_ppm else 0, weight_ppm, 0)
+    row = ("greenhouse", status, 3, agreed, score, 1 if weight_ppm else 0, weight_ppm, 0, "short-term", 1)
     tried = [("verifier-1", 3, agreed, score, found.data, 8), ("verifier-2", 3, other.digest.hex(), 0, other.data, 9)]
     votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000)] if weight_ppm else []
     evidence = written((Evidence(ONE, 3 * PPM, 3), Evidence(TWO, -1, 1)))
     weights = [(1, weight_ppm, 4, evidence, 10)] if weight_ppm else []
-    return lines(admission_rows.whole(A, row, 50_000, tried, votes, weights))
+    return lines(admission_rows.whole(A, row, POLICY, 2, tried, votes, weights))
 
 
 def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -> None:
     assert told() == [
         f"memory {A} in greenhouse: admitted, it is admitted",
+        "2 tasks may judge it, of 3 that it takes",
         "S = 0.6667 ≥ 0.05",
         "weight 0.6667, version 1",
         "verifier-1, as of epoch 3: S = 0.6667",
@@ -46,15 +50,48 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
 
 
 def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
-    first, second, *_ = told("rejected", 0, None)
+    first, judges, second, *_ = told("rejected", 0, None)
+    assert judges == "2 tasks may judge it, of 3 that it takes"
     assert first.endswith("it helps too little: it is tried again once enough tasks came since")
     assert second == "S = 0 < 0.05"
 
 
-def test_what_nobody_tried_is_told_in_a_line() -> None:
-    row = ("greenhouse", None, None, None, None, None, None, None)
-    (line,) = lines(admission_rows.whole(A, row, 50_000, [], [], []))
-    assert line.startswith(f"memory {A} in greenhouse: untried, nobody has tried it yet")
+@pytest.mark.parametrize(("judges", "status", "said"), [
+    (2, "provisional", "too few finished tasks"), (3, "untried", "it is tried as of the next decision"),
+])  # fmt: skip
+def test_of_what_nobody_tried_it_is_told_whether_tasks_enough_may_judge_it(judges: int, status: str, said: str) -> None:
+    found = admission_rows.whole(A, standing(None), POLICY, judges, [], [], [])
+    first, second = lines(found)
+    assert (found.status, found.judges, found.judges_needed) == (status, judges, 3)
+    assert first.startswith(f"memory {A} in greenhouse: {status}, {said}")
+    assert second == f"{judges} tasks may judge it, of 3 that it takes"
+
+
+def test_what_was_rejected_twice_waits_for_twice_as_many_tasks() -> None:
+    found = admission_rows.whole(A, standing("rejected", rejections=2), POLICY, 4, [], [], [])
+    assert (found.status, found.judges_needed) == ("rejected", 6)
+
+
+@pytest.mark.parametrize("tier", ["sealed", "superseded"])
+def test_what_is_not_alive_is_in_nobodys_experience_whatever_was_decided_of_it(tier: str) -> None:
+    for stood, said in (("admitted", "it stood as admitted"), (None, "nobody had tried it")):
+        row = standing(stood, tier)
+        assert not admission_rows.open_to_trial(row)
+        found = admission_rows.whole(A, row, POLICY, None, [], [], [])
+        (line,) = lines(found)
+        assert (found.status, found.tier, found.stood) == ("resting", tier, stood)
+        assert line.startswith(f"memory {A} in greenhouse: resting, it is {tier}, so") and line.endswith(said)
+    assert admission_rows.whole(A, standing(None, "gone"), POLICY, None, [], [], []).status == "left"
+
+
+def test_it_is_told_when_members_vote_on_it() -> None:
+    (line,) = lines(admission_rows.whole(A, standing("agreed"), POLICY, None, [], [], []))
+    assert "members vote on it in the next epoch of its shard that a contradiction does not open" in line
+
+
+def standing(status: str | None, tier: str = "short-term", rejections: int = 0) -> tuple[Any, ...]:
+    """A row of what has no trial."""
+    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections)
 
 
 @pytest.mark.parametrize("more", [4, -5])
@@ -63,8 +100,8 @@ def test_what_it_costs_is_told(more: int) -> None:
     judge = found.judged[0]
     dear = type(judge)(judge.context, 0, PPM * 3, 9, 9 + 3 * more, 1, 1)
     changed = type(found)(*[*[getattr(found, n) for n in found.__struct_fields__[:-1]], (dear, *found.judged[1:])])
-    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2)
+    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0)
     tried = [("verifier-1", 3, changed.digest.hex(), 5, changed.data, 8)]
-    said = lines(admission_rows.whole(A, row, 50_000, tried, [], []))
+    said = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []))
     assert said[1] == "it is tried as of a decision after epoch 2"
     assert said[3].endswith(f"1 with it; {abs(more)} tokens {'more' if more > 0 else 'less'}")
