@@ -13,6 +13,7 @@ from memquorum.core.api.answers import Admission, FinishedTask, TaskInShort
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.rolling_back import Weighed
 from memquorum.core.vote.kinds import ADMITS
 
 
@@ -56,6 +57,14 @@ class ExperienceReads:
             near = {"namespace": rows[0][0], "near": policy.near_ppm / PPM}
             ((judges,),) = await self._pool.ask("admission_judges", asked | near, sight)
         return admission_rows.whole(memory_id, rows[0], policy, judges, *parts)
+
+    async def weighed(self, sight: Sight, namespace: str, memory_id: str) -> Weighed | None:
+        """A memory of a namespace and its weight, whatever gates keep it back; None for one that is out of sight."""
+        rows = await self._pool.ask("rollback_asked", {"id": memory_id, "namespace": namespace}, sight)
+        if not rows or not seen(sight, namespace):
+            return None
+        tier, status, version, weight_ppm, versions = rows[0]
+        return Weighed(memory_id, tier, status, version, weight_ppm, tuple(versions))
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
         """What memories weigh in experience, in millionths, of those that were admitted."""

@@ -61,6 +61,7 @@ from memquorum.core.journal.rows import (
     Strength,
     TaskRow,
     TrialRow,
+    WeightRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.tombstones import Tombstone
@@ -107,6 +108,7 @@ __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMem
 
 Tasks = dict[str, TaskRow]
 Feedback = dict[str, tuple[FeedbackRow, ...]]
+Versions = dict[str, tuple[WeightRow, ...]]
 Used = tuple[Tasks, Feedback]
 """Tasks, and what is said of them, as `Rows` have them."""
 
@@ -364,11 +366,22 @@ class InMemoryStore:
         known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
 
 
+def _weights(store: InMemoryStore, memory_ids: Collection[str]) -> Versions:
+    """All versions of the weights of memories."""
+    found: Versions = {}
+    rows = (row for row in store.rows[WeightRow].values() if row.memory_id in memory_ids)
+    for row in sorted(rows, key=lambda one: one.version):
+        found[row.memory_id] = (*found.get(row.memory_id, ()), row)
+    return found
+
+
 def _tried(
     store: InMemoryStore, shard: int, keys: Keys, used: Mapping[int, Used]
-) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]], dict[int, bytes], Tasks, Feedback]:
-    """Where memories stand on their way into experience, what verifiers found of them, what was nominated, and what
-    was used."""
+) -> tuple[
+    dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]], dict[int, bytes], Tasks, Feedback, Versions
+]:  # fmt: skip
+    """Where memories stand on their way into experience, what verifiers found of them, what was nominated, what was
+    used, and all versions of weights."""
     stand: dict[str, AdmissionRow] = store.rows[AdmissionRow]
     told = sorted(store.rows[TrialRow].values(), key=lambda row: row.seq) if keys.trials else ()
     found = {key: tuple(row for row in told if (row.memory_id, row.position) == key) for key in keys.trials}
@@ -377,6 +390,7 @@ def _tried(
         {key: rows for key, rows in found.items() if rows},
         {d.epoch: d.nomination for d in store.decisions if d.shard == shard and d.epoch in keys.epochs},
         *used[shard],
+        _weights(store, keys.weights),
     )
 
 

@@ -12,10 +12,10 @@ from memquorum.core.api.answers import Ordered, Restoring, Took
 from memquorum.core.avro import Codec
 from memquorum.core.orders.envelope import Body
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.orders.restore import ACTIONS, REQUEST
+from memquorum.core.orders.restore import ACTIONS, REQUEST, ROLLBACK
 from memquorum.core.orders.table import ORDERS, answered_by
 from memquorum.core.records import JournalEntry, RestoreOrdered, Signed, Stored
-from memquorum.core.retrieval import restoring
+from memquorum.core.retrieval import restoring, rolling_back
 
 ASKED = "asked"
 _STATUS = {"protected": "in force"}
@@ -57,7 +57,7 @@ def shown(codec: Codec, rows: Sequence[tuple[Any, ...]]) -> Ordered | None:
         accepted_at=detail.accepted_at, shard=entry.shard, journal_seq=entry.seq,
     )  # fmt: skip
     if kind is REQUEST:
-        return _request(told, order, [row[9:] for row in rows])
+        return _request(told, order, [row[9:] for row in rows], detail.why)
     return _erasure(told, rows[0]) if kind is ERASURE else told
 
 
@@ -76,11 +76,13 @@ def _erasure(told: Ordered, row: tuple[Any, ...]) -> Ordered:
     return replace(told, journal_seq=last_seq, epoch=epoch, took=took)
 
 
-def _request(told: Ordered, order: RestoreOrdered, rows: Sequence[tuple[Any, ...]]) -> Ordered:
-    """A request, and what became of each memory that it names and the reader sees."""
+def _request(told: Ordered, order: RestoreOrdered, rows: Sequence[tuple[Any, ...]], declined: str) -> Ordered:
+    """A request, and what became of each memory that it names and the reader sees. `declined`: why it was, by its
+    code."""
     epoch, journal_seq, *_ = rows[0]
     if told.status == "declined":
-        return replace(told, status=f"nothing to {order.action}")
+        nothing = rolling_back.NOTHING if order.action == ROLLBACK else f"nothing to {order.action}"
+        return replace(told, status=nothing, why=restoring.why(order.action, declined) if declined else None)
     if epoch is None:
         waiting = tuple(Restoring(one, ASKED, "nobody has voted on it yet") for one in order.memory_ids)
         return replace(told, status=ASKED, memories=waiting)

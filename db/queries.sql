@@ -258,6 +258,13 @@ SELECT $row(admission)
 FROM admission
 WHERE memory_id = ANY(%(ids)s::uuid[])
 
+-- :name weights
+-- All versions of the weights of memories.
+SELECT $row(weight)
+FROM weight
+WHERE memory_id = ANY(%(ids)s::uuid[])
+ORDER BY memory_id, version
+
 -- :name trials
 -- What verifiers found of (memory, position), as it came.
 SELECT $row(trial)
@@ -1017,6 +1024,14 @@ SELECT m.id::text, m.tier, m.changed, m.sealed_until, s.as_of, EXISTS (SELECT FR
 FROM memory m
 JOIN shard s ON s.shard = m.shard
 WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s
+
+-- :name rollback_asked
+-- A memory and its weight in experience as somebody sees them who wants that rolled back.
+SELECT m.tier, a.status, a.version, a.weight_ppm,
+    ARRAY(SELECT w.version FROM weight w WHERE w.memory_id = m.id ORDER BY w.version)
+FROM memory m
+LEFT JOIN admission a ON a.memory_id = m.id
+WHERE m.id = %(id)s::uuid AND m.namespace = %(namespace)s
 
 -- :name sealed_due
 -- Sealed memories whose grace time is over and that nobody holds, longest sealed first. Asked shard by shard, so that the index ends at the
@@ -3049,7 +3064,7 @@ ORDER BY admission.memory_id
 SELECT $row(weight)
 FROM weight
 WHERE shard = %(shard)s
-ORDER BY seq, weight.memory_id
+ORDER BY seq, weight.memory_id, weight.version
 
 -- :name audit_dropped
 -- Dropped episodes whose keys are still there.

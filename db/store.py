@@ -48,6 +48,7 @@ from memquorum.core.journal.rows import (
     Strength,
     TaskRow,
     TrialRow,
+    WeightRow,
 )
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
@@ -342,6 +343,7 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         spaces = [namespace for keys in wanted.values() for namespace in keys.guarded]
         counted = found_guarded(connection, spaces) if spaces else {}
         admissions, trials = found_tried(connection, list(wanted.values()))
+        weights = _weights(connection, [memory_id for keys in wanted.values() for memory_id in keys.weights])
         nominated = {state.shard: _nominated(connection, state.shard, keys.epochs) for state, keys in wanted.items()}
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: TABLES[Memory].row(row) for row in found_memories.fetchall()}
@@ -354,10 +356,20 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     return {
         state.shard: Rows(
             state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted,
-            grounded[state][1], admissions, trials, nominated[state.shard], *used[state.shard], keys,
+            grounded[state][1], admissions, trials, nominated[state.shard], *used[state.shard],
+            weights=weights, loaded=keys,
         )
         for state, keys in wanted.items()
     }  # fmt: skip
+
+
+def _weights(connection: psycopg.Connection, memory_ids: Sequence[str]) -> dict[str, tuple[WeightRow, ...]]:
+    """All versions of the weights of memories. Hardly ever asked."""
+    found: dict[str, tuple[WeightRow, ...]] = {}
+    for values in connection.execute(QUERIES["weights"], {"ids": uuids(memory_ids)}) if memory_ids else ():
+        row = TABLES[WeightRow].row(values)
+        found[row.memory_id] = (*found.get(row.memory_id, ()), row)
+    return found
 
 
 def found_tried(

@@ -79,6 +79,11 @@ class ViewExperience:
         """What was admitted in a namespace, by id, each at its last version of this epoch or of one before."""
         return [Admitted._make(row) for row in self._connected().execute(sql.ADMITTED, (namespace, epoch))]
 
+    def holds(self, namespace: str, memory_id: str) -> bool:
+        """Whether a memory was admitted in the namespace and is alive, as far as was read and decided."""
+        admitted = self._connected().execute(sql.WAS_ADMITTED, (namespace, memory_id)).fetchone() is not None
+        return admitted and bool(self.standing([memory_id]))
+
     def standing(self, memory_ids: Iterable[str]) -> list[str]:
         """Those of the memories that are alive, as far as was read and decided."""
         found = self._connected().execute(sql.STANDS, (json.dumps(list(memory_ids)),))

@@ -260,6 +260,8 @@ JOIN (
 WHERE a.namespace = ?1 ORDER BY a.memory_id
 """
 
+WAS_ADMITTED = "SELECT 1 FROM admitted WHERE namespace = ? AND memory_id = ?"
+
 # An order is voted on once; where it was sent twice, only its first place is known. Only what really stands where the
 # decision says was answered:
 # who nominates may have named the place of another one.

@@ -27,7 +27,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.orders.configuration import apply
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.orders.restore import FORGET, REQUEST, RESTORE
+from memquorum.core.orders.restore import FORGET, REQUEST
 from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.vote import asking, kinds, nomination
@@ -152,11 +152,11 @@ class Nomination:
             lambda: self._budgets.over(tick.shard, standing, tick.as_of, policy),
             unsaid=lambda: bool(self._drafted(tick.shard, policy, unsaid=True)),
         )  # fmt: skip
-        # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
-        # is, every second epoch is not for restores. By its number, so that a retry finds the same.
+        # A restore, or a rollback, has an epoch alone, and who asks again and again would put off whatever else is due:
+        # while something is, every second epoch is not for these. By its number, so that a retry finds the same.
         put_off, others_turn = None, plain is not None and (standing.last_epoch + 1) % 2 == 0
         for asked in self._open.due(standing, tick, policy):
-            if asked[0] is ERASURE or asked[2].action == RESTORE:
+            if asked[0] is ERASURE or asked[2].action != FORGET:
                 if others_turn and asked[0] is REQUEST:
                     put_off = put_off or asked
                     continue

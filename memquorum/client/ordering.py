@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from memquorum.client import wire
-from memquorum.core.api.answers import Erasure, Forget, Needed, Ordered, Pinned, Restore
+from memquorum.core.api.answers import Erasure, Forget, Needed, Ordered, Pinned, Restore, Rollback
 
 T = TypeVar("T")
 
@@ -72,6 +72,13 @@ class Ordering:
         vote as always."""
         said = {"memory_ids": memory_ids, "dry_run": dry_run, "reference": reference}
         return await self._order(Forget, "forget", timeout, **said)
+
+    async def rollback(
+        self, memory_id: str, *, to: int, reference: str | None = None, timeout: float = 10.0
+    ) -> Rollback:
+        """Asks that a memory of experience weighs again what it did at an older version, `to`: the members vote on it.
+        `experience` tells which versions there are. Raises NotFound for what this namespace has not."""
+        return await self._order(Rollback, "rollback", timeout, memory_id=memory_id, to=to, reference=reference)
 
     async def pin(self, memory_id: str, *, reference: str | None = None, timeout: float = 10.0) -> Pinned:
         """A memory is not forgotten until it is unpinned, however it decays and whoever votes. An erasure goes over it.

@@ -34,11 +34,11 @@ from memquorum.core.text.plurals import many
 T = TypeVar("T", bound=Any)
 
 _IDS = option("memory_ids", nargs="+", metavar="ID")
-_TIMEOUT = option("--timeout", type=seconds, default=10.0, metavar="S", help="20 at most (default: 10)")
+TIMEOUT = option("--timeout", type=seconds, default=10.0, metavar="S", help="20 at most (default: 10)")
 _UNDER_WAY = ("ordered", "asked", "not yet")
 
 
-def _give(
+def give(
     parsed: argparse.Namespace,
     order: str,
     words: Callable[[T], Iterable[str]],
@@ -64,15 +64,16 @@ def _known(done: Forget | Restore) -> bool:
     return all(one.status != UNKNOWN for one in done.memories)
 
 
-def _under_way(order_id: str | None) -> str:
+def under_way(order_id: str | None) -> str:
+    """What is said of an order that is on its way."""
     return f"ordered as {order_id}, and not carried out yet: `memquorum order {order_id}` tells"
 
 
-@command("order", option("order_id", metavar="ID"), _TIMEOUT.but(default=0.0, help="wait for it (default: 0)"),
+@command("order", option("order_id", metavar="ID"), TIMEOUT.but(default=0.0, help="wait for it (default: 0)"),
          example="memquorum order 0b9c7a1e-6f6e-4a55-9a43-5d2d4f0e8a11")  # fmt: skip
 def _order(parsed: argparse.Namespace) -> int:
     """Tells what became of an order of any kind. 1 unless it was carried out whole."""
-    return _give(parsed, "order", ordered.lines, parsed.order_id, good=ordered.done)
+    return give(parsed, "order", ordered.lines, parsed.order_id, good=ordered.done)
 
 
 # Erasing and restoring ------------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ def _order(parsed: argparse.Namespace) -> int:
     OF_TYPE,
     flag("--yes", "order it: there is no way back"),
     REFERENCE,
-    _TIMEOUT,
+    TIMEOUT,
     example="memquorum erase -n greenhouse --subject ada --yes --reference request-12",
 )
 def _erase(parsed: argparse.Namespace) -> int:
@@ -101,7 +102,7 @@ def _erase(parsed: argparse.Namespace) -> int:
 
     1 where it was withheld, or not carried out in time: then it will be.
     """
-    return _give(
+    return give(
         parsed, "erase", lines, good=lambda done: done.dry_run or done.status == "erased",
         memory_id=parsed.memory_id, subject=parsed.subject, agent=parsed.of_agent, source=parsed.source,
         types=parsed.types, before=before(parsed), everything=parsed.everything, reference=parsed.reference,
@@ -114,7 +115,7 @@ def lines(found: Erasure) -> Iterator[str]:
     what = f"{found.selector} {found.value!r} in" if found.value else "everything in"
     count = counted(found.memories or 0, found.episodes or 0)
     if found.status == "ordered":
-        yield _under_way(found.order_id)
+        yield under_way(found.order_id)
         return
     if found.status == "withheld":
         yield f"withheld, erasing {what} {found.namespace!r}: {found.why}; order {found.order_id}"
@@ -161,14 +162,14 @@ def _staying(found: Erasure) -> Iterator[str]:
     "restore",
     _IDS.but(help="memories that were forgotten"),
     REFERENCE,
-    _TIMEOUT,
+    TIMEOUT,
     example="memquorum restore -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _restore(parsed: argparse.Namespace) -> int:
     """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already; 4
     where the namespace has no such memory."""
     back = ("restored", "alive")
-    return _give(
+    return give(
         parsed, "restore", _restored, *parsed.memory_ids, reference=parsed.reference,
         good=lambda done: all(one.status in back for one in done.memories), there=_known,
     )  # fmt: skip
@@ -176,7 +177,7 @@ def _restore(parsed: argparse.Namespace) -> int:
 
 def _restored(done: Restore) -> Iterator[str]:
     if done.status == "asked":
-        yield _under_way(done.order_id)
+        yield under_way(done.order_id)
     elif done.status == "decided":
         yield f"{done.restored} of {len(done.memories)} restored, in epoch {done.epoch} of shard {done.shard}"
     else:
@@ -190,13 +191,13 @@ def _restored(done: Restore) -> Iterator[str]:
     _IDS.but(help="memories that are alive"),
     flag("--yes", "propose it: the members vote as always"),
     REFERENCE,
-    _TIMEOUT,
+    TIMEOUT,
     example="memquorum forget -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --yes",
 )
 def _forget(parsed: argparse.Namespace) -> int:
     """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten; 4 where the
     namespace has no such memory."""
-    return _give(
+    return give(
         parsed, "forget", forget_lines, *parsed.memory_ids, reference=parsed.reference, dry_run=not parsed.yes,
         good=lambda done: not parsed.yes or all(one.status == "forgotten" for one in done.memories), there=_known,
     )  # fmt: skip
@@ -205,7 +206,7 @@ def _forget(parsed: argparse.Namespace) -> int:
 def forget_lines(done: Forget) -> Iterator[str]:
     """A proposal to forget in words."""
     if done.status == "asked":
-        yield _under_way(done.order_id)
+        yield under_way(done.order_id)
     elif done.status == "decided":
         yield f"voted on in epoch {done.epoch} of shard {done.shard}"
     elif not (done.dry_run and any(one.status == "alive" for one in done.memories)):
@@ -223,21 +224,21 @@ _ID = option("memory_id", metavar="ID")
 _WHY: Option = REFERENCE.but(help="why: a name for the reason elsewhere")
 
 
-@command("pin", _ID, _WHY, _TIMEOUT, example="memquorum pin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference ticket-7")
+@command("pin", _ID, _WHY, TIMEOUT, example="memquorum pin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference ticket-7")
 def _pin(parsed: argparse.Namespace) -> int:
     """Keeps a memory from being forgotten until it is unpinned. 1 where that does not hold in time: it will."""
-    return _give(parsed, "pin", _pinned, parsed.memory_id, reference=parsed.reference)
+    return give(parsed, "pin", _pinned, parsed.memory_id, reference=parsed.reference)
 
 
-@command("unpin", _ID, _WHY, _TIMEOUT, example="memquorum unpin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command("unpin", _ID, _WHY, TIMEOUT, example="memquorum unpin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _unpin(parsed: argparse.Namespace) -> int:
     """Ends a pin. 1 where that does not hold in time: it will."""
-    return _give(parsed, "unpin", _pinned, parsed.memory_id, reference=parsed.reference)
+    return give(parsed, "unpin", _pinned, parsed.memory_id, reference=parsed.reference)
 
 
 def _pinned(found: Pinned) -> Iterator[str]:
     if found.status == "ordered":
-        yield _under_way(found.order_id)
+        yield under_way(found.order_id)
         return
     by = ", ".join(f"{one.kind} by {one.ordered_by}" for one in found.protected_by) or "nothing"
     order = f"; order {found.order_id}" if found.order_id else ""
@@ -254,14 +255,14 @@ def _pinned(found: Pinned) -> Iterator[str]:
         flag("--end", "the goal is reached, or given up"),
         required=True,
     ),
-    _TIMEOUT,
+    TIMEOUT,
     example="memquorum goal sowing --needs 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _goal(parsed: argparse.Namespace) -> int:
     """Keeps what a goal needs from being forgotten until the goal ends. 1 where that does not hold in time: it will."""
     if parsed.end:
-        return _give(parsed, "end_goal", _needed, parsed.goal)
-    return _give(parsed, "begin_goal", _needed, parsed.goal, parsed.needs)
+        return give(parsed, "end_goal", _needed, parsed.goal)
+    return give(parsed, "begin_goal", _needed, parsed.goal, parsed.needs)
 
 
 def _needed(found: Needed) -> Iterator[str]:

@@ -125,4 +125,5 @@ class Memory:
     erasure_receipt = _same(AsyncMemory.erasure_receipt)
     restore = _same(AsyncMemory.restore)
     forget = _same(AsyncMemory.forget)
+    rollback = _same(AsyncMemory.rollback)
     order = _same(AsyncMemory.order)

@@ -1,4 +1,4 @@
-"""Finished tasks, and what was of use in them: lists them, and shows one."""
+"""Finished tasks, and what was of use in them: lists them, shows one, and asks for an older weight of a memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
+from memquorum.client.orders import TIMEOUT, give, under_way
 from memquorum.client.reading import AFTER, IF_IT_PASSES, PASSES, gated
 from memquorum.commands import OK, flag, option, titled, when
-from memquorum.core.api.answers import FinishedTask, TaskInShort
+from memquorum.core.api.answers import FinishedTask, Rollback, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
+from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.retrieval import admitting
 from memquorum.core.retrieval.telling import ENDED, moment
 from memquorum.core.text.plurals import many
+from memquorum.core.vote.kinds import KINDS
 
 _LENGTH = 200
 
@@ -100,6 +103,34 @@ def _why(parsed: argparse.Namespace) -> int:
     for line in admitting.lines(found):
         console.print(terminal.text(console, line), soft_wrap=True)
     return OK
+
+
+@command(
+    "experience rollback",
+    option("memory", metavar="MEMORY", help="its id"),
+    option("--to", type=int, required=True, metavar="VERSION", help="the older version of its weight"),
+    option("--because", dest="reference", metavar="TEXT", help="why: a name for the reason elsewhere"),
+    TIMEOUT,
+    example="memquorum experience rollback -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --to 2",
+)
+def _rollback(parsed: argparse.Namespace) -> int:
+    """Asks that a memory of experience weighs again what it did at an older version: members vote on it. 1 unless it
+    does; 4 where the namespace has no such memory. `experience why` shows the versions."""
+    return give(
+        parsed, "rollback", rollback_lines, parsed.memory, to=parsed.to, reference=parsed.reference,
+        good=lambda done: done.status == KINDS[ROLLBACK].outcome,
+    )  # fmt: skip
+
+
+def rollback_lines(done: Rollback) -> Iterator[str]:
+    """A request to roll a weight back in words."""
+    if done.status == "asked":
+        yield under_way(done.order_id)
+        return
+    voted = "" if done.epoch is None else f", in epoch {done.epoch} of shard {done.shard}"
+    yield f"{done.status}{voted}: {done.detail}"
+    if done.weight is not None:
+        yield f"  it weighs {admitting.number(done.weight)} now, version {done.version}"
 
 
 def _short(console: Console, one: TaskInShort) -> None:

@@ -50,8 +50,10 @@ from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, decided
+from memquorum.core.retrieval.rolling_back import Weighed
 from memquorum.core.retrieval.sessions import Made, Member, SessionShard
 from memquorum.core.retrieval.supports import Support
+from memquorum.core.vote.kinds import KINDS
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Logged, SessionMemory
 from memquorum.telemetry.bundle import Telemetry
@@ -93,6 +95,8 @@ class Store:
             REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
         }
         self.resting_rows: dict[str, Resting] = {}
+        # Hers was admitted, and its use moved its weight twice.
+        self.weights_of = {HERS: Weighed(HERS, "short-term", "admitted", 3, 850_000, (1, 2, 3))}
         self.rests = 11
         self.decided: dict[str, decisions.Found] = {}
         self.wanted: list[decisions.Wanted] = []
@@ -353,6 +357,10 @@ class Store:
         mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
         return [one for one in mine if OWNERS.get(one.memory_id, namespace) == namespace]
 
+    async def weighed(self, sight: Sight, namespace: str, memory_id: str) -> Weighed | None:
+        assert covers(sight.namespaces, namespace)
+        return self.weights_of.get(memory_id) if OWNERS.get(memory_id) == namespace else None
+
     async def used(self, sight: Sight, _: Codec, namespace: str, memory_ids: tuple[str, ...]) -> list[Used]:
         assert covers(sight.namespaces, namespace)
         mine = [i for i in memory_ids if OWNERS.get(i) == namespace]
@@ -464,8 +472,8 @@ class Served(Service):
         assert (asked.order_id, asked.namespace) == (order_id, namespace)
         if self.carries_out:
             *back, last = asked.memory_ids
-            good, action = ("restored" if asked.action == "restore" else "forgotten"), asked.action
-            if action == "forget":
+            good, action = KINDS[asked.action].outcome, asked.action
+            if action != "restore":
                 back = [*back, last]
             told = [decided(i, good, "quorum", action=action) for i in back]
             told += [decided(last, "kept", "too_few_votes")] if action == "restore" else []

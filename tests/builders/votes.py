@@ -106,12 +106,17 @@ def restore(genesis: Genesis, *memory_ids: str, **changes: Any) -> RestoreOrdere
     return replace(RestoreOrdered(genesis.cluster, id, GREENHOUSE, memory_ids, "ops", 1_000_000), **changes)
 
 
+def rollback(genesis: Genesis, memory_id: str, to: int, **changes: Any) -> RestoreOrdered:
+    """A request to roll the weight of a memory back, as the operator would write it."""
+    return restore(genesis, memory_id, action="rollback", version=to, **changes)
+
+
 def restoring(
     codec: Codec, genesis: Genesis, found: OrderFound, order: RestoreOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of a request that stands somewhere."""
     at = found.accepted_at
-    wanted = [Proposal((i,), order.namespace, "restore", REASON, at, at, 0) for i in order.memory_ids]
+    wanted = [Proposal((i,), order.namespace, order.action, REASON, at, at, 0) for i in order.memory_ids]
     more = {"accepted_offset": found.offset + 1} | more
     why = asking.trigger(order.order_id)
     return decision(codec, genesis, wanted, vote or everybody, order=codec.encode(found), trigger=why, **more)

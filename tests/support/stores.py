@@ -75,6 +75,7 @@ class World:
                 nominated=dict(rows.nominated),
                 tasks=dict(rows.tasks),
                 feedback=dict(rows.feedback),
+                weights=dict(rows.weights),
             )
         )
 

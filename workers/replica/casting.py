@@ -158,14 +158,16 @@ class Casting:
 
     def _terms(self, nominated: Nominated) -> bytes:
         record = nominated.record
-        asked = asking.kind_of(record)
-        if asked is None:
+        if asking.kind_of(record) is None:
             order = nominated.makes
             return self._judged(nominated) if order is None else _whole(self._fits(nominated), nominated)
         # Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know.
-        stands, kind = self._stands(self._codec.decode_as(OrderFound, record.order or b"")), KINDS[asked.name]
+        first = record.proposals[0]
+        stands, kind = self._stands(self._codec.decode_as(OrderFound, record.order or b"")), KINDS[first.kind]
         if kind.attests:
             return _whole(stands, nominated)
+        if kind.reweighs:
+            return _whole(stands and self._view.experience.holds(first.namespace, first.memory_ids[0]), nominated)
         if not stands:
             return packed([kind.abstain(0)] * len(record.proposals), nominated.places)
         return self._judged(nominated)

@@ -19,7 +19,7 @@
     GET  /rollups/{namespace}               what things there are roll-ups of
     GET  /rollups/{namespace}/{topic}       what is said of one thing, now or as of a time
     POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
-    POST /orders/{what}                     an order: erase, forget, restore, pin, unpin, begin_goal, end_goal
+    POST /orders/{what}                     an order: erase, forget, restore, rollback, pin, unpin, begin_goal, end_goal
     GET  /orders/{id}                       what became of an order of any kind
     GET  /access                            what the key may do
     POST /mcp/{namespace}                   all of this as tools of MCP
@@ -39,8 +39,8 @@ Read in this order:
    `ending`, `receipts`, `rewards`, `rollups`, `health`: the endpoints; each is handed the service, the request and who
    asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
-   `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders when it is
-   time;
+   `rollbacks`, `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders
+   when it is time;
 5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which

@@ -17,7 +17,8 @@ from memquorum.core.retrieval.erasing import read_erasure
 from memquorum.core.retrieval.forgetting import read_forget
 from memquorum.core.retrieval.pinning import read_goal, read_need, read_pin
 from memquorum.core.retrieval.restoring import read_restore
-from workers.retrieval import erasures, protections, restores
+from memquorum.core.retrieval.rolling_back import read_rollback
+from workers.retrieval import erasures, protections, restores, rollbacks
 from workers.retrieval.answers import Told, unknown
 from workers.retrieval.endpoints import Do
 from workers.retrieval.ordering import Asking, giving, wait_s
@@ -29,6 +30,7 @@ GIVING: dict[str, Do] = {
     ),
     e.FORGET.name: giving(e.FORGET, lambda data, on: read_forget(data, on.genesis.policy), restores.forget),
     e.RESTORE.name: giving(e.RESTORE, lambda data, on: read_restore(data, on.genesis.policy), restores.restore),
+    e.ROLLBACK.name: giving(e.ROLLBACK, lambda data, on: read_rollback(data, on.genesis.policy), rollbacks.rollback),
     e.PIN.name: giving(e.PIN, lambda data, _: read_pin(data), protections.pin),
     e.UNPIN.name: giving(e.UNPIN, lambda data, _: read_pin(data), protections.unpin),
     e.BEGIN_GOAL.name: giving(e.BEGIN_GOAL, lambda data, _: read_need(data), protections.begin_goal),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memquorum.core import caps
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Forget, Leaving, Ordered, Restore, Restoring
-from memquorum.core.orders.restore import FORGET, REQUEST
+from memquorum.core.orders.restore import FORGET, REQUEST, ROLLBACK
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval import forgetting, restoring
 from workers.retrieval.ordering import Asking
@@ -85,6 +85,8 @@ def _decided(done: Ordered | None) -> dict[str, Restoring]:
 async def standing(service: Service, sight: Sight, asked: Ordered) -> tuple[Restoring, ...]:
     """Where the memories stand of a request that nobody has voted on yet."""
     ids = [one.memory_id for one in asked.memories]
+    if asked.says["action"] == ROLLBACK:
+        return asked.memories
     if asked.says["action"] == FORGET:
         now, *_ = await _leaving(service, sight, asked.namespace, ids)
         return tuple(Restoring(one.memory_id, one.status, one.detail) for one in now)

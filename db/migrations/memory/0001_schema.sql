@@ -268,7 +268,8 @@ LEFT JOIN (VALUES
     ('admit', ARRAY['held', 'gain']),
     ('configure', ARRAY['holds']),
     ('erase', ARRAY['holds']),
-    ('restore', ARRAY['holds', 'decay', 'rank', 'share', 'last_access'])
+    ('restore', ARRAY['holds', 'decay', 'rank', 'share', 'last_access']),
+    ('rollback', ARRAY['holds'])
 ) AS k (kind, terms) ON k.kind = o.kind;
 
 CREATE VIEW audit_forgotten AS
@@ -822,7 +823,7 @@ CREATE TABLE weight (
     seq        bigint  NOT NULL, -- journal sequence
     namespace  text    NOT NULL,
     epoch      bigint  NOT NULL, -- of the decision from which on it holds
-    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used')),
+    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used', 'rolled back')),
     weight_ppm integer NOT NULL,
     gains      integer NOT NULL, -- in how many contexts it had helped by then
     losses     integer NOT NULL, -- in how many it had done harm

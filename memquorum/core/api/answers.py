@@ -506,6 +506,28 @@ class Restore(Struct, frozen=True):
     restored: int = 0
 
 
+class Rollback(Struct, frozen=True):
+    """What became of a request to roll a memory's weight in experience back `to` an older version. `status`: "nothing
+    to roll back" (nobody is asked), "asked" (to be voted on), "rolled back", or "kept" where members decided and it was
+    not done; `detail` says why.
+
+    `version`, `weight`: in force now, as far as the answer knows. `epoch`: in which the members voted; `shard` and
+    `journal_seq`: where the decision stands in the journal.
+    """
+
+    namespace: str
+    memory_id: str
+    to: int
+    status: str
+    detail: str
+    version: int = 0
+    weight: float | None = None
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
+
+
 class Leaving(Struct, frozen=True):
     """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
     does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, demoted (it
@@ -553,9 +575,9 @@ class Took(Struct, frozen=True):
 class Ordered(Struct, frozen=True, kw_only=True):
     """What became of an order of any kind. `says`: what it asks for, in the words of its record.
 
-    `status`: "asked" while the members have still to vote on a request and "decided" then, or "nothing to restore"
-    where nobody was asked; else what the journal says: erased, withheld, in force; "changed nothing" of what came too
-    late. `why`: more of that.
+    `status`: "asked" while the members have still to vote on a request and "decided" then, or "nothing to restore",
+    "nothing to forget" or "nothing to roll back" where nobody was asked; else what the journal says: erased, withheld,
+    in force; "changed nothing" of what came too late. `why`: more of that.
     `shard`, `journal_seq`: the entry that says so; `epoch`: in which the members decided on it, or attested it.
     `memories`: what became of each that a request names; `took`: what an erasure did.
     """

@@ -246,6 +246,10 @@ RESTORE = _orders(
     "restore", REQUEST, r.RestoreRequest, a.Restore, "until it is decided on",
     "Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not.",
 )  # fmt: skip
+ROLLBACK = _orders(
+    "rollback", REQUEST, r.RollbackRequest, a.Rollback, "until it is decided on",
+    "Asks that a memory of experience weighs again what it did at an older version, and waits for the decision.",
+)  # fmt: skip
 PIN = _orders(
     "pin", PROTECTION, r.PinRequest, a.Pinned, "until it holds",
     "Protects a memory from being forgotten until it is unpinned; an erasure goes over it.",
@@ -281,7 +285,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
     FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
-    REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE,
+    REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),

@@ -100,6 +100,7 @@ SENTENCES: Mapping[str, str] = {
     "before": "What occurred before this time, in milliseconds since the epoch.",
     "everything": "True: everything in the namespace.",
     "dry_run": "True: tell what would happen, and change nothing. False: do it (default: true).",
+    "to": "The older version of its weight that is to hold again; GET /experience/{memory_id} tells which there are.",
     "reference": "The name of the request or the reason elsewhere, as in ticket-12.",
     "listed": "So many of those that would go are told one by one (default: 100).",
 }
@@ -130,7 +131,7 @@ OTHERWISE: Mapping[tuple[str, str], str] = {
     **{(one, "since"): "Said at this time or later, in milliseconds since the epoch." for one in _STANDING},
     **{(one, "until"): "Said before this time, in milliseconds since the epoch." for one in _STANDING},
     ("OrdersRequest", "kinds"): "Orders of these kinds: erase; protect: pins, goals, holds and their ends; "
-    "restore: what is asked to be forgotten, too.",
+    "restore: what is asked to be forgotten, and to be rolled back, too.",
     ("OrdersRequest", "since"): "Answered at this time of the shard or later, in milliseconds since the epoch.",
     ("OrdersRequest", "until"): "Answered before this time of the shard, in milliseconds since the epoch.",
     ("EpochsRequest", "kinds"): "In which there were votes of these kinds, which alone are counted.",

@@ -280,6 +280,16 @@ class ForgetRequest(RestoreRequest, frozen=True, kw_only=True):
     dry_run: bool | None = None
 
 
+class RollbackRequest(Struct, frozen=True, kw_only=True):
+    """The body of a request to roll the weight of a memory of experience back, `to` an older version of it.
+    `reference`: why, a name for the reason elsewhere."""
+
+    memory_id: str
+    to: int
+    namespace: str | None = None
+    reference: str | None = None
+
+
 class PinRequest(Struct, frozen=True, kw_only=True):
     """The body of a pin, and of its end."""
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from msgspec.structs import replace
+
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.audit.weights import Weights
 from memquorum.core.experience import trial
 from memquorum.core.experience.trial import Statistics
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
-from memquorum.core.journal import trials
+from memquorum.core.journal import rollbacks, trials
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -30,7 +32,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.weighing import Uses
 from memquorum.core.policy import ExperiencePolicy
-from memquorum.core.records import JournalEntry, Tried
+from memquorum.core.records import Decided, JournalEntry, Tried
 
 
 class Admissions:
@@ -41,6 +43,7 @@ class Admissions:
         self._told: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
         self._nominated: dict[int, bytes] = {}
         self._uses, self._weights = Uses(), Weights()
+        self._versions: dict[str, tuple[WeightRow, ...]] = {}
 
     def rows(self, wanted: Keys, counted: int | None = None) -> dict[str, Any]:
         """The fields of `Rows` that hold what is asked for. `counted`: with what stands there in the accepted stream or
@@ -52,15 +55,19 @@ class Admissions:
             "admissions": self.standing,
             "trials": trials.known(self._told, wanted.trials),
             "nominated": self._nominated,
+            "weights": self._versions,
         }
 
-    def absorb(self, change: Change, policy: ExperiencePolicy) -> str | None:
+    def absorb(self, rules: Rules, change: Change, detail: Any) -> str | None:
         """Follows an entry; answers what is wrong with a weight that it gives."""
+        policy = rules.genesis.policy.experience
+        back = rollbacks.decided(rules.codec, detail) if isinstance(detail, Decided) else None
         wrong = next((told for row in change.of(WeightRow) if (told := _misweighed(change, row, policy))), None)
-        wrong = wrong or self._weights.absorb(change, policy)
+        wrong = wrong or self._weights.absorb(change, policy, back)
         self._uses.note((*change.of(TaskRow), *change.of(FeedbackRow)))
         trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
         self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}
+        rollbacks.note(self._versions, (replace(one, evidence="") for one in change.of(WeightRow)))
         self._nominated |= {one.epoch: one.nomination for one in change.of(DecisionRow)}
         return wrong
 

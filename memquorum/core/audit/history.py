@@ -291,7 +291,7 @@ class History:
         return Known(self.memories, self.dropped, self._echoes, self.protections.standing, self.state.as_of)
 
     def _judge_requested(self, entry: JournalEntry, detail: RestoreRequested) -> None:
-        self.restores.judge(entry, detail, self.memories, self.state.as_of)
+        self.restores.judge(entry, detail, self.rows(entry, detail))
 
     def _judge_place(self, entry: JournalEntry) -> None:
         if entry.namespace is None or entry.memory_id is None:
@@ -380,7 +380,7 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
-        if wrong := self.admissions.absorb(change, self._rules.genesis.policy.experience):
+        if wrong := self.admissions.absorb(self._rules, change, detail):
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, "the weights that follow", wrong)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
         self._slots.absorb(change)

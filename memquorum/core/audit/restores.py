@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.ids import shard_of
-from memquorum.core.journal import restores
+from memquorum.core.journal import rollbacks
 from memquorum.core.journal.effects import REPEATED, Rules
-from memquorum.core.journal.rows import Change, Memory, Strength
+from memquorum.core.journal.rows import Change, Memory, Rows, Strength
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
@@ -30,8 +30,8 @@ class Restores:
         # Offsets: accepted, scored, and of the record that made the embedding anew, or -1.
         self._lies: dict[str, tuple[int, int, int]] = {}
 
-    def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
-        """A request is one, and it is voted on if there is anything to vote on. Raises Impossible."""
+    def judge(self, entry: JournalEntry, detail: RestoreRequested, rows: Rows) -> None:
+        """A request is one, and it is voted on if there is anything to vote on. `rows`: of now. Raises Impossible."""
         try:
             _, order = REQUEST.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
@@ -41,9 +41,11 @@ class Restores:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"request {order.order_id} in {order.namespace!r}", told)
         if shard_of(order.namespace, self._rules.genesis.shards) != entry.shard:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a namespace of shard {entry.shard}", order.namespace)
-        expected = "requested" if restores.votable(order, memories, as_of) else "declined"
+        expected, why = rollbacks.answered(rows, order)
         if entry.effect not in (expected, REPEATED):
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, expected, entry.effect)
+        if detail.why != ("" if entry.effect == REPEATED else why):
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{expected}: {why!r}", detail.why)
 
     def judge_restored(self, detail: Decided) -> None:
         """What comes back is as it was. Raises Impossible."""

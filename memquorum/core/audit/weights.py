@@ -25,6 +25,8 @@ class _Weighed:
     gains: int
     losses: int
     counted: dict[str, int] = field(default_factory=dict)
+    versions: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """What each version weighed, with its gains and losses."""
 
     @property
     def told(self) -> tuple[int, int, int, int]:
@@ -42,8 +44,9 @@ class Weights:
         self._waiting: list[tuple[int, str]] = []
         self._to = 0
 
-    def absorb(self, change: Change, policy: ExperiencePolicy) -> str | None:
-        """Follows an entry; answers what is wrong with the weights that it gives."""
+    def absorb(self, change: Change, policy: ExperiencePolicy, back: tuple[str, int] | None = None) -> str | None:
+        """Follows an entry; answers what is wrong with the weights that it gives. `back`: the memory whose weight it
+        rolls back, and the version that holds again."""
         for task in change.of(TaskRow):
             self._tasks[task.memory_id] = task
             self._waiting.append((task.accepted_offset, task.memory_id))
@@ -56,7 +59,22 @@ class Weights:
         found = {i: (row.version, row.weight_ppm, row.gains, row.losses) for i, row in used.items()}
         wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
         told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
-        return told or self._stand(change, policy)
+        return told or self._roll_back(change, back) or self._stand(change, policy)
+
+    def _roll_back(self, change: Change, back: tuple[str, int] | None) -> str | None:
+        """Has an older version hold again; answers what is wrong with the one that the entry gives for it."""
+        rows = [row for row in change.of(WeightRow) if row.cause == "rolled back"]
+        if [row.memory_id for row in rows] != ([] if back is None else [back[0]]):
+            return f"weights rolled back of {', '.join(row.memory_id for row in rows) or 'nothing'}, not as decided"
+        for row, (name, to) in zip(rows, () if back is None else (back,), strict=True):
+            of = self._of.get(name)
+            if of is None or to not in of.versions or to >= of.version:
+                return f"{name} rolled back to version {to}, which there is not"
+            of.version, of.since, of.counted = of.version + 1, self._to, {}
+            of.weight_ppm, of.gains, of.losses = of.versions[to]
+            if (row.version, row.weight_ppm, row.gains, row.losses, row.evidence) != (*of.told, "[]"):
+                return f"{name} rolled back to version {row.version}, which weighs {row.weight_ppm}"
+        return None
 
     def _count(self, accepted_offset: int, policy: ExperiencePolicy) -> dict[str, tuple[int, int, int, int]]:
         """Counts what stands before a decision's offset; answers the weights that move, by memory."""
@@ -109,6 +127,10 @@ class Weights:
                 told = made.version, made.weight_ppm, sum(one > 0 for one in seen), sum(one < 0 for one in seen)
                 self._of[made.memory_id] = _Weighed(made.namespace, self._to, *told)
             of = self._of.get(made.memory_id)
+            if of is not None:
+                of.versions[made.version] = made.weight_ppm, made.gains, made.losses
+            if of is not None and made.version < of.version:
+                continue  # another came behind it in this entry, and by that it stands
             if of is None or row is None or _stands(row) != (*of.told, of.since, _status(made, policy)):
                 return (
                     f"{made.memory_id}, which weighs {_said(of.told if of else None)}, stands as {row and _stands(row)}"

@@ -21,7 +21,17 @@ from memquorum.core.experience.trial import score_ppm
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
-from memquorum.core.journal import decisions, finished, links, rehearsals, repetitions, restores, slots, trials
+from memquorum.core.journal import (
+    decisions,
+    finished,
+    links,
+    rehearsals,
+    repetitions,
+    restores,
+    rollbacks,
+    slots,
+    trials,
+)
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
@@ -397,7 +407,7 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     if isinstance(record, OrderAccepted):
         memories, orders = frozenset(record.memory_ids), table.digests(codec, table.ORDERS[record.kind], record.order)
         if not table.ORDERS[record.kind].guards:
-            return Keys(memories, orders=orders)
+            return rollbacks.keys(codec, record.order) | Keys(memories, orders=orders)
         return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
     if isinstance(record, Checked):
         proposals = record.nomination.proposals
@@ -406,9 +416,11 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         quotas = frozenset((namespace, since) for namespace in capped)
         entering = (i for p in proposals if KINDS[p.kind].admits for i in p.memory_ids)
-        admissions = frozenset(filter(ids.is_uuid, entering))
-        uses = record.nomination.accepted_offset
-        return Keys(memories, quotas=quotas, protected=memories, admissions=admissions, uses=uses)
+        weighed = frozenset(i for p in proposals if KINDS[p.kind].reweighs for i in p.memory_ids if ids.is_uuid(i))
+        admissions, uses = weighed.union(filter(ids.is_uuid, entering)), record.nomination.accepted_offset
+        return Keys(
+            memories, quotas=quotas, protected=memories, admissions=admissions, uses=uses, weights=weighed
+        )  # fmt: skip
     if isinstance(record, FeedbackAccepted):
         task = frozenset(filter(ids.is_uuid, {record.memory_id}))
         return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
-from memquorum.core.journal import disclosures, patching, protections, restores
+from memquorum.core.journal import disclosures, patching, protections, rollbacks
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
@@ -100,12 +100,12 @@ def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part
 
 
 def _request(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """A request to restore, or to forget: it changes nothing before it is voted on."""
+    """A request to restore, to forget, or to roll a weight back: it changes nothing before it is voted on."""
     _, order = REQUEST.opened(rules.codec, rules.genesis, record.order)
-    effect = "requested" if restores.votable(order, rows.memories, rows.state.as_of) else "declined"
+    effect, why = rollbacks.answered(rows, order)
     if order_digest(rules.codec, record.order) in rows.answered:
-        effect = REPEATED
-    detail, namespace = RestoreRequested(record.order, record.accepted_at), record.namespace
+        effect, why = REPEATED, ""
+    detail, namespace = RestoreRequested(record.order, record.accepted_at, why), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
 

@@ -63,8 +63,8 @@ def gain_ppm(given: Given, before: int) -> int | None:
 def further(given: Iterable[Given], *, since: int, counted: int, before: int) -> list[Use]:
     """The uses of one memory that are new, or came out otherwise, between two places of the accepted stream.
 
-    `since`: tasks before this offset do not count, since the memory was not in experience, or its weight was taken back
-    there; `counted`: up to where all was counted, `before`: up to where it is to be counted now.
+    `since`: tasks before this offset do not count, since the memory was not in experience, or its weight was rolled
+    back there; `counted`: up to where all was counted, `before`: up to where it is to be counted now.
     """
     found = list[Use]()
     for one in given:

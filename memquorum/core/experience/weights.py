@@ -6,7 +6,7 @@ use). An epoch takes all its steps at once, so the order in which its uses came 
 what is said of it later takes the place of what was counted. U ∈ [−1, 1]: 1 is a task that went well by it, −1 one that
 it led astray (`uses`). What was not used keeps its weight here; idle decay is a matter of its own.
 
-Every change has a version and can be taken back: `taken_back` makes a new version that weighs what an older one did.
+Every change has a version and can be rolled back: `rolled_back` makes a new version that weighs what an older one did.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ LEFT: Final = "left"
 
 BY_ADMISSION: Final = "admitted"
 BY_USE: Final = "used"
-CAUSES: Final = (BY_ADMISSION, BY_USE)
+BY_ROLLBACK: Final = "rolled back"
+CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK)
 """What makes a version of a weight."""
 
 
@@ -173,7 +174,7 @@ def general(memory_id: str, specific: Weight, policy: ExperiencePolicy) -> Weigh
     return Weight(memory_id, bounded(specific.weight_ppm * policy.general_ppm // PPM, policy), 1)
 
 
-def taken_back(now: Weight, versions: Mapping[int, Weight], to: int) -> Weight:
+def rolled_back(now: Weight, versions: Mapping[int, Weight], to: int) -> Weight:
     """A new version that weighs what an older one did, and has its gains and losses. Raises KeyError where there is no
     such version, and ValueError for one that is not older."""
     if to >= now.version:

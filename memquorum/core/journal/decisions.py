@@ -19,7 +19,7 @@ from memquorum.core.budgets.claims import charges
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal import resting, restores, trials, weighing
+from memquorum.core.journal import resting, restores, rollbacks, trials, weighing
 from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -39,13 +39,12 @@ from memquorum.core.policy import FORGETTING, Policy
 from memquorum.core.records import Decided, JournalEntry, Proposal, Result
 from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import UNREADABLE, Kind, MemoryState, Rests
+from memquorum.core.vote.kinds.kind import UNKNOWN, UNREADABLE, Kind, MemoryState, Rests
 from memquorum.core.vote.nomination import APART
 from memquorum.core.vote.tally import KEPT, Outcome
 
 VOIDED = "voided"
 
-UNKNOWN = "unknown memory"
 CAP = "cap"
 """Why a memory is kept that the ballots let go: its namespace has lost as much as may go."""
 
@@ -127,6 +126,8 @@ def _void(  # noqa: PLR0917
     memories = [rows.memories.get(memory_id) for memory_id in proposal.memory_ids]
     if not all(memory is not None and memory.namespace == proposal.namespace for memory in memories):
         return UNKNOWN
+    if kind.reweighs:
+        return rollbacks.refused(rows, rollbacks.asked(codec, checked.nomination))
     tried = kind.admits and trials.agrees(codec, rows, proposal)
     found = _found(rows, kind, proposal.memory_ids, recalled, checked.body.epoch, tried=tried)
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
@@ -208,6 +209,7 @@ def do_decided(
         *_spent(rows, change, checked, genesis.policy),
         *weighed,
         *_admitted(codec, rows, change, detail, checked, genesis.policy),
+        *_rolled_back(codec, rows, change, detail, checked, genesis.policy, weighed),
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
         configures=checked.configures,
@@ -329,6 +331,18 @@ def _admitted(  # noqa: PLR0917
             place = change.entry, detail.epoch
             found += trials.voted(codec, rows, proposal, *place, policy.experience, passed=passed(result), since=since)
     return found
+
+
+def _rolled_back(  # noqa: PLR0917
+    codec: Codec, rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy,
+    moved: weighing.Weighed,
+) -> weighing.Weighed:  # fmt: skip
+    """The weight that members let an older version hold for again, after those that move anyway."""
+    if not any(KINDS[result.kind].reweighs and passed(result) for result in detail.results):
+        return []
+    order, nomination = rollbacks.asked(codec, checked.nomination), checked.nomination
+    since = weighing.upto(rows.state, nomination.accepted_offset)
+    return rollbacks.voted(rows, moved, order, change.entry, detail.epoch, policy.experience, since=since)
 
 
 def _known(rows: Rows, proposal: Proposal) -> bool:

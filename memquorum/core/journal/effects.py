@@ -152,7 +152,9 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         # What goes for good leaves experience with it.
         known = Keys(admissions=frozenset(memories))
     if isinstance(detail, Decided):
-        known = Keys(admissions=frozenset(i for r in detail.results if KINDS[r.kind].admits for i in r.memory_ids))
+        weighed = frozenset(i for r in detail.results if KINDS[r.kind].reweighs for i in r.memory_ids)
+        entering = (i for r in detail.results if KINDS[r.kind].admits for i in r.memory_ids)
+        known = Keys(admissions=weighed.union(entering), weights=weighed)
     return known | Keys(
         frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds
     )

@@ -83,4 +83,5 @@ def known(keys: Keys | None) -> Mapping[str, Knows]:
         # Of tasks it is asked which there are, and of each what is said of it.
         "tasks": lambda _: keys.uses > 0,
         "feedback": lambda _: keys.uses > 0,
+        "weights": lambda key: key in keys.weights or not is_uuid(key),
     }

@@ -20,7 +20,7 @@ from memquorum.core import labelling, linking, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import grounds, links, trials
+from memquorum.core.journal import grounds, links, rollbacks, trials
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -42,6 +42,7 @@ from memquorum.core.journal.rows import (
     Strength,
     TaskRow,
     TrialRow,
+    WeightRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.weighing import Uses
@@ -135,6 +136,7 @@ class Replay:
         self._trials: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
         self._nominated: dict[int, bytes] = {}
         self._uses = Uses()
+        self._weights: dict[str, tuple[WeightRow, ...]] = {}
         # What failed may be tried again: then its row changes. All other events decide nothing any more.
         self._failed: dict[EventKey, Event] = {}
 
@@ -210,6 +212,7 @@ class Replay:
             nominated={epoch: self._nominated[epoch] for epoch in wanted.epochs if epoch in self._nominated},
             tasks=tasks,
             feedback=feedback,
+            weights={i: self._weights[i] for i in wanted.weights if i in self._weights},
             loaded=wanted,
         )  # fmt: skip
 
@@ -227,6 +230,7 @@ class Replay:
         trials.note(self._trials, (*net.of(TrialRow), *net.of(AdmissionRow)))
         self._nominated |= {one.epoch: one.nomination for one in net.of(DecisionRow)}
         self._uses.note((*net.of(TaskRow), *net.of(FeedbackRow)))
+        rollbacks.note(self._weights, net.of(WeightRow))
         for event in net.of(Event):
             self._failed.pop((event.namespace, event.event_id), None)
             if event.outcome == FAILED:

@@ -615,6 +615,8 @@ class Rows(Struct, frozen=True):
     """Finished tasks of which something stands in the accepted stream that no decision has counted; and others."""
     feedback: Mapping[str, tuple[FeedbackRow, ...]] = field(default_factory=dict)
     """By task, all that is said of those in `tasks`, in the order of the stream."""
+    weights: Mapping[str, tuple[WeightRow, ...]] = field(default_factory=dict)
+    """By memory, all versions of its weight, in their order, of those asked for."""
     loaded: Keys | None = None
     """What was asked for; None where the rows are all that there are."""
 
@@ -646,6 +648,8 @@ class Keys(Struct, frozen=True):
     uses: int = 0
     """Up to this accepted offset: the tasks of which something stands before it that no decision has counted, what is
     said of them, and where the memories stand that they were given."""
+    weights: frozenset[str] = frozenset()
+    """Memories: all versions of their weights."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -662,6 +666,7 @@ class Keys(Struct, frozen=True):
             self.trials | other.trials,
             self.epochs | other.epochs,
             max(self.uses, other.uses),
+            weights=self.weights | other.weights,
         )
 
 

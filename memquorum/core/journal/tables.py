@@ -182,7 +182,7 @@ TABLES: dict[Kind, Table] = {
         Table("feedback", FeedbackRow, ("shard", "seq", "memory_id"), ("seq", "memory_id"), "seq"),
         Table("trial", TrialRow, ("memory_id", "position", "verifier"), ("seq",), "seq"),
         Table("admission", AdmissionRow, ("memory_id",), entry="seq", loaded=True, changes=_STANDS),
-        Table("weight", WeightRow, ("memory_id", "version"), ("seq", "memory_id"), "seq"),
+        Table("weight", WeightRow, ("memory_id", "version"), ("seq", "memory_id", "version"), "seq"),
         Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
         Table("link", LinkRow, ("namespace", "memory", "kind", "target"), ("seq", "kind", "target"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),

@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import (
     Strength,
     TaskRow,
     TrialRow,
+    WeightRow,
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.records import JournalAppended, JournalEntry
@@ -85,6 +86,7 @@ class Workset:
         self._nominated: Loaded = Loaded(rows.nominated, absent["nominated"])
         self._tasks: Loaded = Loaded(rows.tasks, absent["tasks"])
         self._feedback: Loaded = Loaded(rows.feedback, absent["feedback"])
+        self._weights: Loaded = Loaded(rows.weights, absent["weights"])
         # By table, the rows by their keys; the keys of those that a change brought or took; and of those that it took.
         self._rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
         self._rows |= {
@@ -124,7 +126,8 @@ class Workset:
             self._nominated,
             self._tasks,
             self._feedback,
-            self._stored.loaded,
+            weights=self._weights,
+            loaded=self._stored.loaded,
         )
 
     def absorb(self, change: Change) -> None:
@@ -172,6 +175,8 @@ class Workset:
         if kind is FeedbackRow:
             before = self._feedback[row.task] if self._feedback.knows(row.task) and row.task in self._feedback else ()
             self._feedback[row.task] = (*before, row)
+        if kind is WeightRow and self._weights.knows(row.memory_id):
+            self._weights[row.memory_id] = (*self._weights.get(row.memory_id, ()), row)
 
     def _take(self, kind: Kind, key: Any) -> None:
         ended = self._rows[kind].pop(key, None)

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 
 class RestoreOrdered(Struct, frozen=True):
-    """Outside, within a Signed. Somebody asks for memories back that were forgotten, or that others be forgotten."""
+    """Outside, within a Signed. Somebody asks for memories back that were forgotten, that others be forgotten, or that
+    a memory of experience weighs again what it did at an older `version`."""
 
     cluster: bytes
     order_id: str
@@ -16,13 +17,16 @@ class RestoreOrdered(Struct, frozen=True):
     ordered_at: int
     reference: str | None = None
     action: str = "restore"
+    version: int | None = None
 
 
 class RestoreRequested(Struct, frozen=True):
-    """Detail of 'requested' and 'declined': the request as it came in."""
+    """Detail of 'requested' and 'declined': the request as it came in. `why`: of one to roll a weight back that is
+    declined, what is in its way; empty of any other."""
 
     order: bytes
     accepted_at: int
+    why: str = ""
 
 
 class Restored(Struct, frozen=True):

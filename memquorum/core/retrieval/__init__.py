@@ -13,8 +13,8 @@
    `using`: what a reader says that it used;
 4. `buffer`, `working`: what an agent said last, and what goes into a prompt; `context`: how that is asked for;
    `redaction`: who is given texts masked;
-5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `pinning`; `ordered`: what became
-   of one;
+5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`; `ordered`:
+   what became of one;
 6. `explain`: why a memory is here or gone, from the rows and certificates that speak of it; `votes`: what the
    certificates tell; `decisions`: vote by vote, of a namespace; `holding`: for what it may be used; `sessions`: what
    comes of a session; `admitting`: what became of a memory on its way into experience; `pages`: what is listed for

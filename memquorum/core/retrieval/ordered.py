@@ -9,9 +9,9 @@ from memquorum.core.orders.erase import AGE
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 
-_NOT_DONE = ("asked", "withheld", "changed nothing", "nothing to restore", "nothing to forget")
+_NOT_DONE = ("asked", "withheld", "changed nothing", "nothing to restore", "nothing to forget", "nothing to roll back")
 # What is alive was asked back and is there; of what was to be forgotten the members say that they kept it.
-_REACHED = ("restored", "alive", "forgotten")
+_REACHED = ("restored", "alive", "forgotten", "rolled back")
 
 
 def lines(found: Ordered) -> Iterator[str]:

@@ -11,7 +11,7 @@ from memquorum.core.api.answers import Restoring
 from memquorum.core.api.requests import RestoreRequest
 from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.restore import FORGET, RESTORE
+from memquorum.core.orders.restore import FORGET, RESTORE, ROLLBACK
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_namespace
@@ -23,7 +23,7 @@ SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "ali
 FORGOTTEN, KEPT = "forgotten", "kept"
 NOT_NOMINATED = "it was not nominated"
 """Of a memory that an epoch about a request does not speak of; `forgetting.passed_over` says why."""
-ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values())}
+ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values()), ROLLBACK: frozenset({ROLLBACK})}
 """By what a request asks for, the kinds of proposals that answer it."""
 _STEPS = {KINDS[name].outcome for name in ANSWERS[FORGET] if not KINDS[name].seals}
 
@@ -55,6 +55,11 @@ def checked(asked: RestoreRequest, policy: Policy, action: str) -> RestoreOrdere
     return wanted
 
 
+def why(action: str, code: str) -> str:
+    """Why a request was declined, by its code."""
+    return KINDS[action].words.why.get(code) or WHY.get(code, code)
+
+
 def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restoring, ...]:
     """Where each memory stands, in the order asked for; those that rest sealed may be asked for."""
     known = {row.memory_id: row for row in rows}
@@ -63,16 +68,27 @@ def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restor
 
 def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE) -> Restoring:
     """How the request ended for one memory: by the vote, and then by what the commit worker found."""
-    why = WHY.get(reason, reason)
+    said = WHY.get(reason, reason)
     if action == FORGET:
-        return _left(memory_id, outcome, why)
+        return _left(memory_id, outcome, said)
+    if action == ROLLBACK:
+        return _rolled_back(memory_id, outcome, said)
     if outcome == KINDS[action].outcome:
         return Restoring(memory_id, RESTORED, "it is served again, and decays from the request on")
     if outcome == "kept":
-        return Restoring(memory_id, SEALED, f"the members did not agree ({why}): it stays sealed; ask again")
+        return Restoring(memory_id, SEALED, f"the members did not agree ({said}): it stays sealed; ask again")
     known = {"not forgotten": ALIVE, "unreadable": SEALED, "unknown memory": UNKNOWN, "": UNKNOWN}
     status = known.get(reason, DESTROYED)
-    return Restoring(memory_id, status, why or "this namespace has no such memory")
+    return Restoring(memory_id, status, said or "this namespace has no such memory")
+
+
+def _rolled_back(memory_id: str, outcome: str, why: str) -> Restoring:
+    done = KINDS[ROLLBACK].outcome
+    if outcome == done:
+        return Restoring(memory_id, done, "it weighs what it did; what came of its use until then moves it no more")
+    if outcome == "kept":
+        return Restoring(memory_id, KEPT, f"the members did not agree ({why}): its weight stays; ask again")
+    return Restoring(memory_id, KEPT if outcome else UNKNOWN, why or "this namespace has no such memory")
 
 
 def _left(memory_id: str, outcome: str, why: str) -> Restoring:

@@ -17,7 +17,7 @@ from memquorum.core.decay import Profile, of_tier
 from memquorum.core.experience import texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
-from memquorum.core.journal.decisions import CAP, UNKNOWN
+from memquorum.core.journal.decisions import CAP
 from memquorum.core.journal.resting import waits_for_use
 from memquorum.core.journal.slots import CLEARINGS, EMPTY
 from memquorum.core.labelling import Labels
@@ -32,7 +32,7 @@ from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
-from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
+from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
 
 _USES_SHOWN = 5
 

@@ -7,8 +7,8 @@ import pytest
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
+from memquorum.core.journal import rollbacks, weighing
 from memquorum.core.journal import trials as rule
-from memquorum.core.journal import weighing
 from memquorum.core.journal.rows import Change, Keys, Rows, WeightRow
 from memquorum.core.journal.workset import Workset
 from tests.builders import genesis, trials, tried, votes
@@ -122,3 +122,23 @@ def test_a_decision_finds_the_uses_that_nobody_has_counted_and_where_stands_what
 def test_how_far_uses_are_counted_is_kept(world: World, shard: Shard) -> None:
     assert shard.rows.state.weighed_to == shard.offset > 0
     assert world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0].state == shard.rows.state
+
+
+def test_a_request_to_roll_a_weight_back_finds_all_its_versions(world: World, shard: Shard, codec: Codec) -> None:
+    shard.decide([proposal(A, agree(shard, A))])
+    shard.task("t", (A,))
+    shard.tick(1_000_000_001)
+    shard.decide([votes.proposal(B, "promote")], votes.nobody)
+    world.flush(shard, {memory_id("t"): tried.clear("done", goal="what")})
+    order = votes.rollback(GENESIS, A, 1)
+    rows = loaded(world, shard, rollbacks.keys(codec, votes.signed(codec, GENESIS, "operator", order)))
+    assert dict(rows.weights) == {A: shard.rows.weights[A]} and [one.version for one in rows.weights[A]] == [1, 2]
+    assert rollbacks.refused(rows, order) is None
+    shard.ask(order, 1_000_000_001)
+    shard.tick(1_000_000_002)
+    shard.restore(order)
+    world.flush(shard)
+    rows = loaded(world, shard, Keys(weights=frozenset({A, B}), admissions=frozenset({A})))
+    assert dict(rows.weights) == {A: shard.rows.weights[A]}
+    assert [(one.cause, one.weight_ppm) for one in rows.weights[A]][2:] == [("rolled back", 1_000_000)]
+    assert rows.admissions[A] == shard.rows.admissions[A]

@@ -110,8 +110,9 @@ def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec,
     assert [(p.memory_ids[0], p.kind) for p in made.proposals] == [(OTHER, "restore")]
 
 
-def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: Shelf) -> None:
-    back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"))
+@pytest.mark.parametrize("said", [{}, {"action": "rollback", "version": 1}])
+def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: Shelf, said: dict[str, Any]) -> None:
+    back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"), **said)
     shelf.requested = [requested(codec, back)]
     restore, due = f"restore/{back.order_id}", replace(STANDING, last_epoch_at=0)
 

@@ -1,7 +1,7 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
 `forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge` and `admit` are proposed by the nomination
-stage, `restore` by a request, what is `ordered` by an order: to erase, and of another configuration.
+stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -24,6 +24,7 @@ from memquorum.core.vote.kinds.merge import MERGE
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.restore import RESTORE
+from memquorum.core.vote.kinds.rollback import ROLLBACK
 from memquorum.core.vote.kinds.supersede import OVERRULE, SUPERSEDE
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "PROMOTE",
     "RAISES",
     "RESTORE",
+    "ROLLBACK",
     "SUMS_UP",
     "SUPERSEDE",
 ]
@@ -64,6 +66,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             CONFIGURE,
             ERASE,
             RESTORE,
+            ROLLBACK,
         )
     }
 )

@@ -24,6 +24,8 @@ from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.ports import Candidate
 
+UNKNOWN = "unknown memory"
+"""Why nothing was done: the namespace has no such memory."""
 UNREADABLE = "unreadable"
 """Why nothing was done: what was to come back could not be opened."""
 
@@ -245,6 +247,8 @@ class Kind:
     """Whether what stays says the same as what goes: who erases what went erases what stayed for it."""
     admits: bool = False
     """Whether its one memory enters experience, of which the journal has the numbers."""
+    reweighs: bool = False
+    """Whether its one memory weighs in experience what it did at the version that the order names."""
     attests: bool = False
     """Whether it says of an erasure that it was ordered."""
     configures: bool = False
@@ -296,6 +300,8 @@ def _contradiction(kind: Kind) -> str | None:
         "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
         "one memory enters experience, and comes to no harm": kind.admits
         and (kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
+        "an order gives one memory an older weight, and it comes to no harm": kind.reweighs
+        and (not kind.ordered or kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
         "it attests, or it configures": kind.attests and kind.configures,
         "what is contradicted is proposed again so often, and rests meanwhile": (kind.contradicted is None)
         != (kind.retries is None)

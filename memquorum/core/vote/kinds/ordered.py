@@ -4,6 +4,8 @@ a rule is voted on by nobody. The vote is about what a member has to know itself
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from memquorum.core.policy import PPM, Policy
@@ -15,8 +17,12 @@ def whole_or_nothing(terms: Terms, _: int, __: Policy) -> str | None:
     return None if terms[0] in (0, PPM) else f"holds {terms[0]} is neither 0 nor {PPM}"
 
 
-def ordered(name: str, outcome: str, **given: Any) -> Kind:
-    """A kind whose one term says whether the order holds."""
+def ordered(
+    name: str, outcome: str, *, aim: str = "", proposed: Mapping[str, str] = MappingProxyType({}),
+    why: Mapping[str, str] = MappingProxyType({}),
+    opinion: Callable[[Mapping[str, int], bool, int, Policy], str] | None = None, **given: Any,
+) -> Kind:  # fmt: skip
+    """A kind whose one term says whether the order holds. `aim` and the following: its words (`kind.Words`)."""
     return Kind(
         name=name,
         terms=("holds",),
@@ -32,7 +38,7 @@ def ordered(name: str, outcome: str, **given: Any) -> Kind:
         needed=lambda policy: policy.forget.alpha,
         gate=None,
         outcome=outcome,
-        words=Words(aim=name),
+        words=Words(aim=aim or name, proposed=proposed, why=why, opinion=opinion),
         reads=False,
         ordered=True,
         **given,

@@ -106,10 +106,11 @@ def test_a_row_that_was_changed_is_found(public: Published, table: str, column: 
 
 def test_a_first_weight_that_is_not_what_s_says_is_told(shard: Shard) -> None:
     change = next(one for one in shard.changes if one.of(WeightRow))
-    policy = GENESIS.policy.experience
-    assert admissions.Admissions().absorb(change, policy) is None
+    detail = shard.rules.codec.decode(change.entry.detail)
+    assert admissions.Admissions().absorb(shard.rules, change, detail) is None
     rows = tuple(replace(row, weight_ppm=5) if isinstance(row, WeightRow) else row for row in change.rows)
-    wrong = admissions.Admissions().absorb(replace(change, rows=rows), policy)
+    wrong = admissions.Admissions().absorb(shard.rules, replace(change, rows=rows), detail)
     assert wrong == "5 for S = 1000000, not 1000000"
-    by_s = replace(policy, first_ppm=0, weight_most_ppm=900_000)
-    assert admissions.Admissions().absorb(change, by_s) == "1000000 for S = 1000000, not 900000"
+    by_s = replace(GENESIS.policy.experience, first_ppm=0, weight_most_ppm=900_000)
+    judged = replace(shard.rules, genesis=replace(GENESIS, policy=replace(GENESIS.policy, experience=by_s)))
+    assert admissions.Admissions().absorb(judged, change, detail) == "1000000 for S = 1000000, not 900000"

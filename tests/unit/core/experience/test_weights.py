@@ -18,8 +18,8 @@ from memquorum.core.experience.weights import (
     general,
     merged,
     moved,
+    rolled_back,
     standing,
-    taken_back,
 )
 from memquorum.core.policy import PPM, ExperiencePolicy
 
@@ -132,12 +132,12 @@ def test_a_general_form_begins_with_half() -> None:
     assert general("g", weight(400_000, Evidence(b"c", 1, 1)), POLICY) == weight(200_000, name="g")
 
 
-def test_a_version_is_taken_back_by_a_new_one() -> None:
+def test_a_version_is_rolled_back_by_a_new_one() -> None:
     first = weight(400_000, Evidence(b"c", PPM, 1))
     second = moved(first, [use(1, -PPM)], POLICY)
-    back = taken_back(second, {1: first, 2: second}, 1)
+    back = rolled_back(second, {1: first, 2: second}, 1)
     assert back == Weight("m", 400_000, 3, 1, 0), "with the gains of then, and nothing new"
     with pytest.raises(ValueError, match="not older"):
-        taken_back(second, {1: first, 2: second}, 2)
+        rolled_back(second, {1: first, 2: second}, 2)
     with pytest.raises(KeyError):
-        taken_back(back, {2: second}, 1)
+        rolled_back(back, {2: second}, 1)

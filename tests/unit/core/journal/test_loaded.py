@@ -32,6 +32,7 @@ ASKED: dict[str, tuple[Keys, Any, Any, Any]] = {
     "admissions": (Keys(admissions=frozenset({A})), A, B, "no id"),
     "trials": (Keys(trials=frozenset({(A, 3)})), (A, 3), (A, 4), ("no id", 3)),
     "nominated": (Keys(epochs=frozenset({3})), 3, 4, None),
+    "weights": (Keys(weights=frozenset({A})), A, B, "no id"),
     "grounds": (Keys(grounds=frozenset({A})), A, B, "no id"),
     "tasks": (Keys(uses=5), A, None, None),
     "feedback": (Keys(uses=5), A, None, None),

@@ -61,6 +61,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "uses": {"namespace": "greenhouse", "agent": "ann", "memory_ids": [HERS]},
         "restore": {"memory_ids": [HERS]},
         "forget": {"memory_ids": [HERS]},
+        "rollback": {"memory_id": HERS, "to": 1, "namespace": "greenhouse"},
         "context": SEARCH | {"agent": "ann"},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},

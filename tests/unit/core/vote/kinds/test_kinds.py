@@ -84,7 +84,7 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
 def test_the_registry_knows_each_kind_by_its_name() -> None:
     assert set(KINDS) == {
         "forget", "evict", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "admit", "configure",
-        "erase", "restore",
+        "erase", "restore", "rollback",
     }  # fmt: skip
     assert all(kind.name == name for name, kind in KINDS.items())
     assert {name for name, kind in KINDS.items() if kind.effect is None} == {"configure", "erase"}
