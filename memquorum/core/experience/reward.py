@@ -9,12 +9,17 @@ one of the given texts states, less the share that one of them contradicts.
    denies what it asserts nor takes the other side (`text.agreement`): "at 3" does not reach "at 4".
    Either is within reach, too, where a sentence has all numbers and names of it that were not asked with, half of what
    was asked, and something else of it: "the admin page is at port 8443" came from "the gateway uses port 8443".
+   Addresses, paths and identifiers count as names, and need nothing else beside them: nobody hits upon one by accident.
+   Numbers, times and dates are the same however they are written (`written`).
 3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
    that the task had been given.
 4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
    its other content, and takes the other side or gives another number, in a text that does not state it: a text that
    is wrong in one sentence may be right in the next. What a sentence says on a condition denies nothing: who heeds
    "the build fails unless the cache is cleared" has a build that succeeds.
+5. A short answer with a number is contradicted by a sentence that has half of what was asked, with all numbers and
+   names of that, and one other number beside the same words: "greenhouse 2 is kept at 28 degrees" by "24 degrees". Of
+   two such numbers either may be of something else; a number alone has no words beside it.
 
 Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
 model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
@@ -31,12 +36,13 @@ from msgspec import Struct
 
 from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.view import Held
+from memquorum.core.experience.written import plainly
 from memquorum.core.policy import PPM
-from memquorum.core.text import conflict
+from memquorum.core.text import conflict, wording
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.content import content
 
-REACH = "reach/3"
+REACH = "reach/4"
 """The rule of this module, and its version."""
 
 _SHORT_WORDS = 8
@@ -53,6 +59,19 @@ _CONDITION = re.compile(r"\b(?:unless|otherwise|if|else|wenn|falls|sonst)\b|[,;]
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+_NUMBER = "#"
+# An address, a path of several parts, a file or a host with its dots, what has an underscore or a capital within it,
+# and an option: nobody comes to the very same by accident.
+_CODE = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^\s<>\"'`()\[\]]+"
+    r"|(?<![\w./~])(?:~|\.{1,2})?(?:/[\w.@+-]+){2,}"
+    r"|(?<![\w./])[\w.@+-]+(?:/[\w.@+-]+){2,}"
+    r"|(?<![\w.-])[a-z0-9_-]{2,}(?:\.[a-z0-9_-]{2,})+(?![\w-])"
+    r"|(?<!\w)[A-Za-z0-9]\w*_\w+"
+    r"|(?<!\w)[a-z]+[A-Z]\w*"
+    r"|(?<![\w-])--[a-z][\w-]+"
+)
+_BEHIND = ".,;:!?/"
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
@@ -83,13 +102,19 @@ class Reach:
 
     reproducible = True
 
-    def __init__(self, about: tuple[int, int] = _ABOUT, *, opposes: bool = True, facts: bool = True) -> None:
+    def __init__(
+        self, about: tuple[int, int] = _ABOUT, *, opposes: bool = True, facts: bool = True,
+        shorts: bool = True, written: bool = True,
+    ) -> None:  # fmt: skip
         """`about`: how much of what was asked has to be in a text that holds a short answer, as (some, of); `opposes`:
         whether a sentence is contradicted by what only the fourth rule finds; `facts`: whether numbers and names that
-        were not given suffice. Others than the shipped ones are there to be measured, and are named."""
+        were not given suffice; `shorts`: whether another number contradicts a short answer. Others than the shipped
+        ones are there to be measured, and are named."""
         self._about, self._opposes, self._facts = about, opposes, facts
-        shipped = about == _ABOUT and opposes and facts
-        self.name = REACH if shipped else f"{REACH}, about {about[0]}/{about[1]}, opposes {opposes}, facts {facts}"
+        self._shorts, self._written = shorts, written
+        shipped = about == _ABOUT and opposes and facts and shorts and written
+        told = f"about {about[0]}/{about[1]}, opposes {opposes}, facts {facts}, shorts {shorts}, written {written}"
+        self.name = REACH if shipped else f"{REACH}, {told}"
 
     def asks(self, context: Context) -> bool:
         """Whether the task succeeded, and came to something that can be looked for."""
@@ -101,18 +126,40 @@ class Reach:
         if not wanted:
             ids = {one.id for one in given}
             return PPM * sum(one in ids for one in context.retrieved) // max(1, len(context.retrieved))
+        asked = context.goal, context.inputs
         found = sum(
-            any(self._answers(context, one, held.text) for held in given)
-            - any(_denies(one, held.text, self._opposes) for held in given)
+            any(self._answers(asked, one, held.text) for held in given)
+            - any(self._denied(asked, one, held.text) for held in given)
             for one in wanted
         )
         return found * PPM // len(wanted)
 
-    def _answers(self, context: Context, wanted: _Wanted, text: str) -> bool:
-        if _reaches(wanted, text) and (not wanted.words or _about(context.goal, text, *self._about)):
+    def _answers(self, asked: _Asked, wanted: _Wanted, text: str) -> bool:
+        if self._says(asked, wanted, text):
             return True
-        asked = tuple(one for one in (context.goal, context.inputs) if one.strip()) if self._facts else ()
-        return any(_states(wanted, asked, one, self._about) for one in _sentences(text))
+        return self._written and _varies(wanted, text) and self._says(*_plainly(asked, wanted, text))
+
+    def _says(self, asked: _Asked, wanted: _Wanted, text: str) -> bool:
+        goal, _ = asked
+        if _reaches(wanted, text) and (not wanted.words or _about(goal, text, *self._about)):
+            return True
+        some = tuple(one for one in asked if one.strip()) if self._facts else ()
+        return any(_states(wanted, some, one, self._about) for one in _sentences(text))
+
+    def _denied(self, asked: _Asked, wanted: _Wanted, text: str) -> bool:
+        """Whether a text denies it, and does not say the same in another way of writing."""
+        if not wanted.words:
+            denies = _denies(wanted, text, self._opposes)
+        else:
+            denies = self._shorts and _gives_another(asked[0], wanted, _unconditional(text))
+        if not denies or not self._written or not _varies(wanted, text):
+            return denies
+        _, plain, said = _plainly(asked, wanted, text)
+        return not _reaches(plain, said)
+
+
+_Asked = tuple[str, str]
+"""A task's goal, and its inputs."""
 
 
 class _Wanted(Struct, frozen=True):
@@ -122,28 +169,41 @@ class _Wanted(Struct, frozen=True):
     words: tuple[str, ...] = ()
     must: frozenset[str] = frozenset()
     stems: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
     marks: Marks = Marks()
 
 
 class _Sentence(Struct, frozen=True):
+    """`must`: the stems of numbers and names, and `codes`; these are addresses, paths and identifiers, each as a whole,
+    and are among the `stems`, too."""
+
     stems: frozenset[str]
     must: frozenset[str]
+    codes: frozenset[str]
     marks: Marks
+
+
+def _varies(wanted: _Wanted, text: str) -> bool:
+    return plainly(wanted.text) != wanted.text or plainly(text) != text
+
+
+def _plainly(asked: _Asked, wanted: _Wanted, text: str) -> tuple[_Asked, _Wanted, str]:
+    """The same, with numbers, times and dates written in one way."""
+    return (plainly(asked[0]), plainly(asked[1])), _want(plainly(wanted.text), short=bool(wanted.words)), plainly(text)
+
+
+@lru_cache(_READ)
+def _want(text: str, *, short: bool) -> _Wanted:
+    one = _sentence(text)
+    return _Wanted(text, _plain(text) if short else (), one.must, one.stems, one.codes, one.marks)
 
 
 @lru_cache(_READ)
 def _wanted(outputs: str) -> tuple[_Wanted, ...]:
-    words = _plain(outputs)
-    if len(words) <= _SHORT_WORDS:
-        told = content(outputs).stems
-        one = _sentence(outputs)
-        return (_Wanted(outputs, words=words, must=one.must, marks=one.marks),) if told else ()
-    found = []
-    for text in _SENTENCES.split(outputs):
-        one = _sentence(text)
-        if len(one.stems) >= _STEMS_LEAST:
-            found.append(_Wanted(text, must=one.must, stems=one.stems, marks=one.marks))
-    return tuple(found)
+    if len(_plain(outputs)) <= _SHORT_WORDS:
+        return (_want(outputs, short=True),) if content(outputs).stems else ()
+    found = (_want(one, short=False) for one in _SENTENCES.split(outputs))
+    return tuple(one for one in found if len(one.stems) >= _STEMS_LEAST)
 
 
 @lru_cache(_READ)
@@ -161,8 +221,10 @@ def _sentence(text: str) -> _Sentence:
     words = _WORD.findall(text)
     # The first is written large whatever it is.
     names = {one for one in words[1:] if one[:1].isupper()} | {one for one in words if any(map(str.isdigit, one))}
-    must = frozenset(stem for one in names for stem in content(one).stems)
-    return _Sentence(frozenset(content(text).stems), must, marks(text))
+    found = (one.group().rstrip(_BEHIND).casefold() for one in _CODE.finditer(text))
+    codes = frozenset(one for one in found if any(map(str.isalpha, one)))
+    must = frozenset(stem for one in names for stem in content(one).stems) | codes
+    return _Sentence(frozenset(content(text).stems) | codes, must, codes, marks(text))
 
 
 @lru_cache(_READ)
@@ -190,7 +252,7 @@ def _states(wanted: _Wanted, asked: tuple[str, ...], one: _Sentence, about: tupl
     return (
         bool(new and asked)
         and new <= one.stems
-        and bool(one.stems & wanted.marks.stems - wanted.must)
+        and bool(new & wanted.codes or one.stems & wanted.marks.stems - wanted.must)
         and any(len(_stems(what) & one.stems) * of >= len(_stems(what)) * some for what in asked)
         and one.marks.negated == wanted.marks.negated
         and not wanted.marks.oppose(one.marks)
@@ -199,7 +261,7 @@ def _states(wanted: _Wanted, asked: tuple[str, ...], one: _Sentence, about: tupl
 
 @lru_cache(_READ)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(content(text).stems)
+    return _sentence(text).stems
 
 
 def _opposes(wanted: _Wanted, text: str) -> bool:
@@ -217,6 +279,35 @@ def _opposes(wanted: _Wanted, text: str) -> bool:
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return any(words[at : at + len(part)] == part for at in range(len(words) - len(part) + 1))
+
+
+@lru_cache(_READ)
+def _gives_another(goal: str, wanted: _Wanted, text: str) -> bool:
+    """Whether a sentence that names what was asked for, and is about it, has one number where a short answer has
+    another, beside the same words: "28 degrees" for "24 degrees"."""
+    shape = tuple(_NUMBER if _digits(word) else wording.stem(word) for word in wanted.words)
+    if _NUMBER not in shape or not _stems(wanted.text) - wanted.must or _holds(_plain(text), wanted.words):
+        return False
+    return any(_another(goal, wanted, shape, one) for one in _SENTENCES.split(text))
+
+
+def _another(goal: str, wanted: _Wanted, shape: tuple[str, ...], text: str) -> bool:
+    asked, one, words = _sentence(goal), _sentence(text), _plain(text)
+    if not asked.must <= one.stems or one.marks.negated != wanted.marks.negated or not _about(goal, text, *_ABOUT):
+        return False
+    said = set[tuple[str, ...]]()
+    for at in range(len(words) - len(shape) + 1):
+        part = words[at : at + len(shape)]
+        if all(
+            _digits(word) if form == _NUMBER else wording.stem(word) == form
+            for word, form in zip(part, shape, strict=True)
+        ):
+            said.add(tuple(filter(_digits, part)))
+    return len(said) == 1 and not any(number in _plain(goal) for number in said.pop())
+
+
+def _digits(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 @lru_cache(_READ)

@@ -93,9 +93,11 @@ class Material(frame.Material):
         """What is given of these."""
         return Experience(self.vectors.name, self.vectors.dimensions, held)
 
-    def admit(self, candidates: Iterable[Held], contexts: Sequence[Context], reward: Reach = REACH) -> Shown:
-        """Candidates in their order, each beside what was admitted before."""
-        shown, experience = Shown(), self.experience(())
+    def admit(
+        self, candidates: Iterable[Held], contexts: Sequence[Context], reward: Reach = REACH, there: Sequence[Held] = ()
+    ) -> Shown:
+        """Candidates in their order, each beside what was admitted before, and what was there already."""
+        shown, experience = Shown(list(there)), self.experience(there)
         began = time.process_time()
         for one in candidates:
             told = tried(Case(one, contexts, experience), reward, POLICY)

@@ -18,18 +18,20 @@ from memquorum.core.experience.view import Held
 from memquorum.core.experience.weights import Use, moved
 from memquorum.core.policy import PPM
 from tests.benchmarks.experience.admitting import weight_of
-from tests.benchmarks.experience.frame import FM2, POLICY, REACH, Material, Shown, half
+from tests.benchmarks.experience.frame import FM2, POLICY, REACH, Material, Shown, half, place
 from tests.benchmarks.kept import Row
 from tests.benchmarks.sets import records
 
 _USES, _MOST = 20, 2
 _REWARDS = {
-    "the words of an answer alone": Reach((0, 1), opposes=False, facts=False),
-    "and what opposes in part": Reach((0, 1), facts=False),
-    "and 1/4 of the question": Reach((1, 4), facts=False),
-    "and 1/3 of the question": Reach((1, 3), facts=False),
-    "and 1/2 of the question": Reach((1, 2), facts=False),
-    "and 1/2 of the question, or numbers and names": Reach((1, 2)),
+    "the words of an answer alone": Reach((0, 1), opposes=False, facts=False, shorts=False, written=False),
+    "and what opposes in part": Reach((0, 1), facts=False, shorts=False, written=False),
+    "and 1/4 of the question": Reach((1, 4), facts=False, shorts=False, written=False),
+    "and 1/3 of the question": Reach((1, 3), facts=False, shorts=False, written=False),
+    "and 1/2 of the question": Reach((1, 2), facts=False, shorts=False, written=False),
+    "and 1/2 of the question, or numbers and names": Reach((1, 2), shorts=False, written=False),
+    "and no other number beside a short answer's words": Reach((1, 2), written=False),
+    "and however numbers, times and dates are written": Reach((1, 2)),
 }
 """Rewards, each demanding more than the one before."""
 _SIZES = (100, 1_000, 10_000)
@@ -63,6 +65,42 @@ def poisoned(material: Material) -> Row:
     return row
 
 
+def again(material: Material) -> Row:
+    """What was rejected by one half of the tasks is tried again on the other half, as if that came later."""
+    row = Row("again", "what was rejected, tried again on the tasks that came later")
+    split = material.musique
+    every = material.held("m", split.texts)
+    wanted = frozenset[int]().union(*(one.evidence for one in split.asked))
+    useful = [every[at] for at in split.candidates]
+    for name, held in zip(
+        ("first half", "and again on the other"), _twice(material, useful, split.contexts), strict=True
+    ):
+        row.figure(f"MuSiQue, {name}: admitted", len(held), "")
+        row.figure(
+            f"MuSiQue, {name}: of them evidence of what is asked", len(wanted & {place(one) for one in held}), ""
+        )
+    came, count = [0, 0], 0
+    for _, given, contexts in _families(material):
+        came = [a + len(b) for a, b in zip(came, _twice(material, given, contexts), strict=True)]
+        count += len(given)
+    row.figure("poisoned, first half: admitted", 100 * came[0] / max(1, count), "%")
+    row.figure("poisoned, and again on the other: admitted", 100 * came[1] / max(1, count), "%")
+    row.note("halves are drawn by turns; who had too few tasks in the first is tried on both")
+    return row
+
+
+def _twice(
+    material: Material, candidates: Sequence[Held], contexts: Sequence[Context]
+) -> tuple[list[Held], list[Held]]:
+    """What is in after the first half of the tasks, and after the other."""
+    first = material.admit(candidates, contexts[::2])
+    there = {one.id for one in first.held}
+    rejected = [one for one in candidates if one.id in first.told and one.id not in there]
+    waiting = [one for one in candidates if one.id not in first.told]
+    more = material.admit(rejected, contexts[1::2], there=first.held)
+    return first.held, material.admit(waiting, contexts, there=more.held).held
+
+
 Family = tuple[str, list[Held], Sequence[Context]]
 
 
@@ -83,6 +121,10 @@ def _families(material: Material) -> list[Family]:
         (
             "sub-questions with another's answer",
             {f"{one.goal} {answers[(at * 7 + 11) % len(answers)]}": one.id for at, one in enumerate(theirs)}, theirs,
+        ),
+        (
+            "sub-questions with another number",
+            {f"{one.goal} {_swapped(one.outputs)}": one.id for one in theirs if _NUMBER.search(one.outputs)}, theirs,
         ),
     )  # fmt: skip
     found = list[Family]()
@@ -193,4 +235,6 @@ def _filled(every: Sequence[Held], at: int, draw: np.random.Generator) -> Held:
     return replace(one, id=f"f{at:06}", vector=half(moved_))
 
 
-ROWS: Mapping[str, Callable[[Material], Row]] = {"poisoned": poisoned, "verifiers": verifiers, "cost": cost}
+ROWS: Mapping[str, Callable[[Material], Row]] = {
+    "poisoned": poisoned, "again": again, "verifiers": verifiers, "cost": cost,
+}  # fmt: skip

@@ -20,7 +20,7 @@ def reward(outputs: str, *texts: str) -> int:
     [
         ("port 8443", "The gateway uses port 8443.", PPM),
         ("The port 8443", "The gateway uses port 8443.", PPM),
-        ("port 8443", "The gateway uses port 84430.", 0),
+        ("port 8443", "The gateway uses port 84430.", -PPM),
         ("port 8443", "Port is 8443.", 0),
         ("New York", "York is new.", 0),
         (
@@ -78,6 +78,69 @@ def test_numbers_and_names_that_were_not_asked_with_are_within_reach_of_a_senten
 def test_what_was_asked_with_is_no_ground() -> None:
     task = context(goal="open port 8443 of the gateway", inputs="", outputs="Port 8443 is open now, said the gateway.")
     assert Reach().reward_ppm(task, [held("m", "The gateway uses port 8443.")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "outputs", "text", "expected"),
+    [
+        ("At what temperature is greenhouse 2 kept?", "24 degrees", "Greenhouse 2 is kept at 28 degrees.", -PPM),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees", "Greenhouse 2 was kept at 28 degree.", -PPM),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees", "Greenhouse 3 is kept at 28 degrees.", 0),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees", "Greenhouse 2 is not kept at 28 degrees.", 0),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees", "Greenhouse 2 is kept at 28 percent.", 0),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees",
+         "Greenhouse 2 is kept at 28 degrees by day and at 20 degrees by night.", 0),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees",
+         "Greenhouse 2 is kept at 24 degrees. In winter greenhouse 2 was kept at 20 degrees.", PPM),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees",
+         "Greenhouse 2 has a fan. The archive is at 28 degrees.", 0),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees",
+         "Greenhouse 2 is kept at 28 degrees unless it rains.", 0),
+        ("Which port replaced port 8080 of the gateway?", "port 8443", "The gateway had port 8080.", 0),
+        ("Which port does the gateway use?", "8443", "The gateway uses port 9443.", 0),
+        ("When does the gateway restart?", "7 pm", "The gateway restarts at 8 pm.", -PPM),
+        ("When does the gateway restart?", "7 pm", "The gateway restarts at 19:00, an hour before 8 pm.", PPM),
+    ],
+)  # fmt: skip
+def test_another_number_beside_the_same_words_contradicts_a_short_answer(
+    goal: str, outputs: str, text: str, expected: int
+) -> None:
+    task = context(goal=goal, inputs="", outputs=outputs)
+    assert Reach().reward_ppm(task, [held("m", text)]) == expected
+    assert Reach(shorts=False).reward_ppm(task, [held("m", text)]) == max(0, expected)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text"),
+    [
+        ("7 pm", "The gateway's two lamps are lit at 19:00."),
+        ("at 19:00", "The gateway's lamps are lit at 7 p.m., both of them."),
+        ("two lamps", "The gateway has 2 lamps to be lit."),
+        ("3 May 2021", "The gateway's lamps were first lit on May 3, 2021."),
+        ("The lamps of the gateway are lit at 7 pm by Ben every day.",
+         "Every day the lamps of the gateway are lit by Ben at 19:00."),
+    ],
+)  # fmt: skip
+def test_what_is_written_otherwise_is_the_same(outputs: str, text: str) -> None:
+    task = context(goal="When are the gateway's lamps lit?", inputs="", outputs=outputs)
+    assert Reach().reward_ppm(task, [held("m", text)]) == PPM
+    assert Reach(written=False).reward_ppm(task, [held("m", text)]) < PPM
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text", "expected"),
+    [
+        ("Set max_retries to what the plan says, and it worked at once.", "Retries are limited by max_retries.", PPM),
+        ("It was all in /etc/gateway/limits and could be changed there.", "Retries: see /etc/gateway/limits.", PPM),
+        ("It was all in /etc/gateway/limits and could be changed there.", "Retries: see /etc/gateway/limit.", 0),
+        ("It was all in /etc/gateway/limits and could be changed there.", "Retries are in limits of the gateway.", 0),
+        ("Found at https://wiki.plant/limits, and changed.", "The limits of retries: https://wiki.plant/limits.", PPM),
+        ("Set fade_ms to what the plan says, and it worked at once.", "Lamps are dimmed by fade_ms.", 0),
+    ],
+)  # fmt: skip
+def test_addresses_paths_and_identifiers_are_names(outputs: str, text: str, expected: int) -> None:
+    task = context(goal="limit retries of it", inputs="", outputs=outputs)
+    assert Reach().reward_ppm(task, [held("m", text)]) == expected
 
 
 def test_the_share_of_what_was_stated_counts() -> None:
