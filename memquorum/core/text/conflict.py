@@ -23,8 +23,10 @@ where one agent says both of one certain thing that does not come again and agai
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import opposed
@@ -34,7 +36,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 9
+VERSION = 10
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -207,6 +209,9 @@ def _valued(old: Statement, new: Statement) -> str | None:
     if not shared and new.changes:
         shared = _loosely(mine, theirs)
         theirs = {slot: values for slot in shared for at, values in theirs.items() if at[0] == slot[0]}
+    if not shared:
+        theirs |= _converted(mine, theirs)
+        shared = [slot for slot in mine if slot in theirs]
     if any(len(mine[slot]) > 1 or len(theirs[slot]) > 1 for slot in shared):
         return None
     differs = [slot for slot in shared if not _same(mine[slot][0], theirs[slot][0])]
@@ -246,6 +251,36 @@ def _loosely(
 ) -> list[tuple[str, str]]:
     """Slots of the same sort behind another preposition: "in Berlin", "moved to Paris"."""
     return [slot for slot in mine if any(slot[0] == other[0] for other in theirs)]
+
+
+_SCALES: dict[str, tuple[str, int]] = {
+    f"number {unit}": (what, scale)
+    for what, units in (
+        ("time", (("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("wk", 604_800_000))),
+        ("length", (("mm", 1), ("cm", 10), ("m", 1_000), ("km", 1_000_000))),
+        ("mass", (("g", 1), ("kg", 1_000))),
+        ("volume", (("ml", 1), ("l", 1_000))),
+    )
+    for unit, scale in units
+}
+
+
+def _converted(
+    mine: dict[tuple[str, str], list[Value]], theirs: dict[tuple[str, str], list[Value]]
+) -> dict[tuple[str, str], list[Value]]:
+    """Theirs in the unit of mine, where each side has one quantity of a kind: "2 hours", "90 minutes". What is as much
+    is told in the same words."""
+    of: dict[str, list[tuple[Value, Value]]] = {}
+    for a, b in ((a, b) for some in mine.values() for a in some for more in theirs.values() for b in more):
+        if a.sort in _SCALES and b.sort in _SCALES and _SCALES[a.sort][0] == _SCALES[b.sort][0]:
+            of.setdefault(_SCALES[a.sort][0], []).append((a, b))
+    found = {}
+    for pairs in of.values():
+        if len(pairs) == 1:
+            ((a, b),) = pairs
+            as_much = Fraction(a.text) * _SCALES[a.sort][1] == Fraction(b.text) * _SCALES[b.sort][1]
+            found[a.sort, ""] = [replace(b, sort=a.sort, text=a.text if as_much else f"{b.text} {b.sort}")]
+    return found
 
 
 def _same(a: Value, b: Value) -> bool:

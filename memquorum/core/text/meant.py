@@ -1,8 +1,9 @@
-"""What somebody meant instead: "No, I meant KX-89", which names a value and not what it is of. Five languages.
+"""What somebody meant instead: "No, I meant KX-89", which names a value and not what it is of. Five languages. In
+English alone, "No, it ends in June", too: of what was said last that "ends", too.
 
 Such a text has no subject, so nothing tells from it and another one alone whether they contradict each other: it
 corrects what was said last by the same agent with a value of the same sort (`salience.Surroundings`). A value is an
-identifier of letters and digits, a number with what it counts or numbers, a time of the day or a weekday.
+identifier of letters and digits, a number with what it counts or numbers, a time of the day, a weekday or a month.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 def _set(words: str) -> frozenset[str]:
@@ -33,6 +35,14 @@ _SAYS = (
     r"je voulais (?:dire|écrire)|j['’]ai voulu dire|quise decir|quería decir|me refería a|volevo dire|intendevo)"
 )
 _MEANT = re.compile(rf"^\W*{_BEFORE}{_SAYS}[\s,:]+(?P<what>[^?\n]+)$", re.IGNORECASE)
+# "It", "that" and "they" are what was spoken of; the verb says whether it is what an earlier text says something of.
+_IT = re.compile(
+    r"^\W*(?:(?:no|nope|actually|sorry|correction|wrong|oops)[\s,.:;!…—–-]+)+"
+    r"(?:it|that|they)(?:['’](?:s|ll|re)|\s+(?P<verb>[a-z]{2,}))\s+(?!(?:not|never|no)\b)(?P<what>[^?\n]+)$",
+    re.IGNORECASE,
+)
+_DENIES = _set("does doesn do don did didn isn aren wasn weren cannot can may might should could would")
+_IS = _set("is are was were will")
 _NOT = re.compile(
     r"[\s,;]+(?:and not|not|und nicht|nicht|et pas|pas|y no|no|e non|non|instead of|statt|anstatt)\s.*$", re.I
 )
@@ -52,6 +62,8 @@ _DAYS = {
     )
     for at, day in enumerate(names.split())
 }
+_YEAR = "january february march april may june july august september october november december"
+_MONTHS = {month: at for at, month in enumerate(_YEAR.split())}
 _ARTICLES = _set(
     "a an the at on in to for of is no nr number der die das den dem ein eine einen einem einer um am auf zu für ist "
     "nummer le la les un une à de est numéro el los las una es número il lo i gli uno alle di è numero"
@@ -59,27 +71,33 @@ _ARTICLES = _set(
 
 
 class Mentioned(Struct, frozen=True):
-    """A value in a text: its sort, itself in one spelling, and the words beside it that say what it is of."""
+    """A value in a text: its sort, itself in one spelling, and the words beside it that say what it is of. `verb`: what
+    "it" does, which the earlier text has to say, too."""
 
     sort: str
     text: str
     beside: frozenset[str]
+    verb: str = ""
 
 
 def meant(text: str) -> tuple[Mentioned, ...]:
     """The values that a text says were meant; none of a text that says more than that, or something else."""
     if len(text) > _LONGEST:
         return ()
-    found = _MEANT.match(text.strip())
+    found = _MEANT.match(text.strip()) or _IT.match(text.strip())
     if found is None:
         return ()
-    what = _NOT.sub("", found["what"])
-    return mentioned(what) if len(what.split()) <= _MOST_WORDS else ()
+    what, verb = _NOT.sub("", found["what"]), (found.groupdict().get("verb") or "").casefold()
+    if len(what.split()) > _MOST_WORDS or verb in _DENIES:
+        return ()
+    return mentioned(what) if not verb or verb in _IS else tuple(replace(one, verb=verb) for one in mentioned(what))
 
 
 def replaces(said: tuple[Mentioned, ...], earlier: str) -> bool:
     """Whether what was meant may stand in the place of a value of an earlier text: another one of the same sort."""
-    there = mentioned(earlier)
+    there, words = mentioned(earlier), {token.casefold() for token in _TOKEN.findall(earlier)}
+    if any(one.verb and one.verb not in words for one in said):
+        return False
     if "?" in earlier or any(one.text == other.text and one.sort == other.sort for one in said for other in there):
         return False
     return any(_in_its_place(one, other, there) for one in said for other in there)
@@ -106,12 +124,15 @@ def _halves(code: str) -> tuple[str, str]:
 @lru_cache(1_024)
 def mentioned(text: str) -> tuple[Mentioned, ...]:
     """The values of a text, in order."""
-    tokens = [token.casefold() for token in _TOKEN.findall(text)]
+    written = _TOKEN.findall(text)
+    tokens = [token.casefold() for token in written]
     found: list[Mentioned] = []
     for at, (token, after) in enumerate(pairwise([*tokens, ""])):
         number = _NUMBER.fullmatch(token)
         if _TIME.fullmatch(token) or (number and after in _HALF):
             found.append(Mentioned("time", token, frozenset()))
+        elif token in _MONTHS and at and written[at][0].isupper():
+            found.append(Mentioned("month", str(_MONTHS[token]), frozenset()))
         elif token in _DAYS:
             found.append(Mentioned("day", str(_DAYS[token]), frozenset()))
         elif number:

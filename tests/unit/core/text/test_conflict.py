@@ -397,3 +397,35 @@ def test_every_member_finds_the_same_whatever_the_order_of_its_sets() -> None:
     older = [f"Update: code freeze begins on {day} June." for day in range(2, 14)]
     newer = [f"Update: code Freeze begins on {day} rather than June." for day in range(2, 14)]
     assert [between(read(a), read(b), same_agent=True) for a, b in zip(older, newer, strict=True)] == [None] * 12
+
+
+IN_OTHER_UNITS = [
+    ("The session timeout is 2 hours.", "The session timeout is 90 minutes."),
+    ("The session timeout is two hours.", "The session timeout is ninety minutes."),
+    ("The backup takes 2 hours.", "The backup takes 90 minutes."),
+    ("The crate weighs 2 kg.", "The crate weighs 1500 g."),
+    ("The grace period is 2 weeks.", "The grace period is 10 days."),
+]
+AS_MUCH = [
+    ("The session timeout is 2 hours.", "The session timeout is 120 minutes."),
+    ("The session timeout is 1.5 hours.", "The session timeout is 90 minutes."),
+    ("The grace period is 2 weeks.", "The grace period is 14 days."),
+    ("The crate weighs 2 kg.", "The crate weighs 2000 g."),
+    ("The session timeout is 2 hours.", "The session timeout is 90 requests."),
+    ("The session timeout is 2 hours.", "The idle timeout is 90 minutes."),
+    ("The crate weighs 2 kg.", "The crate is 90 cm high."),
+    ("The crate weighs 2 kg.", "The crate also weighs 1500 g."),
+    ("The backup took 2 hours.", "The backup took 90 minutes."),
+    ("The batch runs 2 hours every 3 days.", "The batch runs 90 minutes."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), IN_OTHER_UNITS)
+def test_another_quantity_in_another_unit_contradicts(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is not None
+    assert between(read(newer), read(older), same_agent=True) is not None
+
+
+@pytest.mark.parametrize(("older", "newer"), AS_MUCH)
+def test_as_much_in_another_unit_and_what_is_no_quantity_of_the_same_kind_does_not(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is None

@@ -61,3 +61,43 @@ def test_what_is_of_another_sort_stays_beside_it(earlier: str, later: str) -> No
 )
 def test_what_says_more_or_names_no_value_corrects_nothing(text: str) -> None:
     assert meant(text) == ()
+
+
+LEASE = "The lease of the hall ends in May."
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (LEASE, "No, it ends in June."),
+        (LEASE, "Sorry, it ends in June, not in May."),
+        ("The inspection starts on Tuesday.", "No, it starts on Friday."),
+        ("The inspection is on Tuesday.", "No, it's on Friday."),
+        ("The gateway uses port 8443.", "Wrong, it uses port 9443."),
+        ("The gates close at 18:00.", "No, they close at 19:00."),
+        ("The replacement part is KX-88.", "No, that is KX-89."),
+    ],
+)
+def test_what_it_does_instead_stands_in_the_place_of_what_was_said_to_do_so(earlier: str, later: str) -> None:
+    assert replaces(meant(later), earlier)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (LEASE, "No, it begins in June."),
+        (LEASE, "It ends in June."),
+        (LEASE, "No, it ends in May."),
+        (LEASE, "No, it ends on Friday."),
+        (LEASE, "No, it doesn't end in June."),
+        (LEASE, "No, it may end in June."),
+        ("The inspection is on Tuesday.", "No, it is not on Friday."),
+        ("The inspection is on Tuesday.", "No, it's never on Friday."),
+        ("Does the lease end in May?", "No, it ends in June."),
+        ("The lease ends in May, the option ends in July.", "No, it ends in June."),
+        ("You may enter hall 3.", "No, it is in June."),
+        (LEASE, "No, it ends when the new hall that we have rented in June is ready."),
+    ],
+)
+def test_what_it_does_otherwise_or_without_a_word_that_corrects_stays_beside_it(earlier: str, later: str) -> None:
+    assert not replaces(meant(later), earlier)
