@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from memquorum.core.api.answers import Admission, AdmissionVote, Judge, Trial, WeightVersion
+from memquorum.core.api.answers import Admission, AdmissionVote, Experienced, Gain, Judge, Trial, WeightVersion
 from memquorum.core.experience import trial
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.rounds import least_of
@@ -19,6 +19,7 @@ UNTRIED: Final = "untried"
 RESTS: Final = "resting"
 """Where one stands that is not alive, and may come back."""
 Row = tuple[Any, ...]
+_TASKS_MOST = 50
 
 
 def open_to_trial(row: Row) -> bool:
@@ -80,7 +81,14 @@ def _judges(told: Statistics) -> tuple[Judge, ...]:
 
 
 def _weight(row: Row) -> WeightVersion:
-    version, weight_ppm, epoch, evidence, seq = row
+    version, weight_ppm, epoch, cause, gains, losses, evidence, seq = row
     seen = read_evidence(evidence)
-    gains, losses = sum(one.mean_ppm > 0 for one in seen), sum(one.mean_ppm < 0 for one in seen)
-    return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq)
+    some = tuple(Gain(one.context, one.mean_ppm / PPM) for one in seen[:_TASKS_MOST])
+    return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq, cause, len(seen), some)
+
+
+def listed(row: Row) -> Experienced:
+    """A memory on its way into experience, of a row of `experiences_listed`, with all of its text."""
+    memory_id, status, text, score_ppm, weight_ppm, version, gains, losses, epoch, seq = row
+    score, weight = _share(score_ppm), _share(weight_ppm)
+    return Experienced(memory_id, status, text, score, weight, version, gains, losses, epoch, seq)

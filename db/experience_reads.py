@@ -9,8 +9,9 @@ from db import admission_rows, found_rows, task_rows
 from db.listed_reads import seen
 from db.pool import Pool
 from memquorum.core.access import Sight
-from memquorum.core.api.answers import Admission, FinishedTask, TaskInShort
+from memquorum.core.api.answers import Admission, Experienced, FinishedTask, TaskInShort
 from memquorum.core.policy import PPM, ExperiencePolicy
+from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.rolling_back import Weighed
@@ -65,6 +66,24 @@ class ExperienceReads:
             return None
         tier, status, version, weight_ppm, versions = rows[0]
         return Weighed(memory_id, tier, status, version, weight_ppm, tuple(versions))
+
+    async def experiences(self, sight: Sight, page: pages.Experienced) -> list[Experienced]:
+        """The memories of a namespace that were tried, those that changed last first, with their texts."""
+        if not seen(sight, page.namespace):
+            return []
+        seq, behind = page.behind or (None, None)
+        wanted = found_rows.filters_of(page.gates) | {
+            "namespace": page.namespace, "statuses": page.statuses and list(page.statuses),
+            "seq": seq, "behind": behind, "limit": page.limit + 1,
+        }  # fmt: skip
+        return [admission_rows.listed(row) for row in await self._pool.ask("experiences_listed", wanted, sight)]
+
+    async def counted(self, sight: Sight, page: pages.Experienced) -> dict[str, int]:
+        """How many memories of a namespace that were tried pass, by status."""
+        if not seen(sight, page.namespace):
+            return {}
+        wanted = found_rows.filters_of(page.gates) | {"namespace": page.namespace}
+        return dict(await self._pool.ask("experiences_counted", wanted, sight))
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
         """What memories weigh in experience, in millionths, of those that were admitted."""

@@ -2077,6 +2077,31 @@ WHERE f.task = %(id)s::uuid AND NOT EXISTS (
         SELECT FROM feedback l WHERE l.task = f.task AND l.memory_id = f.memory_id AND l.agent = f.agent AND l.seq > f.seq)
 ORDER BY f.seq, f.memory_id
 
+-- :name experience_standing
+-- How many memories stand how on their way into experience, or in it.
+SELECT status, count(*) FROM admission GROUP BY status
+
+-- :name experiences_listed
+-- The memories of a namespace that were tried and pass, those that changed last first, from behind one on.
+SELECT a.memory_id::text, a.status, c.body, a.score_ppm, a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq
+FROM admission a
+JOIN memory m ON m.id = a.memory_id
+LEFT JOIN content c ON c.memory_id = m.id
+WHERE a.namespace = %(namespace)s AND $gates
+  AND (%(statuses)s::text[] IS NULL OR a.status = ANY(%(statuses)s))
+  AND (%(seq)s::bigint IS NULL OR (a.seq, a.memory_id) < (%(seq)s, %(behind)s::uuid))
+ORDER BY a.seq DESC, a.memory_id DESC
+LIMIT %(limit)s
+
+-- :name experiences_counted
+-- How many memories of a namespace that were tried pass, by how they stand.
+SELECT a.status, count(*)
+FROM admission a
+JOIN memory m ON m.id = a.memory_id
+WHERE a.namespace = %(namespace)s AND $gates
+GROUP BY a.status
+ORDER BY a.status
+
 -- :name admission_shown
 -- Where a memory stands on its way into experience, if it passes: of one that nobody has tried its namespace alone.
 SELECT m.namespace, a.status, a.position, a.digest, a.score_ppm, a.version, a.weight_ppm, a.after, m.tier,
@@ -2113,8 +2138,11 @@ WHERE memory_id = %(id)s::uuid AND kind = ANY(%(kinds)s)
 ORDER BY epoch
 
 -- :name admission_weights
--- The versions of a memory's weight.
-SELECT version, weight_ppm, epoch, evidence, seq FROM weight WHERE memory_id = %(id)s::uuid ORDER BY version
+-- The last versions of a memory's weight, in their order.
+SELECT version, weight_ppm, epoch, cause, gains, losses, evidence, seq FROM (
+    SELECT * FROM weight WHERE memory_id = %(id)s::uuid ORDER BY version DESC LIMIT 100
+) w
+ORDER BY version
 
 -- :name orders_listed
 -- The orders of a namespace that somebody gave and that were answered, the latest first, from behind one on: of each what

@@ -118,6 +118,11 @@ class PostgresStore:
         with self._link.use() as connection, connection.transaction():
             return erasure_rows.named(connection, namespace, selector, value)
 
+    def experience(self) -> dict[str, int]:
+        """How many memories that were tried stand how."""
+        with self._link.use() as connection:
+            return dict(connection.execute(QUERIES["experience_standing"]).fetchall())
+
     def held(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the memories that are held."""
         with self._link.use() as connection:

@@ -25,7 +25,7 @@ from memquorum.client.errors import Invalid, MemquorumError
 from memquorum.client.overseeing import Passed
 from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
-from memquorum.core.api.answers import Admission, FinishedTask, Tasks
+from memquorum.core.api.answers import Admission, Experiences, FinishedTask, Tasks
 from memquorum.core.experience.texts import ENDED, FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
 from memquorum.core.intake import FOUND_MAX, TOOL_BYTES_MAX, TOOLS_MAX
 from memquorum.core.names import uuid as uuid_of
@@ -411,6 +411,19 @@ class Finishing:
         for one of another."""
         path = f"/experience/{wire.path_id(memory_id)}"
         return await self._get(Admission, path, **self._within(), **wire.after(after), **wire.gates(gates))
+
+    async def experiences(
+        self, *, statuses: Sequence[str] | None = None, redact: bool | None = None, after: After = None,
+        **page: Unpack[Passed],
+    ) -> Experiences:  # fmt: skip
+        """The memories here that were tried, those that changed last first: how each stands, what it weighs, in how
+        many tasks it helped and did harm, and how its text begins. `statuses`: those that stand so, of provisional,
+        agreed, admitted, rejected, demoted, removed and left; `redact`: as of `tasks`. `after`: a write that is waited
+        for."""
+        said = {"statuses": statuses and several("statuses", statuses), "redact": redact, **page}
+        asked = {name: value for name, value in said.items() if value is not None}
+        body = {"namespace": self.namespace, **asked}
+        return await self._ask(Experiences, "POST", "/experience/list", json=body, params=wire.after(after))
 
     def _finished(self, said: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         """A finished task as it is sent. Raises Invalid."""

@@ -101,6 +101,7 @@ class Memory:
     tasks = _same(AsyncMemory.tasks)
     finished_task = _same(AsyncMemory.finished_task)
     experience = _same(AsyncMemory.experience)
+    experiences = _same(AsyncMemory.experiences)
     session = _same(AsyncMemory.session)
     memories = _same(AsyncMemory.memories)
     slot = _same(AsyncMemory.slot)

@@ -1,4 +1,4 @@
-"""Finished tasks, and what was of use in them: lists them, shows one, and asks for an older weight of a memory."""
+"""Finished tasks, and what was of use in them: lists and shows both, and asks for an older weight of a memory."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from memquorum.core.api.answers import FinishedTask, Rollback, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.retrieval import admitting
+from memquorum.core.retrieval.pages import STATUSES
 from memquorum.core.retrieval.telling import ENDED, moment
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import KINDS
@@ -131,6 +132,36 @@ def rollback_lines(done: Rollback) -> Iterator[str]:
     yield f"{done.status}{voted}: {done.detail}"
     if done.weight is not None:
         yield f"  it weighs {admitting.number(done.weight)} now, version {done.version}"
+
+
+@command(
+    "experience weights",
+    option("--status", action="append", choices=STATUSES, help="that stand so; repeatable"),
+    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
+    option("--cursor", help="go on behind the page that ended with this"),
+    AFTER,
+    titled("only memories that pass", *PASSES, flag("--redact", "mask what is found of persons and secrets, by kind")),
+    example="memquorum experience weights -n greenhouse --status admitted",
+)
+def _weights(parsed: argparse.Namespace) -> int:
+    """Lists the memories that were tried, those that changed last first: how each stands, what it weighs, in how many
+    tasks it helped and did harm."""
+    with opened(parsed) as memory:
+        asked = {"statuses": parsed.status, "limit": parsed.limit, "cursor": parsed.cursor}
+        page = memory.experiences(after=parsed.after, **asked, **gated(parsed))
+    console = terminal.console()
+    if parsed.json:
+        for one in page.memories:
+            print(in_json(one))
+    else:
+        console.print(terminal.text(console, admitting.counted(page)), soft_wrap=True)
+        for one in page.memories:
+            text, told = admitting.short(one)
+            console.print(terminal.text(console, text), soft_wrap=True)
+            console.print(terminal.text(console, told), style="dim", soft_wrap=True)
+    if page.next:
+        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    return OK
 
 
 def _short(console: Console, one: TaskInShort) -> None:

@@ -191,7 +191,15 @@ TRYING = Definition(
 )  # fmt: skip
 ADMISSIONS = Definition(
     "memquorum_admissions_total", "counter", ("status",),
-    "Candidates that came to stand so on their way into experience: provisional, agreed, admitted, rejected, removed.",
+    "Candidates that came to stand so on their way into experience: provisional, agreed, admitted, rejected, left.",
+)  # fmt: skip
+EXPERIENCE = Definition(
+    "memquorum_experience_memories", "gauge", ("status",),
+    "Memories that were tried and stand so, as of some seconds ago: admitted, demoted, removed, rejected and others.",
+)  # fmt: skip
+GAIN = Definition(
+    "memquorum_experience_gain", "gauge", ("shard",),
+    "What using experience came to, in [-1, 1]: the mean over all uses that the last decision counted that had any.",
 )  # fmt: skip
 CACHED = Definition(
     "memquorum_cache_memories", "gauge", (),
@@ -206,7 +214,7 @@ ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT,
     VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
-    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS,
+    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS, EXPERIENCE, GAIN,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -256,6 +264,8 @@ class Meters:
         self.tried = self._counter(TRIALS)
         self.trying = self._counter(TRYING)
         self.admissions = self._counter(ADMISSIONS)
+        self.experience = Gauge(EXPERIENCE.name, EXPERIENCE.sentence, EXPERIENCE.labels, registry=self.registry)
+        self.gain = Gauge(GAIN.name, GAIN.sentence, GAIN.labels, registry=self.registry)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)
 

@@ -218,7 +218,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             asdict(one) for c in shard.changes for one in sorted(c.of(FeedbackRow), key=lambda o: o.memory_id)
         ],
         "trial": [asdict(one) for c in shard.changes for one in c.of(TrialRow)],
-        "weight": [asdict(one) for c in shard.changes for one in c.of(WeightRow)],
+        "weight": [asdict(w) for c in shard.changes for w in sorted(c.of(WeightRow), key=lambda w: w.memory_id)],
         "admission": [asdict(rows.admissions[i]) for i in sorted(rows.admissions)],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],

@@ -20,6 +20,7 @@ from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.api.answers import (
     Admission,
     Epoch,
+    Experienced,
     Feedback,
     FinishedTask,
     Hit,
@@ -277,6 +278,22 @@ class Store:
         judge = Judge(ORDER, 0.5, 0.5, 9.0, 12.0, 1.0, 2.0)
         found = Trial("verifier-1", 3, 0.0, True, (judge,), 8)
         return Admission(HERS, "greenhouse", "rejected", policy_of("greenhouse").eta_ppm / 1e6, 3, 0.0, trials=(found,))
+
+    async def experiences(self, sight: Sight, page: pages.Experienced) -> list[Experienced]:
+        """Of the greenhouse theirs, which is admitted, and hers; the same decision changed both."""
+        assert covers(sight.namespaces, page.namespace)
+        self.filters.append(page.gates)
+        if page.namespace != "greenhouse":
+            return []
+        admitted = Experienced(THEIRS, "admitted", "Call +49 170 1234567. " * 20, 0.9, 1.1, 2, 4, 0, 3, 9)
+        both = [admitted, Experienced(HERS, "rejected", None, 0.0, None, 0, 0, 0, 0, 9)]
+        both.sort(key=lambda one: one.memory_id, reverse=True)
+        found = [one for one in both if page.behind is None or (one.journal_seq, one.memory_id) < page.behind]
+        return [one for one in found if page.statuses is None or one.status in page.statuses][: page.limit + 1]
+
+    async def counted(self, sight: Sight, page: pages.Experienced) -> dict[str, int]:
+        assert covers(sight.namespaces, page.namespace)
+        return {"admitted": 1, "rejected": 1} if page.namespace == "greenhouse" else {}
 
     async def session(
         self, sight: Sight, _: Codec, place: tuple[int, str, str]

@@ -4,6 +4,6 @@
    next;
 2. what is done between batches: `erasing`, an order to erase; `recalling`, opening what is restored; `lapsing`,
    goals that nobody spoke of; `destruction`, keys whose time is over, and `destroyer`, so that a vault that is put
-   back revives none of them;
+   back revives none of them; `experience`, what metrics tell of that;
 3. `outbox`: from the store to the topic, with signed heads.
 """

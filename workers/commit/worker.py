@@ -33,7 +33,7 @@ from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, ErasedRow, Event, LetGo
+from memquorum.core.journal.rows import Change, DecisionRow, ErasedRow, Event, LetGo
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import marks
 from memquorum.core.records import EpisodeAccepted
@@ -44,6 +44,7 @@ from memquorum.telemetry.tracing import NOTHING, Hop
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
 from workers.commit.erasing import RESIDUE_MS, Erasing
+from workers.commit.experience import Experience
 from workers.commit.lapsing import Lapsing
 from workers.commit.line import SOURCES, Batch, Line, needed, opened
 from workers.commit.outbox import SIGNER, Outbox, Outgoing
@@ -169,6 +170,7 @@ class _Session:
         self._destroyer = Destroyer(rules.codec, store, vault, self._patiently)
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(store, own_clock)
+        self._experience = Experience(store, shown.meters)
         self._erasing = Erasing(
             rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
             head=outbox.signed_head, residue_ms=residue_ms,
@@ -197,6 +199,7 @@ class _Session:
                 busy |= self._destroy_due()
                 self._outbox.poll()
                 self._note_published(force=False)
+                self._experience.look(time.monotonic())
                 self._destroyer.look((line.state for line in self._lines.values()), time.monotonic())
                 self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
                 waiting = {shard: line.spine.waiting_for() for shard, line in self._lines.items()}
@@ -374,7 +377,7 @@ class _Session:
         told = (change for change, item in batch.changes if item and isinstance(item.record, EpisodeAccepted))
         for outcome, count in Counter(event.outcome for change in told for event in change.of(Event)).items():
             meters.episodes.labels(outcome).inc(count)
-        _show_decided(meters, batch)
+        _show_decided(meters, self._experience, batch)
         for one in (took for change, _ in batch.changes for took in change.of(LetGo) if took.held_back):
             meters.held_back.labels(str(one.shard)).inc(one.held_back)
             log.error(
@@ -482,10 +485,9 @@ def _meant(
     )  # fmt: skip
 
 
-def _show_decided(meters: Meters, batch: Batch) -> None:
-    """Counts how votes ended, and what candidates came to."""
+def _show_decided(meters: Meters, experience: Experience, batch: Batch) -> None:
+    """Counts how votes ended, and what became of experience."""
+    experience.note(change for change, _ in batch.changes)
     for decision in (row for change, _ in batch.changes for row in change.of(DecisionRow)):
         for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
             meters.decisions.labels(*ended).inc(count)
-    for stands in (row for change, _ in batch.changes for row in change.of(AdmissionRow)):
-        meters.admissions.labels(stands.status).inc()

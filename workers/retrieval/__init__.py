@@ -13,6 +13,7 @@
     POST /tasks, /tasks/feedback            a finished task, and what helped in one
     POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
     GET  /tasks/{id}                        one of them whole
+    POST /experience/list                   memories that were tried: how each stands, and what it weighs
     GET  /experience/{id}                   where a memory stands on its way into experience, and why
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
     GET  /rewards/{namespace}               what agents were given for what they did to its memory

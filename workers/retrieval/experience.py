@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
+from memquorum.core.api.answers import Experienced, Experiences
 from memquorum.core.policy import ExperiencePolicy
-from memquorum.core.retrieval import query
-from workers.retrieval.answers import Told, unknown
+from memquorum.core.retrieval import pages, query
+from memquorum.core.retrieval.pages import cursor, cut
+from memquorum.core.retrieval.redaction import Redactor
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
 
 
@@ -25,3 +31,32 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
     if found is None or within not in (None, found.namespace):
         return unknown("memory_id", f"no memory {memory_id}{'' if within is None else f' in {within!r}'}")
     return Told(found)
+
+
+async def experiences(service: Service, request: Request, caller: Caller) -> Response:
+    """The memories of a namespace that were tried, those that changed last first, with the beginnings of their
+    texts."""
+    page = pages.read_experiences(await body(request, service.bounds), service.bounds)
+    sight = caller.at(page.namespace, READ)
+    found, more = cut(await service.reads.experiences(sight, page), page.limit)
+    last = f"{found[-1].journal_seq}/{found[-1].memory_id}" if more else ""
+    behind = cursor(pages.EXPERIENCES, page.namespace, last) if more else None
+    mask = service.redaction.of(page.namespace, asked=page.redact)
+    told = await asyncio.to_thread(_in_short, found, mask)
+    return Told(Experiences(page.namespace, await service.reads.counted(sight, page), told, behind))
+
+
+def _in_short(found: tuple[Experienced, ...], mask: Redactor) -> tuple[Experienced, ...]:
+    """What was found, with no more of each text than a line: masked as a whole, since a part of a name is none."""
+    return tuple(
+        one if one.text is None else replace(one, text=_beginning(mask.text(one.text) if mask.on else one.text))
+        for one in found
+    )
+
+
+def _beginning(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= _LENGTH else said[:_LENGTH] + "…"
+
+
+_LENGTH = 200

@@ -55,7 +55,7 @@ _DO: dict[str, Do] = orders.GIVING | {
     for do in (
         search.search, retrieving.retrieve, retrieving.recall, context.context, publishing.publish, publishing.clear,
         ending.end_session, publishing.session,
-        tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task, experience.experience,
+        tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task, experience.experiences, experience.experience,
         listing.memories, listing.slot, listing.paths, using.uses, memories.memory,
         memories.explain, memories.event, decisions.decisions, lists.goals, lists.pins, lists.holds,
         lists.orders, lists.epochs, lists.members, rewards.rewards, rollups.rollups, rollups.rollup,

@@ -813,6 +813,7 @@ CREATE TABLE admission (
 );
 CREATE INDEX admission_namespace ON admission (namespace, status, seq);
 CREATE INDEX admission_status ON admission (shard, status, seq);
+CREATE INDEX admission_listed ON admission (namespace, seq, memory_id); -- page by page, what changed last first
 CREATE INDEX admission_weighed ON admission (namespace) WHERE version > 0;
 
 -- The versions of memories' weights in experience.

@@ -730,9 +730,17 @@ class AdmissionVote(Struct, frozen=True):
     needed: float
 
 
+class Gain(Struct, frozen=True):
+    """What a memory came to in a task, in [-1, 1]."""
+
+    task: str
+    gain: float
+
+
 class WeightVersion(Struct, frozen=True):
-    """A version of a memory's weight in experience, from the decision of an epoch on; in how many tasks it `helped` by
-    then, on the whole, and in how many it did `harm`."""
+    """A version of a memory's weight in experience, from the decision of an epoch on, and its cause: admitted, used, or
+    rolled back; in how many tasks it `helped` by then, on the whole, and in how many it did `harm`. `uses`: of how many
+    tasks something new came with it, and `tasks` some of them, by id: the first 50."""
 
     version: int
     weight: float
@@ -740,13 +748,16 @@ class WeightVersion(Struct, frozen=True):
     helped: int
     harm: int
     journal_seq: int
+    cause: str
+    uses: int
+    tasks: tuple[Gain, ...] = ()
 
 
 class Admission(Struct, frozen=True):
     """Where a memory stands on its way into experience, and why. `status`: untried, provisional, agreed, admitted,
     rejected, demoted, removed, resting where it is not alive and may come back, or left; `position`: the epoch as of
     which it was tried last; `score`: S that verifiers agree in, and `least` what it has to be; `after`: it is tried as
-    of a decision after this epoch. Trials, votes and weights are in the order of the journal.
+    of a decision after this epoch. Trials, votes and weights are in the order of the journal, of weights the last 100.
 
     `tier`: of the memory; `stood`: what was decided of it while it was alive, or is of it now; of what may be tried
     `judges`: how many finished tasks may judge it, of `judges_needed`."""
@@ -767,6 +778,32 @@ class Admission(Struct, frozen=True):
     stood: str | None = None
     judges: int | None = None
     judges_needed: int | None = None
+
+
+class Experienced(Struct, frozen=True):
+    """A memory on its way into experience, or in it: `text`, its beginning, None where it is not alive; in how many
+    tasks it `helped` on the whole, and in how many it did `harm`; `epoch`: of the vote on it, 0 without one."""
+
+    memory_id: str
+    status: str
+    text: str | None
+    score: float | None
+    weight: float | None
+    version: int
+    helped: int
+    harm: int
+    epoch: int
+    journal_seq: int
+
+
+class Experiences(Struct, frozen=True, omit_defaults=True):
+    """Memories that were tried, those that changed last first. `counts`: how many of the namespace pass, by status.
+    `next`: the cursor of those that come behind, None at the end."""
+
+    namespace: str
+    counts: dict[str, int]
+    memories: tuple[Experienced, ...]
+    next: str | None = None
 
 
 class Rewarded(Struct, frozen=True):

@@ -159,6 +159,11 @@ TASK = Endpoint(
     "A finished task whole: its texts, what it was given, and what is said to have helped in it.",
     a.FinishedTask, query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
+EXPERIENCES = Endpoint(
+    "experiences", "POST", "/experience/list", (READ,),
+    "The memories of a namespace that were tried, those that changed last first: how each stands, and what it weighs.",
+    a.Experiences, r.ExperiencesRequest, _AFTER,
+)  # fmt: skip
 EXPERIENCE = Endpoint(
     "experience", "GET", "/experience/{memory_id}", (READ,),
     "Where a memory stands on its way into experience, and why: what verifiers found, how members voted, its weight.",
@@ -283,7 +288,7 @@ ACCESS = Endpoint(
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
-    FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCE, MEMORY, EXPLAIN,
+    FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,

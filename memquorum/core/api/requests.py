@@ -126,6 +126,13 @@ class TasksRequest(PassingRequest, frozen=True, kw_only=True):
     redact: bool | None = None
 
 
+class ExperiencesRequest(PassingRequest, frozen=True, kw_only=True):
+    """The body of a list of memories on their way into experience. `statuses`: those that stand so."""
+
+    statuses: tuple[str, ...] | None = None
+    redact: bool | None = None
+
+
 class StandingRequest(PassingRequest, frozen=True, kw_only=True):
     """What the body of a list of what protects memories says."""
 

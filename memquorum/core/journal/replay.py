@@ -194,11 +194,13 @@ class Replay:
         wanted = Keys()
         for read in batch:
             wanted |= needs(self._rules.codec, read.entry, read.detail)
-        if any(isinstance(read.detail, Decided) for read in batch):
-            # Which memories the tasks were given that it counts, a batch shows only as it is followed.
-            wanted |= Keys(admissions=frozenset(self._admissions), uses=_WHATEVER)
-        wanted, found = grounds.wanted(wanted, self._grounds_of)
         tasks, feedback = self._uses.uncounted(self.state.weighed_to, wanted.memories)
+        if any(isinstance(read.detail, Decided) for read in batch):
+            # What it counts is there already, or stands before it in the batch.
+            given = {i for task in tasks.values() for i in task.retrieved}
+            given |= {i for read in batch if isinstance(read.detail, Stored) for i in read.detail.derives_from}
+            wanted |= Keys(admissions=frozenset(given), uses=_WHATEVER)
+        wanted, found = grounds.wanted(wanted, self._grounds_of)
         memories = {i: self._memories[i] for i in wanted.memories if i in self._memories}
         strengths = {i: self._strengths[i] for i in memories if i in self._strengths}
         protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}

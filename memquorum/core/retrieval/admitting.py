@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from memquorum.core.api.answers import Admission, AdmissionVote, Judge, Trial, WeightVersion
+from memquorum.core.api.answers import (
+    Admission,
+    AdmissionVote,
+    Experienced,
+    Experiences,
+    Judge,
+    Trial,
+    WeightVersion,
+)
+from memquorum.core.experience.weights import BY_USE
 from memquorum.core.policy import PPM, share
 from memquorum.core.retrieval.telling import why
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import ADMITS, KINDS
 
+_NAMED = 3
 _STANDS = {
     "untried": "it is tried as of the next decision that read it and the tasks that judge it",
     "provisional": "what was told of it is not enough yet",
@@ -74,4 +84,31 @@ def _vote(one: AdmissionVote) -> str:
 
 def _weight(one: WeightVersion) -> str:
     seen = f"helped in {many(one.helped, 'task')}, did harm in {one.harm}"
-    return f"version {one.version}, from epoch {one.epoch} on: {number(one.weight)}; {seen}"
+    head = f"version {one.version}, from epoch {one.epoch} on: {number(one.weight)}, {one.cause}; by then it {seen}"
+    if one.cause != BY_USE:
+        return head
+    some = [f"{each.task} {signed(each.gain)}" for each in one.tasks[:_NAMED]]
+    more = f", and {one.uses - _NAMED} more" if one.uses > _NAMED else ""
+    return f"{head}; new in {', '.join(some)}{more}"
+
+
+def signed(value: float) -> str:
+    """What a memory came to in a task, as people read it."""
+    return f"{'+' if value > 0 else ''}{number(value)}"
+
+
+def counted(page: Experiences) -> str:
+    """How many memories stand how."""
+    told = ", ".join(f"{count} {status}" for status, count in page.counts.items())
+    return f"{page.namespace}: {told or 'no memory was tried yet'}"
+
+
+def short(one: Experienced) -> tuple[str, str]:
+    """A memory on its way into experience in two lines."""
+    told = [f"        {one.memory_id}  {one.status}"]
+    if one.score is not None:
+        told.append(f"S = {number(one.score)}")
+    if one.weight is not None:
+        told.append(f"weight {number(one.weight)}, version {one.version}")
+        told.append(f"helped in {many(one.helped, 'task')}, did harm in {one.harm}")
+    return one.text or "(its text is not there)", "; ".join(told)

@@ -17,6 +17,7 @@ from memquorum.core.access import AUDIT, Caller
 from memquorum.core.api.answers import Member
 from memquorum.core.api.requests import (
     EpochsRequest,
+    ExperiencesRequest,
     GoalsRequest,
     MembersRequest,
     OrdersRequest,
@@ -26,8 +27,10 @@ from memquorum.core.api.requests import (
     StandingRequest,
     TasksRequest,
 )
+from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.texts import OUTCOMES as ENDINGS
-from memquorum.core.ids import shard_of
+from memquorum.core.experience.weights import DEMOTED, LEFT, REMOVED
+from memquorum.core.ids import is_uuid, shard_of
 from memquorum.core.orders.protect import HOLD, PIN, goal_kind
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -48,6 +51,10 @@ GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS = "goals", "pins", "holds", "orders"
 LISTS = (GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS)
 TASKS = "tasks"
 """Finished tasks: what they say is told, too, so it is a list for who may read."""
+EXPERIENCES = "experiences"
+"""Memories on their way into experience: a list for who may read as well."""
+STATUSES = ("provisional", "agreed", ADMITTED, "rejected", DEMOTED, REMOVED, LEFT)
+"""How they may stand."""
 LIMIT_DEFAULT = 100
 NEEDED_MOST = 100
 """So many memories of a goal are named."""
@@ -93,6 +100,18 @@ class Finished(Struct, frozen=True):
     since: int | None = None
     until: int | None = None
     behind: int = _LATEST
+    redact: bool = False
+
+
+class Experienced(Struct, frozen=True):
+    """A page of memories on their way into experience, `behind` (entry of the journal, id): a decision moves many.
+    `redact`: what is found of persons and secrets is masked."""
+
+    namespace: str
+    limit: int
+    gates: Filters
+    statuses: tuple[str, ...] | None = None
+    behind: tuple[int, str] | None = None
     redact: bool = False
 
 
@@ -171,6 +190,19 @@ def read_tasks(body: bytes, bounds: Bounds = DEFAULTS) -> Finished:
         None if asked.memory_id is None else read_memory_id(asked.memory_id),
         asked.since, _until(asked), _number(TASKS, namespace, asked.cursor, _LATEST), bool(asked.redact),
     )  # fmt: skip
+
+
+def read_experiences(body: bytes, bounds: Bounds = DEFAULTS) -> Experienced:
+    """The page of memories on their way into experience that a JSON body asks for."""
+    asked = read_body(body, ExperiencesRequest)
+    namespace, behind = read_namespace(asked.namespace), None
+    if asked.cursor is not None:
+        seq, _, memory_id = _name(EXPERIENCES, namespace, asked.cursor).partition("/")
+        if not (seq.isascii() and seq.isdecimal() and len(seq) <= _DIGITS and is_uuid(memory_id)):
+            raise _no_cursor("no cursor")
+        behind = int(seq), memory_id
+    statuses = _some("statuses", asked.statuses, STATUSES)
+    return Experienced(namespace, _limit(asked, bounds), _gates(asked), statuses, behind, bool(asked.redact))
 
 
 def read_orders(body: bytes, caller: Caller, bounds: Bounds = DEFAULTS) -> Given:

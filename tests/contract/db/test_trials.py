@@ -15,7 +15,7 @@ from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import read as read_statistics
 from memquorum.core.identity.messages import unsigned
 from memquorum.core.journal.rows import AdmissionRow, Change, TrialRow
-from memquorum.core.records import ErasedEpisode, Proposal, TrialMade
+from memquorum.core.records import ErasedEpisode, Proposal, Restored, TrialMade
 from memquorum.core.tiers import FINISHED
 from tests.builders import erasures, genesis, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -346,6 +346,31 @@ def test_experience_is_told_with_its_weights_and_further_candidates_are_tried_be
     flush(world, shard, {twin: clear(SAYS)})
     told = next(one.statistics for one in trying(codec).turn(world.trials).made if one.statistics.candidate == twin)
     assert told.position == 3 and sum(one.reward_without for one in told.judged) > 0, "the other one is there already"
+
+
+def test_what_was_admitted_is_told_as_far_as_it_stands_with_its_first_weight_whatever_it_weighs_now(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    """As members know it (tests/unit/db/test_view_experience.py): who differs denies whatever is tried."""
+    admitted(world, shard, codec, A)
+    shard.task("astray", (A,), ended="failed")
+    shard.feedback(memory_id("astray"), (), (A,))
+    decide(shard)
+    more = {memory_id("astray"): clear("Not there.", goal="Which port?")}
+    flush(world, shard, more)
+    stands = shard.rows.admissions[A]
+    assert (stands.version, stands.weight_ppm) == (2, 850_000)
+    told = seen(world, lambda look: look.admitted(NAMESPACE))
+    assert [(one.memory.weight_ppm, one.epoch) for one in told] == [(1_000_000, 2)]  # type: ignore[attr-defined]
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.decide([votes.proposal(A, "forget")])
+    flush(world, shard)
+    assert seen(world, lambda look: look.admitted(NAMESPACE)) == [] and shard.rows.admissions[A] == stands
+    order = votes.restore(GENESIS, A)
+    shard.ask(order, NOW)
+    shard.restore(order, Restored(A, 600_000, 0, 0, 0, 0))
+    flush(world, shard)
+    assert seen(world, lambda look: look.admitted(NAMESPACE)) == told and shard.rows.admissions[A] == stands
 
 
 def test_whoever_comes_late_finds_what_was_there_at_the_decision(world: World, shard: Shard, codec: Codec) -> None:

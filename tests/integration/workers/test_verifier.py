@@ -12,6 +12,7 @@ import pytest
 from infra import genesis, supervisor
 from memquorum.core.experience import trial
 from memquorum.core.policy import UNCAPPED
+from memquorum.core.retrieval import admitting
 from memquorum.schema_files import load_codec
 from tests.builders.tried import lie
 from tests.support.clock import tick
@@ -112,5 +113,25 @@ def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verif
         assert sum(yes for (yes,) in votes) >= 3, votes
         fleet.turn(HOUR)
         assert {one: status(fleet, one) for one in idle} == dict.fromkeys(idle, "rejected")
+        # What comes of using it moves its weight at the next decision.
+        done = memory.finish_task(
+            "Which port does hall 3 use?", "succeeded", outputs=HELPS, retrieved=[helps, *idle[:1]],
+            said_by="reviewer", wait=True,
+        )  # fmt: skip
+        assert other.give_feedback(done.memory_id, helped=[helps], wait=True).outcome == "assessed"
+        memory.add("Valve 5 opens at 4 bar.", occurred_at=START, wait=True)
+        other.add("Valve 5 opens at 6 bar.", occurred_at=START, wait=True)
+        fleet.later(lambda: len(memory.experience(helps).weights) == 2, "its use moves no weight")
+        why = memory.experience(helps)
+        first, used = why.weights
+        assert (first.cause, used.cause, used.weight, used.version) == ("admitted", "used", 1.1, 2)
+        assert [(one.task, one.gain) for one in used.tasks] == [(done.memory_id, 1.0)]
+        assert used.helped == first.helped + 1
+        assert (why.weight, why.version) == (1.1, 2)
+        lines = "\n".join(admitting.lines(why))
+        assert f"used; by then it helped in {used.helped} tasks" in lines and f"{done.memory_id} +1" in lines
+        listed = memory.experiences(statuses=["admitted"])
+        assert [(one.memory_id, one.weight, one.text) for one in listed.memories] == [(helps, 1.1, HELPS)]
+        assert listed.counts == {"admitted": 1, "rejected": len(idle)}
     fleet.infra("verify")
     assert fleet.infra("rebuild").splitlines()[-1] == "equal"

@@ -104,6 +104,23 @@ def test_what_is_alive_stands_and_what_was_used_when_it_was_forgotten(view: View
     assert view.experience.standing(names) == ["m1", "m3"]
 
 
+@pytest.mark.parametrize("lately", [True, False])
+def test_what_was_forgotten_and_restored_stands_with_the_weight_that_it_was_admitted_with(
+    view: View, lately: bool
+) -> None:
+    """As verifiers are told it (tests/contract/db/test_trials.py): who differs denies whatever is tried."""
+    weighed(view, "m1")
+    first = Admitted("space", "m1", 1, 3, 500_000)
+    view.experience.weigh([first])
+    forget(view, 4, "m1")
+    if not lately:
+        forget(view, 6)  # it rests sealed now
+    assert view.experience.standing(["m1"]) == [] and view.experience.weights("space", epoch=7) == [first]
+    told = {"commits": [b"commit"], "decisions": b"", "forgotten": (), "until": 0, "read": 1_000}
+    view.decided(0, seq=7, epoch=7, restored=["m1"], restored_at=5, accepted_offset=20, **told)  # type: ignore[arg-type]
+    assert view.experience.standing(["m1"]) == ["m1"] and view.experience.weights("space", epoch=7) == [first]
+
+
 def test_a_memory_was_made_of_the_tasks_that_it_derives_from(view: View) -> None:
     for name in ("t2", "t1"):
         view.experience.finish(TASK._replace(memory_id=name))

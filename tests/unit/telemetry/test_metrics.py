@@ -44,6 +44,8 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()
     meters.trying.inc(0.1)
+    meters.experience.labels("admitted").set(2)
+    meters.gain.labels("0").set(-0.25)
     meters.open.labels("0").set(2)
     meters.over_quota.labels("intake").set(1)
     meters.full.labels("intake").set(1)

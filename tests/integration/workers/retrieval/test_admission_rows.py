@@ -11,10 +11,11 @@ from db.reads import Reads
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.access import Sight
-from memquorum.core.api.answers import Admission
+from memquorum.core.api.answers import Admission, Experienced
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.query import Filters
 from tests.builders import genesis, trials, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -71,6 +72,7 @@ async def test_all_of_it_is_told(shard: Shard, databases: tuple[str, str]) -> No
     assert (vote.epoch, vote.outcome, vote.yes) == (2, "admitted", 4)
     (weight,) = found.weights
     assert (weight.version, weight.weight, weight.epoch, weight.helped, weight.harm) == (1, 1.0, 2, 3, 0)
+    assert (weight.cause, weight.uses, [one.gain for one in weight.tasks]) == ("admitted", 3, [1.0] * 3)
 
 
 async def test_of_what_nobody_tried_that_is_told(shard: Shard, databases: tuple[str, str]) -> None:
@@ -110,3 +112,28 @@ async def test_what_is_out_of_sight_or_kept_back_is_not_there(shard: Shard, data
     assert await told(databases[0], A, ("mill",)) is None
     assert await told(databases[0], A, sensitivity_max=100_000) is None
     assert await told(databases[0], memory_id("nobody")) is None
+
+
+async def asked(
+    dsn: str, namespaces: tuple[str, ...] | None = (NAMESPACE,), gates: Filters | None = None, **more: Any
+) -> tuple[list[Experienced], dict[str, int]]:
+    reads, page = Reads(dsn), pages.Experienced(NAMESPACE, 10, gates or Filters(), **more)
+    await reads.open()
+    try:
+        return await reads.experiences(Sight(namespaces), page), await reads.counted(Sight(namespaces), page)
+    finally:
+        await reads.close()
+
+
+async def test_what_was_tried_is_listed_with_its_weight_and_counted_by_how_it_stands(
+    shard: Shard, databases: tuple[str, str]
+) -> None:
+    (one,), counts = await asked(databases[0])
+    assert counts == {"admitted": 1}
+    assert (one.memory_id, one.status, one.text) == (A, "admitted", clear(A).text)
+    assert (one.score, one.weight, one.version, one.helped, one.harm, one.epoch) == (1.0, 1.0, 1, 3, 0, 2)
+    assert await asked(databases[0], statuses=("rejected",)) == ([], counts)
+    assert (await asked(databases[0], behind=(one.journal_seq, A)))[0] == []
+    assert (await asked(databases[0], behind=(one.journal_seq + 1, A)))[0] == [one]
+    assert await asked(databases[0], ("mill",)) == ([], {})
+    assert await asked(databases[0], gates=Filters(sensitivity_max=100_000)) == ([], {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from memquorum.core.audit import admissions
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.experience import trial
-from memquorum.core.journal.rows import WeightRow
+from memquorum.core.journal.rows import AdmissionRow, Change, TaskRow, WeightRow
 from memquorum.core.records import Signed, TrialMade, Tried
 from tests.builders import genesis, trials, votes
 from tests.builders.published import POLICY, Published, kinds, publish
@@ -95,7 +96,8 @@ def test_a_result_that_the_journal_does_not_bear_out_is_found(public: Published)
 
 @pytest.mark.parametrize(("table", "column", "value"), [
     ("trial", "score_ppm", 5), ("trial", "statistics", b"x"), ("admission", "status", "demoted"),
-    ("admission", "weight_ppm", 5), ("weight", "weight_ppm", 5), ("weight", "evidence", "[]"),
+    ("admission", "weight_ppm", 5), ("admission", "since", 77), ("admission", "gains", 9), ("weight", "cause", "used"),
+    ("weight", "losses", 9), ("weight", "weight_ppm", 5), ("weight", "evidence", "[]"),
 ])  # fmt: skip
 def test_a_row_that_was_changed_is_found(public: Published, table: str, column: str, value: object) -> None:
     public.tables[table][0][column] = value
@@ -114,3 +116,92 @@ def test_a_first_weight_that_is_not_what_s_says_is_told(shard: Shard) -> None:
     by_s = replace(GENESIS.policy.experience, first_ppm=0, weight_most_ppm=900_000)
     judged = replace(shard.rules, genesis=replace(GENESIS, policy=replace(GENESIS.policy, experience=by_s)))
     assert admissions.Admissions().absorb(judged, change, detail) == "1000000 for S = 1000000, not 900000"
+
+
+# Weights that moved --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def used(codec: Codec) -> Shard:
+    """A and B are admitted; two tasks were given both, and of one of them something is said twice."""
+    made = Shard(codec, GENESIS)
+    for name in "abc":
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(C, "promote")], votes.nobody)
+    made.decide([proposal(A, agree(made, A)), proposal(B, agree(made, B, offset=9))])
+    made.task("t", (A, B, C))
+    made.task("u", (A, B), ended="failed")
+    for at, helped in enumerate([(A,), (), (B,)]):
+        made.tick(1_000_000_001 + at)
+        made.decide([votes.proposal(C, "promote")], votes.nobody)
+        made.feedback(memory_id("u"), helped, (B,) if helped == (A,) else ())
+    made.tick(1_000_000_009)
+    made.decide([votes.proposal(C, "promote")], votes.nobody)
+    return made
+
+
+def test_what_moved_as_it_must_is_found_to_be_right(used: Shard) -> None:
+    rows = [row for change in used.changes for row in change.of(WeightRow)]
+    assert [(row.version, row.cause) for row in rows[2:4]] == [(2, "used")] * 2 and len(rows) == 7
+    assert kinds(publish(used).audit(store=True, accepted=True)) == []
+
+
+def followed(shard: Shard, *broken: Change) -> list[str]:
+    """What an audit says of the weights, entry by entry. `broken`: changes that take the place of those of their
+    sequences."""
+    by, found, codec = {one.entry.seq: one for one in broken}, admissions.Admissions(), shard.rules.codec
+    told = (
+        found.absorb(shard.rules, by.get(one.entry.seq, one), codec.decode(one.entry.detail)) for one in shard.changes
+    )
+    return [one for one in told if one is not None]
+
+
+@pytest.mark.parametrize("changed", [
+    {"weight_ppm": 1_000_001}, {"version": 3}, {"gains": 9}, {"losses": 9}, {"memory_id": C}, {"cause": "admitted"},
+])  # fmt: skip
+def test_a_weight_that_does_not_follow_from_what_was_used_is_told(used: Shard, changed: dict[str, Any]) -> None:
+    assert followed(used) == []
+    change = next(one for one in used.changes if any(row.cause == "used" for row in one.of(WeightRow)))
+    at = next(at for at, row in enumerate(change.rows) if isinstance(row, WeightRow))
+    rows = [replace(row, **changed) if here == at else row for here, row in enumerate(change.rows)]
+    assert followed(used, replace(change, rows=tuple(rows)))
+    assert followed(used, replace(change, rows=tuple(row for row in change.rows if not isinstance(row, WeightRow))))
+
+
+@pytest.mark.parametrize("changed", [{"weight_ppm": 5}, {"status": "demoted"}, {"since": 0}, {"losses": 7}])
+def test_a_memory_that_stands_otherwise_than_it_weighs_is_told(used: Shard, changed: dict[str, Any]) -> None:
+    change = next(one for one in used.changes if any(row.cause == "used" for row in one.of(WeightRow)))
+    rows = tuple(replace(row, **changed) if isinstance(row, AdmissionRow) else row for row in change.rows)
+    assert "stands as" in followed(used, replace(change, rows=rows))[0]
+
+
+def test_the_rule_and_the_audit_weigh_alike_whatever_is_said(codec: Codec) -> None:
+    """Tasks and what is said of them at random: the rule's rows pass the audit, which shares no code with it."""
+    for seed in range(12):
+        dice, made = random.Random(seed), Shard(codec, GENESIS)
+        for name in "abc":
+            made.episode(name)
+        made.tick(1_000_000_000)
+        made.decide([votes.proposal(C, "promote")], votes.nobody)
+        waiting = [proposal(one, agree(made, one, offset=9 * at)) for at, one in enumerate((A, B))]
+        for at in range(40):
+            some = dice.sample((A, B, C), dice.randint(1, 3))
+            kind = dice.randrange(5)
+            if kind < 2 or at == 0:
+                made.task(f"t{at}", some, ended=dice.choice(["succeeded", "failed", "unknown"]))
+            elif kind < 4:
+                task = dice.choice([row for change in made.changes for row in change.of(TaskRow)])
+                said = [one for one in some if one in task.retrieved]
+                cut = dice.randint(0, len(said))
+                made.feedback(task.memory_id, said[:cut], said[cut:])
+            else:
+                made.tick(1_000_000_001 + at)
+                what = [waiting.pop()] if waiting and dice.random() < 0.6 else [votes.proposal(C, "promote")]
+                passes = what[0].kind == "admit"
+                back = dice.choice([0, 0, 3])
+                made.decide(
+                    what, votes.everybody if passes else votes.nobody,
+                    accepted_offset=max(made.offset - back, 0),
+                )  # fmt: skip
+        assert followed(made) == [], seed

@@ -15,7 +15,9 @@ from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, FeedbackRow, Keys, TaskRow, WeightRow
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import PPM
-from tests.builders import genesis, trials, votes
+from memquorum.core.records import ErasedEpisode
+from memquorum.core.tiers import FINISHED
+from tests.builders import erasures, genesis, trials, votes
 from tests.builders.shard import Shard, memory_id
 from tests.builders.trials import agree, proposal
 
@@ -197,6 +199,21 @@ def test_a_rebuild_weighs_the_same_however_it_takes_the_journal(shard: Shard, si
     assert found == [row for change in shard.changes for row in change.of(WeightRow)] and len(found) == 12
     assert stand == {i: shard.rows.admissions[i] for i in (A, B)}
     assert replay.state == shard.rows.state
+
+
+def test_a_use_counts_though_its_task_is_erased_before_the_decision_and_a_rebuild_finds_the_same(
+    shard: Shard, codec: Codec
+) -> None:
+    shard.task("t", (A,))
+    order = erasures.ordered(GENESIS, "memory", T)
+    record = erasures.accepted(order, erasures.signed(codec, GENESIS, order), 2_000)
+    shard.erase(record, [ErasedEpisode(T, FINISHED, b"c" * 32)])
+    refused = shard.feedback(T, (), (A,))
+    assert refused.entry.effect == "unfounded"
+    (row,) = decide(shard)
+    assert row.weight_ppm == PPM + 100_000 and read_evidence(row.evidence) == (Evidence(T, PPM, 1),)
+    replay, read = links(shard)
+    assert row in replay.take(read).net.of(WeightRow) and replay.state == shard.rows.state
 
 
 def test_whoever_has_not_loaded_the_uses_is_told_so(shard: Shard) -> None:

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from db import admission_rows
+from memquorum.core.api.answers import Experienced, Experiences
 from memquorum.core.experience.weights import Evidence, written
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.retrieval.admitting import lines
+from memquorum.core.retrieval.admitting import counted, lines, short
 from tests.builders import genesis, trials
 from tests.builders.shard import memory_id
 
 POLICY = ExperiencePolicy()
 GENESIS = genesis.make(**trials.entitled())
+GAINS = {memory_id(f"use {at}"): told for at, told in enumerate(("+0.3333", "-1", "0", "+0", "+0"))}
 A, ONE, TWO, THREE = (memory_id(name) for name in ("a", "task 0", "task 1", "task 2"))
 
 
@@ -26,7 +28,9 @@ def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | Non
     tried = [("verifier-1", 3, agreed, score, found.data, 8), ("verifier-2", 3, other.digest.hex(), 0, other.data, 9)]
     votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000)] if weight_ppm else []
     evidence = written((Evidence(ONE, 3 * PPM, 3), Evidence(TWO, -1, 1)))
-    weights = [(1, weight_ppm, 4, evidence, 10)] if weight_ppm else []
+    used = written(Evidence(memory_id(f"use {at}"), gain, 1) for at, gain in enumerate((333_333, -PPM, 0, 5, 5)))
+    rows = [(1, weight_ppm, 4, "admitted", 1, 1, evidence, 10), (2, 800_000, 5, "used", 2, 2, used, 12)]
+    weights = rows if weight_ppm else []
     return lines(admission_rows.whole(A, row, POLICY, 2, tried, votes, weights))
 
 
@@ -45,7 +49,10 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
         f"  task {TWO}: 0 without it, 0 with it; as many tokens",
         f"  task {THREE}: 0 without it, 0 with it; as many tokens",
         "epoch 4: admitted, 3 members for it, with 3.5 where 3.35 is needed: votes and weight suffice",
-        "version 1, from epoch 4 on: 0.6667; helped in 1 task, did harm in 1",
+        "version 1, from epoch 4 on: 0.6667, admitted; by then it helped in 1 task, did harm in 1",
+        "version 2, from epoch 5 on: 0.8, used; by then it helped in 2 tasks, did harm in 2; new in "
+        + ", ".join(f"{task} {gain}" for task, gain in sorted(GAINS.items())[:3])
+        + ", and 2 more",
     ]
 
 
@@ -105,3 +112,13 @@ def test_what_it_costs_is_told(more: int) -> None:
     said = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []))
     assert said[1] == "it is tried as of a decision after epoch 2"
     assert said[3].endswith(f"1 with it; {abs(more)} tokens {'more' if more > 0 else 'less'}")
+
+
+def test_a_memory_is_told_in_two_lines_and_all_of_them_in_one() -> None:
+    one = Experienced(A, "admitted", "Valve 3 opens.", 0.9, 1.1, 2, 4, 1, 3, 9)
+    told = f"        {A}  admitted; S = 0.9; weight 1.1, version 2; helped in 4 tasks, did harm in 1"
+    assert short(one) == ("Valve 3 opens.", told)
+    gone = Experienced(A, "provisional", None, None, None, 0, 0, 0, 0, 9)
+    assert short(gone) == ("(its text is not there)", f"        {A}  provisional")
+    assert counted(Experiences("mill", {"admitted": 2, "rejected": 1}, ())) == "mill: 2 admitted, 1 rejected"
+    assert counted(Experiences("mill", {}, ())) == "mill: no memory was tried yet"

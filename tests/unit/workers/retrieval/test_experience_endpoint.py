@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval.pages import cursor
 from memquorum.core.retrieval.query import Filters
 from tests.builders.served import HERS, ORDER, Store, bearer, client_of, make, stored
 from workers.retrieval.door import Door
@@ -31,3 +34,35 @@ def test_what_is_out_of_sight_is_not_there(codec: Codec, tmp_path: Path) -> None
         assert (missing.status_code, missing.json()["field"]) == (404, "memory_id")
     bad = open_.get("/experience/nobody")
     assert (bad.status_code, bad.json()["field"]) == (400, "memory_id")
+
+
+LIST = {"namespace": "greenhouse"}
+
+
+def test_memories_are_listed_page_by_page_though_one_decision_moved_them_all(codec: Codec) -> None:
+    client = client_of(make(codec, Door(None)))
+    whole = client.post("/experience/list", json=LIST).json()
+    assert whole["counts"] == {"admitted": 1, "rejected": 1} and "next" not in whole
+    first = client.post("/experience/list", json=LIST | {"limit": 1}).json()
+    second = client.post("/experience/list", json=LIST | {"limit": 1, "cursor": first["next"]}).json()
+    assert first["memories"] + second["memories"] == whole["memories"] and "next" not in second
+    (one,) = client.post("/experience/list", json=LIST | {"statuses": ["admitted"]}).json()["memories"]
+    assert (one["weight"], one["version"], one["helped"], one["harm"]) == (1.1, 2, 4, 0)
+    assert len(one["text"]) == 201 and one["text"].endswith("…")
+
+
+def test_what_is_found_of_persons_in_listed_memories_is_masked(codec: Codec) -> None:
+    told = client_of(make(codec, Door(None))).post("/experience/list", json=LIST | {"redact": True}).json()
+    texts = [one["text"] for one in told["memories"] if one["text"]]
+    assert texts and "170" not in texts[0]
+
+
+@pytest.mark.parametrize(("asked", "field"), [
+    ({"cursor": "x"}, "cursor"), ({"statuses": ["served"]}, "statuses"), ({"limit": 0}, "limit"),
+    ({"cursor": cursor("experiences", "mill", f"9/{HERS}")}, "cursor"),
+    ({"cursor": cursor("experiences", "greenhouse", f"{'9' * 16}/{HERS}")}, "cursor"),
+    ({"cursor": cursor("experiences", "greenhouse", "9/x")}, "cursor"),
+])  # fmt: skip
+def test_a_list_that_is_asked_for_wrongly_is_refused(codec: Codec, asked: dict[str, object], field: str) -> None:
+    answer = client_of(make(codec, Door(None))).post("/experience/list", json=LIST | asked)
+    assert (answer.status_code, answer.json()["field"]) == (400, field)

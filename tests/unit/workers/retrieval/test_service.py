@@ -53,6 +53,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "finish_task": {"agent": "ann", "goal": "Open valve 3.", "outcome": "succeeded", "namespace": "greenhouse"},
         "feedback": {"agent": "ann", "task": HERS, "helped": [THEIRS], "namespace": "greenhouse"},
         "tasks": {"namespace": "greenhouse", "outcomes": ["failed"]},
+        "experiences": {"namespace": "greenhouse", "statuses": ["admitted"]},
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
         **{one: {"namespace": "greenhouse"} for one in ("goals", "pins", "holds", "orders", "epochs", "members")},
@@ -152,6 +153,7 @@ def test_every_read_of_memories_may_come_after_a_write() -> None:
         "tasks",
         "task",
         "experience",
+        "experiences",
     }
     assert {endpoint.name for endpoint in READS} == names
 

@@ -1,0 +1,54 @@
+"""What metrics tell of experience: what candidates come to, how many memories stand how, and what using them gained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from memquorum.core.experience.weights import BY_ADMISSION, BY_USE, read_evidence
+from memquorum.core.journal.rows import AdmissionRow, Change, WeightRow
+from memquorum.core.policy import PPM
+from memquorum.telemetry.metrics import Meters
+
+_EVERY_S: Final = 10.0
+
+
+class Standing(Protocol):
+    """The store, as far as it counts experience."""
+
+    def experience(self) -> dict[str, int]:
+        """Tells how many memories that were tried stand how."""
+        ...
+
+
+class Experience:
+    """Counts what changes, and asks the store for the rest where something has: every ten seconds at most, since that
+    looks at all that was ever tried."""
+
+    def __init__(self, store: Standing, meters: Meters) -> None:
+        self._store, self._meters = store, meters
+        self._changed, self._asked_at = True, float("-inf")
+
+    def note(self, changes: Iterable[Change]) -> None:
+        """Takes in what was applied."""
+        for change in changes:
+            made = change.of(WeightRow)
+            moved = {row.memory_id for row in made if row.cause != BY_ADMISSION}
+            for stands in change.of(AdmissionRow):
+                self._changed = True
+                if stands.memory_id not in moved:
+                    self._meters.admissions.labels(stands.status).inc()
+            gains = [one.sum_ppm for row in made if row.cause == BY_USE for one in read_evidence(row.evidence)]
+            if gains:
+                self._meters.gain.labels(str(change.entry.shard)).set(sum(gains) / len(gains) / PPM)
+
+    def look(self, now: float) -> None:
+        """Tells how many stand how, where that may have changed. `now`: seconds of a clock that never goes back. Raises
+        StoreUnavailable."""
+        if not self._changed or now - self._asked_at < _EVERY_S:
+            return
+        found = self._store.experience()
+        self._changed, self._asked_at = False, now
+        self._meters.experience.clear()
+        for status, count in found.items():
+            self._meters.experience.labels(status).set(count)
