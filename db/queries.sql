@@ -368,10 +368,11 @@ COPY admission ($columns(admission)) FROM STDIN (FORMAT BINARY)
 UPDATE admission a
 SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, score_ppm = n.score_ppm,
     version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after, rejections = n.rejections,
-    rejected = n.rejected, since = n.since, gains = n.gains, losses = n.losses
+    rejected = n.rejected, judges = n.judges, gained_ppm = n.gained_ppm, since = n.since, gains = n.gains, losses = n.losses
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
-    weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint, since bigint, gains integer,
+    weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint, judges integer,
+    gained_ppm bigint, since bigint, gains integer,
     losses integer)
 WHERE a.memory_id = n.memory_id
 
@@ -2104,8 +2105,10 @@ ORDER BY a.status
 
 -- :name admission_shown
 -- Where a memory stands on its way into experience, if it passes: of one that nobody has tried its namespace alone.
-SELECT m.namespace, a.status, a.position, a.digest, a.score_ppm, a.version, a.weight_ppm, a.after, m.tier,
-    coalesce(a.rejections, 0)
+-- What is rejected was judged by all tasks that were asked by then: S over these is told.
+SELECT m.namespace, a.status, a.position, a.digest,
+    CASE WHEN a.status = 'rejected' THEN floor(a.gained_ppm::numeric / a.judges)::bigint ELSE a.score_ppm END,
+    a.version, a.weight_ppm, a.after, m.tier, coalesce(a.rejections, 0)
 FROM memory m
 LEFT JOIN admission a ON a.memory_id = m.id
 WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates

@@ -807,6 +807,8 @@ CREATE TABLE admission (
     after      bigint  NOT NULL, -- it is tried as of a decision after this epoch
     rejections integer NOT NULL, -- how often verifiers agreed that it helps too little
     rejected   bigint  NOT NULL, -- epoch as of which they did last; 0 where they never did
+    judges     integer NOT NULL, -- how many tasks judged it then in all
+    gained_ppm bigint  NOT NULL, -- the sum of what they found, each the S of its trial
     since      bigint  NOT NULL, -- accepted offset: tasks before it do not move the weight
     gains      integer NOT NULL, -- in how many contexts it helped
     losses     integer NOT NULL  -- in how many it did harm

@@ -96,19 +96,24 @@ def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Tried) -> None:
     except trials.NotTried as error:
         raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a trial that changes something", error) from None
     before = rows.trials.get((made.memory_id, found.position), ())
-    expected = _follows(genesis, [*(trial.read(one.statistics) for one in before), found])
+    stands = rows.admissions.get(made.memory_id)
+    judged = (0, 0) if stands is None else (stands.judges, stands.gained_ppm)
+    expected = _follows(genesis, [*(trial.read(one.statistics) for one in before), found], *judged)
     if (detail.status, detail.score_ppm) != expected:
         raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a trial: {expected}", (detail.status, detail.score_ppm))
 
 
-def _follows(genesis: Genesis, told: list[Statistics]) -> tuple[str, int | None]:
-    """What follows of all that drawn verifiers told, the latest last, and S where enough tell the same."""
+def _follows(genesis: Genesis, told: list[Statistics], judges: int, gained: int) -> tuple[str, int | None]:
+    """What follows of all that drawn verifiers told, the latest last, and S where enough tell the same. `judges`,
+    `gained`: how many judged it when it was rejected, and the sum of what they found."""
     least, most = max(2, genesis.f + 1), min(max(3, 2 * genesis.f + 1), len(genesis.verifiers))
     same, count = Counter(one.data for one in told).most_common(1)[0]
     if count < min(least, most):
         return ("apart" if len(told) == most else "heard"), None
-    score = score_ppm(trial.read(same), genesis.policy.experience)
-    return ("agreed" if score >= genesis.policy.experience.eta_ppm else "rejected"), score
+    found, policy = trial.read(same), genesis.policy.experience
+    score, count = score_ppm(found, policy), len(found.judged)
+    helps = (gained + score * count) // (judges + count) >= policy.eta_ppm
+    return ("agreed" if helps else "rejected"), score
 
 
 def score_ppm(told: Statistics, policy: ExperiencePolicy) -> int:

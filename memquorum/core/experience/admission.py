@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -71,11 +71,33 @@ def _median(order: tuple[str, ...], heard: Mapping[str, Statistics], policy: Exp
     return Agreed(heard[scores[(len(scores) - 1) // 2][2]])
 
 
-def verdict(told: Statistics | None, policy: ExperiencePolicy) -> str:
-    """What becomes of a candidate: ADMITTED, REJECTED, or PROVISIONAL where too few contexts could say anything."""
+class Before(NamedTuple):
+    """What was found of a candidate when it was rejected: by how many judges in all, and the sum of it, each the S of
+    its trial in millionths."""
+
+    judges: int = 0
+    gained_ppm: int = 0
+
+    def plus(self, told: Statistics, policy: ExperiencePolicy) -> Before:
+        """The same with one trial more."""
+        count = len(told.judged)
+        return Before(self.judges + count, self.gained_ppm + count * score_ppm(told, policy))
+
+    @property
+    def score_ppm(self) -> int:
+        """S over all of them, in millionths, rounded down; 0 without one."""
+        return self.gained_ppm // max(1, self.judges)
+
+
+_NEVER = Before()
+
+
+def verdict(told: Statistics | None, policy: ExperiencePolicy, before: Before = _NEVER) -> str:
+    """What becomes of a candidate: ADMITTED, REJECTED, or PROVISIONAL where too few contexts could say anything. What
+    was rejected `before` is judged by all tasks that were asked: or what is wrong would come in by patience."""
     if told is None or len(told.judged) < policy.contexts_least:
         return PROVISIONAL
-    return ADMITTED if score_ppm(told, policy) >= policy.eta_ppm else REJECTED
+    return ADMITTED if before.plus(told, policy).score_ppm >= policy.eta_ppm else REJECTED
 
 
 def first_weight_ppm(told: Statistics, policy: ExperiencePolicy) -> int:

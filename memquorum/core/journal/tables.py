@@ -142,6 +142,8 @@ _STANDS = (
     "after",
     "rejections",
     "rejected",
+    "judges",
+    "gained_ppm",
     "since",
     "gains",
     "losses",

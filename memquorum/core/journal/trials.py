@@ -20,6 +20,7 @@ from memquorum.core.experience.admission import (
     ADMITTED,
     PROVISIONAL,
     REJECTED,
+    Before,
     agreed,
     first_weight_ppm,
     most_asked,
@@ -129,7 +130,12 @@ def follows(rows: Rows, genesis: Genesis, made: TrialMade, told: Statistics) -> 
     found = agreed(order, heard, genesis.f, policy, reproducible=True)
     if found.told is None:
         return HEARD if found.asks else APART, None
-    return AGREED if verdict(found.told, policy) == ADMITTED else REJECTED, found.told
+    judged = verdict(found.told, policy, _before(rows.admissions.get(made.memory_id)))
+    return AGREED if judged == ADMITTED else REJECTED, found.told
+
+
+def _before(stands: AdmissionRow | None) -> Before:
+    return Before() if stands is None else Before(stands.judges, stands.gained_ppm)
 
 
 def do_tried(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Tried) -> Change:
@@ -149,8 +155,11 @@ def do_tried(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail:
     )  # fmt: skip
     before = rows.admissions.get(made.memory_id)
     stands = before or AdmissionRow(made.memory_id, entry.shard, entry.seq, made.namespace, PROVISIONAL, told.position)
-    if status == REJECTED:
-        stands = replace(stands, rejections=stands.rejections + 1, rejected=told.position)
+    if status == REJECTED and found is not None:
+        judges, gained = _before(before).plus(found, policy)
+        stands = replace(
+            stands, rejections=stands.rejections + 1, rejected=told.position, judges=judges, gained_ppm=gained
+        )
     return change.plus(row, replace(
         stands,
         seq=entry.seq,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as regrouped
 from functools import cached_property
@@ -19,7 +19,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memquorum.core.experience.admission import ADMITTED, PROVISIONAL, first_weight_ppm, verdict
+from memquorum.core.experience.admission import ADMITTED, PROVISIONAL, Before, first_weight_ppm, verdict
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.trial import Case, Statistics, tried
@@ -94,15 +94,18 @@ class Material(frame.Material):
         return Experience(self.vectors.name, self.vectors.dimensions, held)
 
     def admit(
-        self, candidates: Iterable[Held], contexts: Sequence[Context], reward: Reach = REACH, there: Sequence[Held] = ()
-    ) -> Shown:
-        """Candidates in their order, each beside what was admitted before, and what was there already."""
+        self, candidates: Iterable[Held], contexts: Sequence[Context], reward: Reach = REACH, *,
+        there: Sequence[Held] = (), before: Mapping[str, Statistics] | None = None,
+    ) -> Shown:  # fmt: skip
+        """Candidates in their order, each beside what was admitted before, and what was there already. `before`: what
+        those were rejected by that are tried again."""
         shown, experience = Shown(list(there)), self.experience(there)
         began = time.process_time()
         for one in candidates:
             told = tried(Case(one, contexts, experience), reward, POLICY)
             shown.tried += 1
-            found = verdict(told, POLICY)
+            known = (before or {}).get(one.id)
+            found = verdict(told, POLICY, Before() if known is None else Before().plus(known, POLICY))
             shown.provisional += found == PROVISIONAL
             if told is not None:
                 shown.told[one.id] = told

@@ -72,32 +72,35 @@ def again(material: Material) -> Row:
     every = material.held("m", split.texts)
     wanted = frozenset[int]().union(*(one.evidence for one in split.asked))
     useful = [every[at] for at in split.candidates]
-    for name, held in zip(
-        ("first half", "and again on the other"), _twice(material, useful, split.contexts), strict=True
-    ):
-        row.figure(f"MuSiQue, {name}: admitted", len(held), "")
-        row.figure(
-            f"MuSiQue, {name}: of them evidence of what is asked", len(wanted & {place(one) for one in held}), ""
-        )
-    came, count = [0, 0], 0
-    for _, given, contexts in _families(material):
-        came = [a + len(b) for a, b in zip(came, _twice(material, given, contexts), strict=True)]
-        count += len(given)
-    row.figure("poisoned, first half: admitted", 100 * came[0] / max(1, count), "%")
-    row.figure("poisoned, and again on the other: admitted", 100 * came[1] / max(1, count), "%")
-    row.note("halves are drawn by turns; who had too few tasks in the first is tried on both")
+    families = _families(material)
+    for name, counts in (("who judged before counts", True), ("the new judges alone count", False)):
+        steps = dict(zip(("first half", name), _twice(material, useful, split.contexts, counts=counts), strict=True))
+        wrong = [_twice(material, given, contexts, counts=counts) for _, given, contexts in families]
+        for at, (step, held) in enumerate(steps.items()):
+            if at == 0 and not counts:
+                continue
+            row.figure(f"MuSiQue, {step}: admitted", len(held), "")
+            found = len(wanted & {place(one) for one in held})
+            row.figure(f"MuSiQue, {step}: of them evidence of what is asked", found, "")
+            share = sum(len(one[at]) for one in wrong) / max(1, sum(len(given) for _, given, _ in families))
+            row.figure(f"poisoned, {step}: admitted", 100 * share, "%")
+    row.at_most("poisoned, who judged before counts: admitted", _MOST)
+    row.note(
+        "halves are drawn by turns; who was rejected by the first is tried again on the other, who had too few tasks "
+        "in it on both. S counts over all judges of both trials, as it is shipped, or over the new ones alone"
+    )
     return row
 
 
 def _twice(
-    material: Material, candidates: Sequence[Held], contexts: Sequence[Context]
+    material: Material, candidates: Sequence[Held], contexts: Sequence[Context], *, counts: bool = True
 ) -> tuple[list[Held], list[Held]]:
-    """What is in after the first half of the tasks, and after the other."""
+    """What is in after the first half of the tasks, and after the other. `counts`: whether what rejected it counts."""
     first = material.admit(candidates, contexts[::2])
     there = {one.id for one in first.held}
     rejected = [one for one in candidates if one.id in first.told and one.id not in there]
     waiting = [one for one in candidates if one.id not in first.told]
-    more = material.admit(rejected, contexts[1::2], there=first.held)
+    more = material.admit(rejected, contexts[1::2], there=first.held, before=first.told if counts else None)
     return first.held, material.admit(waiting, contexts, there=more.held).held
 
 

@@ -54,6 +54,21 @@ def test_what_is_true_is_found_to_be(public: Published) -> None:
     assert [one["status"] for one in public.tables["admission"]] != []
 
 
+def test_what_was_found_of_it_before_is_counted_in(shard: Shard, codec: Codec) -> None:
+    """Three tasks that deny it and three that need it make no memory that helps."""
+    denied = statistics(GENESIS, B, 2, 0)
+    denied = replace(denied, judged=tuple(replace(one, reward_with=-1_000_000 * denied.runs) for one in denied.judged))
+    for at, who in enumerate(drawn(shard, B, 2)[:2], 20):
+        tell(shard, signed(codec, GENESIS, denied, who), at)
+    agree(shard, B, position=3, helped=3, offset=22)
+    public = publish(shard)
+    last = len(shard.changes) - 1
+    assert public.detail(last).status == "rejected" and public.detail(last).score_ppm == 1_000_000
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    public.forge(last, replace(public.detail(last), status="agreed"))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
 @pytest.mark.parametrize(("at", "changed"), [
     (HEARD, {"status": "agreed"}), (HEARD, {"score_ppm": 1}), (AGREED, {"status": "rejected"}),
     (AGREED, {"score_ppm": 999_999}), (AGREED, {"status": "heard", "score_ppm": None}), (LIED, {"status": "apart"}),

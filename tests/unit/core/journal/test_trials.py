@@ -92,6 +92,24 @@ def test_what_was_rejected_may_be_tried_again_as_of_a_later_decision_alone(shard
     assert isinstance(again, NotTried), "what is to be voted on is tried no more"
 
 
+def test_what_denied_it_before_still_counts(shard: Shard) -> None:
+    """S is the mean over all tasks that judged it: or what is wrong would come in by patience."""
+    denied = statistics(GENESIS, A, 1, 0)
+    judged = tuple(replace(one, reward_with=-PPM * GENESIS.policy.experience.runs) for one in denied.judged)
+    for at, verifier in enumerate(drawn(shard, A, 1)[:2]):
+        tell(shard, signed(shard.rules.codec, GENESIS, replace(denied, judged=judged), verifier), at)
+    one = shard.rows.admissions[A]
+    assert (one.status, one.score_ppm, one.judges, one.gained_ppm) == ("rejected", -PPM, 3, -3 * PPM)
+    shard.decide([votes.proposal(B, "promote")], lambda _, __: False)
+    agree(shard, A, position=2, offset=10, helped=3)
+    one = shard.rows.admissions[A]
+    assert (one.status, one.score_ppm, one.judges, one.gained_ppm) == ("rejected", PPM, 6, 0)
+    shard.decide([votes.proposal(B, "promote")], lambda _, __: False)
+    agree(shard, A, position=3, offset=20, helped=2)
+    one = shard.rows.admissions[A]
+    assert (one.status, one.rejections, one.judges) == ("agreed", 2, 6), "2 of 9 is enough"
+
+
 def test_one_liar_is_outvoted_and_its_row_shows_it(shard: Shard) -> None:
     order = drawn(shard, A, 1)
     assert len(order) == 3
