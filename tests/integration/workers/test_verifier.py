@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from infra import genesis, supervisor
+from memquorum import cli
 from memquorum.core.experience import trial
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.retrieval import admitting
@@ -66,7 +67,7 @@ def speak_up(fleet: Plant, seed: bytes, memory: str) -> None:
 
 
 def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verifier_says(
-    fleet: Plant, held: dict[str, bytes]
+    fleet: Plant, held: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with fleet.client("plant") as memory, fleet.client("plant", "ben") as other:
 
@@ -133,5 +134,10 @@ def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verif
         listed = memory.experiences(statuses=["admitted"])
         assert [(one.memory_id, one.weight, one.text) for one in listed.memories] == [(helps, 1.1, HELPS)]
         assert listed.counts == {"admitted": 1, "rejected": len(idle)}
+        asked = ("--kafka", fleet.line.bootstrap, "--url", fleet.line.retrieval_url, "-n", "plant", "--limit", "1")
+        assert cli.main(["experience", "weights", *asked, "--status", "admitted"]) == 0
+        counts, text, stands = capsys.readouterr().out.splitlines()
+        assert counts == f"plant: 1 admitted, {len(idle)} rejected" and text == HELPS
+        assert f"{helps}  admitted; S = " in stands and "weight 1.1, version 2; helped in" in stands
     fleet.infra("verify")
     assert fleet.infra("rebuild").splitlines()[-1] == "equal"

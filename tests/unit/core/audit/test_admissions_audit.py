@@ -12,6 +12,7 @@ from memquorum.core.audit import admissions
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.experience import trial
+from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, TaskRow, WeightRow
 from memquorum.core.records import Signed, TrialMade, Tried
 from tests.builders import genesis, trials, votes
@@ -191,8 +192,9 @@ def test_a_memory_that_stands_otherwise_than_it_weighs_is_told(used: Shard, chan
     assert "stands as" in followed(used, replace(change, rows=rows))[0]
 
 
-def test_the_rule_and_the_audit_weigh_alike_whatever_is_said(codec: Codec) -> None:
-    """Tasks and what is said of them at random: the rule's rows pass the audit, which shares no code with it."""
+def test_the_rule_the_audit_and_a_rebuild_weigh_alike_whatever_is_said(codec: Codec) -> None:
+    """Tasks and what is said of them at random: the rule's rows pass the audit, which shares no code with it, and are
+    made again in whatever batches."""
     for seed in range(12):
         dice, made = random.Random(seed), Shard(codec, GENESIS)
         for name in "abc":
@@ -220,3 +222,9 @@ def test_the_rule_and_the_audit_weigh_alike_whatever_is_said(codec: Codec) -> No
                     accepted_offset=max(made.offset - back, 0),
                 )  # fmt: skip
         assert followed(made) == [], seed
+        weights = [row for change in made.changes for row in change.of(WeightRow)]
+        for size in (1, 5, 1_000):
+            replay = Replay(made.rules, 0)
+            read = [replay.read(codec.encode(change.appended)) for change in made.changes]
+            taken = (replay.take(read[at : at + size]).net for at in range(0, len(read), size))
+            assert [row for net in taken for row in net.of(WeightRow)] == weights and replay.state == made.rows.state

@@ -201,6 +201,15 @@ def test_a_rebuild_weighs_the_same_however_it_takes_the_journal(shard: Shard, si
     assert replay.state == shard.rows.state
 
 
+def test_a_rebuild_knows_what_a_task_of_the_same_batch_was_given(shard: Shard) -> None:
+    before = len(shard.changes)
+    shard.task("t", (A,))
+    made = decide(shard)
+    replay, read = links(shard)
+    replay.take(read[:before])
+    assert list(replay.take(read[before:]).net.of(WeightRow)) == made and made
+
+
 def test_a_use_counts_though_its_task_is_erased_before_the_decision_and_a_rebuild_finds_the_same(
     shard: Shard, codec: Codec
 ) -> None:
