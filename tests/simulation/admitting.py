@@ -25,7 +25,7 @@ from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.texts import Texts
 from memquorum.core.experience.trial import Judged, read
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import AdmissionRow, TrialRow, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, TaskRow, TrialRow, WeightRow
 from memquorum.core.journal.trials import AGREED
 from memquorum.core.policy import PPM
 from memquorum.core.records import (
@@ -100,10 +100,11 @@ class Members(Fleet):
 
 
 class Trials:
-    """One simulated fleet. `lying`: what verifiers do, by their names, and members, by their numbers."""
+    """One simulated fleet. `lying`: what verifiers do, by their names, and members, by their numbers; `uses`: whether
+    what is admitted is given to further tasks, which fail."""
 
-    def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str]) -> None:
-        self.dice, self._vault = Dice(seed), Keys()
+    def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str], *, uses: bool = True) -> None:
+        self.dice, self._vault, self._uses = Dice(seed), Keys(), uses
         self._acts = {who: act for who, act in lying.items() if isinstance(who, str)}
         self.members = Members(folder, self._vault, {m: act for m, act in lying.items() if isinstance(m, int)})
         for member in range(MEMBERS):
@@ -139,6 +140,9 @@ class Trials:
                 (self.idle if matter == _MATTERS - 1 else self.helps).add(fact)
             if matter < _MATTERS - 1 and epoch <= _TASKS:
                 self._finish(f"task-{matter}-{epoch}", matter, f"Gateway {matter} uses port {port}.")
+            if self._uses and self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
+                # What is given to a task that fails loses weight, which trials of others must not notice.
+                self._finish(f"use-{matter}-{epoch}", matter, "", ended="failed", given=f"fact-{matter}")
         self._now += 1
         self._accept(ClockTicked(f"tick-{epoch}", self._now))
 
@@ -157,14 +161,17 @@ class Trials:
         self.members.logs[topics.SCORED].append(CODEC.encode(score))
         return memory
 
-    def _finish(self, name: str, matter: int, outputs: str) -> None:
+    def _finish(
+        self, name: str, matter: int, outputs: str, *, ended: str = "succeeded", given: str | None = None
+    ) -> None:
         texts = Texts(f"Which port does gateway {matter} use?", outputs=outputs)
-        given = (memory_id(f"aside-{matter}"),)
+        handed = (memory_id(given or f"aside-{matter}"),)
         more = {"session": None, "role": None, "confidence_ppm": None, "type": "task"}
         task = self._say(
-            name, texts.content, matter, derives_from=given, task=Task("succeeded", "planner", bytes(32), 7), **more
+            name, texts.content, matter, derives_from=handed, task=Task(ended, "planner", bytes(32), 7), **more
         )
-        self._accept(FeedbackAccepted(f"feedback-{name}", task, NAMESPACE, "planner", (), given, self._now))
+        if given is None:
+            self._accept(FeedbackAccepted(f"feedback-{name}", task, NAMESPACE, "planner", (), handed, self._now))
 
     def _accept(self, record: EpisodeAccepted | FeedbackAccepted | ClockTicked) -> None:
         self.members.logs[topics.ACCEPTED].append(CODEC.encode(record))
@@ -255,8 +262,27 @@ class Trials:
 
     @property
     def weights(self) -> set[tuple[str, int, int]]:
-        """The versions of weights in the journal, whenever they were voted on."""
-        return {(one.memory_id, one.version, one.weight_ppm) for one in self.store.rows[WeightRow].values()}
+        """The first weights in the journal, whenever they were voted on."""
+        rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
+        return {(one.memory_id, one.version, one.weight_ppm) for one in rows if one.version == 1}
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """How much weight each admitted memory has lost, in millionths."""
+        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
+        return {one.memory_id: PPM - (one.weight_ppm or 0) for one in rows if one.version}
+
+    def _failed(self) -> dict[str, int]:
+        """In how many failed tasks each admitted memory was since it was admitted, as far as that is counted."""
+        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
+        tasks: Sequence[TaskRow] = list(self.store.rows[TaskRow].values())
+        upto = self.store.states[0].weighed_to
+        return {
+            one.memory_id: sum(
+                one.memory_id in task.retrieved and one.since <= task.accepted_offset < upto for task in tasks
+            )
+            for one in rows if one.version
+        }  # fmt: skip
 
     @property
     def voted_down(self) -> int:
@@ -274,7 +300,9 @@ class Trials:
     def faults(self) -> list[str]:
         """What does not hold, whoever lied."""
         weights = sorted(
-            (one.memory_id, one.version, one.epoch, one.weight_ppm) for one in self.store.rows[WeightRow].values()
+            (one.memory_id, one.version, one.epoch, one.weight_ppm)
+            for one in self.store.rows[WeightRow].values()
+            if one.version == 1
         )
         views = {member: _weights(view) for member, view in self.members.views.items()}
         wrong = {
@@ -282,6 +310,7 @@ class Trials:
             == {_EPOCHS + 1},
             "members have the experience that the journal has": all(of == weights for of in views.values()),
             "what helps is admitted": self.named(ADMITTED) == self.helps,
+            "each use counts once": self.lost == {name: 50_000 * count for name, count in self._failed().items()},
             "what helps nobody is not": not self.named(ADMITTED) & self.idle,
         }
         return [rule for rule, holds in wrong.items() if not holds]
