@@ -22,18 +22,18 @@ GRANT SELECT, INSERT, DELETE ON content, embedding, sentence, experience, droppe
 GRANT UPDATE (named) ON content TO memquorum_writer;
 GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, quote, patch, conflict, link, erased, let_go,
     answered, reward, spent, disclosure, task, feedback, trial, weight TO memquorum_writer;
-GRANT SELECT ON audit_votes, audit_forgotten, audit_kept TO memquorum_writer;
+GRANT SELECT ON audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_writer;
 
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, strength, dropped, journal, decision, outcome, ballot,
     provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, disclosure,
     task, feedback, experience, trial, admission, weight, audit_votes, audit_forgotten,
-    audit_kept TO memquorum_reader;
+    audit_kept, audit_weights TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
 GRANT SELECT ON memory, content, embedding, sentence, strength, event, dropped, journal, outcome, ballot, provenance, quote, patch, conflict,
     link, erased, erasure, protection, reward, disclosure, task, feedback, experience, trial, admission, weight,
-    audit_votes, audit_forgotten, audit_kept TO memquorum_tenant;
+    audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_tenant;
 -- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
 GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
 -- What the caps count by, of the namespaces in sight: when something may be forgotten there again.

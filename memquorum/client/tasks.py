@@ -154,7 +154,8 @@ def _weights(parsed: argparse.Namespace) -> int:
         for one in page.memories:
             print(in_json(one))
     else:
-        console.print(terminal.text(console, admitting.counted(page)), soft_wrap=True)
+        if parsed.cursor is None:
+            console.print(terminal.text(console, admitting.counted(page)), soft_wrap=True)
         for one in page.memories:
             text, told = admitting.short(one)
             console.print(terminal.text(console, text), soft_wrap=True)

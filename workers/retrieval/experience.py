@@ -43,7 +43,8 @@ async def experiences(service: Service, request: Request, caller: Caller) -> Res
     behind = cursor(pages.EXPERIENCES, page.namespace, last) if more else None
     mask = service.redaction.of(page.namespace, asked=page.redact)
     told = await asyncio.to_thread(_in_short, found, mask)
-    return Told(Experiences(page.namespace, await service.reads.counted(sight, page), told, behind))
+    counts = await service.reads.counted(sight, page) if page.behind is None else {}
+    return Told(Experiences(page.namespace, counts, told, behind))
 
 
 def _in_short(found: tuple[Experienced, ...], mask: Redactor) -> tuple[Experienced, ...]:

@@ -851,6 +851,19 @@ BEGIN
 END
 $$;
 
+-- The versions of weights in experience, each with what it came of: `gained`, the mean of what its tasks say.
+CREATE VIEW audit_weights AS
+SELECT w.memory_id, w.namespace, m.agent, w.version, w.cause, (w.weight_ppm / 1e6)::float8 AS weight, w.gains, w.losses,
+       jsonb_array_length(w.evidence::jsonb) AS tasks,
+       (SELECT avg((e ->> 1)::float8 / (e ->> 2)::float8) / 1e6 FROM jsonb_array_elements(w.evidence::jsonb) e) AS gained,
+       a.status, a.version = w.version AS holds, to_timestamp(d.as_of / 1000.0) AS at, w.shard, w.epoch
+FROM weight w
+JOIN admission a USING (memory_id)
+JOIN memory m ON m.id = w.memory_id
+JOIN decision d ON d.shard = w.shard AND d.epoch = w.epoch;
+ALTER VIEW audit_weights OWNER TO memquorum_owner;
+ALTER VIEW audit_weights SET (security_invoker = true);
+
 -- What agents were given for what they did to the fleet's memory. It grows with the journal, an entry of which it names.
 CREATE TABLE reward (
     shard      integer NOT NULL,

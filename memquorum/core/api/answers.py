@@ -797,8 +797,8 @@ class Experienced(Struct, frozen=True):
 
 
 class Experiences(Struct, frozen=True, omit_defaults=True):
-    """Memories that were tried, those that changed last first. `counts`: how many of the namespace pass, by status.
-    `next`: the cursor of those that come behind, None at the end."""
+    """Memories that were tried, those that changed last first. `counts`: on the first page, how many of the namespace
+    pass, by status. `next`: the cursor of those that come behind, None at the end."""
 
     namespace: str
     counts: dict[str, int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from memquorum import topics
@@ -115,6 +116,11 @@ def test_a_decision_finds_the_uses_that_nobody_has_counted_and_where_stands_what
     policy, offset = GENESIS.policy.experience, shard.offset
     told = weighing.weighed(rows, change.entry, 4, offset, policy)
     assert told == weighing.weighed(shard.rows, change.entry, 4, offset, policy) and len(told) == 2
+    if world.dsn is not None:
+        with psycopg.connect(world.dsn) as connection:
+            told = "SELECT version, cause, weight, tasks, round(gained::numeric, 2)::float8, holds FROM audit_weights"
+            found = connection.execute(f"{told} ORDER BY version").fetchall()
+        assert found == [(1, "admitted", 1.0, 3, 1.0, False), (2, "used", 1.2, 3, 0.67, True)]
     nothing = loaded(world, shard, Keys(uses=rows.state.weighed_to))
     assert not nothing.tasks and not nothing.feedback
 

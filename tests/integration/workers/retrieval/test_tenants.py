@@ -62,7 +62,7 @@ OWN = {
         ("memory", "content", "embedding", "sentence", "experience", "task", "feedback", "event", "dropped", "journal"),
         "namespace = %(namespace)s",
     ),
-    **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept", "audit_weights"), "namespace = %(namespace)s"),
     **dict.fromkeys(("provenance", "conflict", "link", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(
         ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure", "trial", "admission", "weight"),

@@ -46,6 +46,7 @@ def test_memories_are_listed_page_by_page_though_one_decision_moved_them_all(cod
     first = client.post("/experience/list", json=LIST | {"limit": 1}).json()
     second = client.post("/experience/list", json=LIST | {"limit": 1, "cursor": first["next"]}).json()
     assert first["memories"] + second["memories"] == whole["memories"] and "next" not in second
+    assert first["counts"] == whole["counts"] and second["counts"] == {}
     (one,) = client.post("/experience/list", json=LIST | {"statuses": ["admitted"]}).json()["memories"]
     assert (one["weight"], one["version"], one["helped"], one["harm"]) == (1.1, 2, 4, 0)
     assert len(one["text"]) == 201 and one["text"].endswith("…")
