@@ -33,7 +33,7 @@ def whole(  # noqa: PLR0917
 ) -> Admission:  # fmt: skip
     """Where a memory stands, of a row of `admission_shown` and the rows of the others. `judges`: how many tasks may
     judge it, where it may be tried."""
-    namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections = row
+    namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections, merged_into = row
     needed = None if judges is None else least_of(max(1, policy.contexts_least), rejections)
     return Admission(
         memory_id, namespace, _status(tier, status, judges, needed), policy.eta_ppm / PPM, position, _share(score_ppm),
@@ -41,7 +41,7 @@ def whole(  # noqa: PLR0917
         tuple(_trial(one, digest) for one in trials),
         tuple(_vote(one) for one in votes),
         tuple(_weight(one) for one in weights),
-        tier, status, judges, needed,
+        tier, status, judges, needed, merged_into,
     )  # fmt: skip
 
 
@@ -89,6 +89,6 @@ def _weight(row: Row) -> WeightVersion:
 
 def listed(row: Row) -> Experienced:
     """A memory on its way into experience, of a row of `experiences_listed`, with all of its text."""
-    memory_id, status, text, score_ppm, weight_ppm, version, gains, losses, epoch, seq = row
+    memory_id, status, text, score_ppm, weight_ppm, version, gains, losses, epoch, seq, merged_into = row
     score, weight = _share(score_ppm), _share(weight_ppm)
-    return Experienced(memory_id, status, text, score, weight, version, gains, losses, epoch, seq)
+    return Experienced(memory_id, status, text, score, weight, version, gains, losses, epoch, seq, merged_into)

@@ -68,10 +68,11 @@ def _whose(what: str) -> str:
     )
 
 
-# What is filed at all, or admitted, is little: it is found from there.
+# What is filed at all, or admitted, is little: it is found from there. What stands for another in experience does so
+# while it is alive itself.
 _ADMITTED = (
     "(NOT coalesce(%(experience)s::boolean, false) OR EXISTS (SELECT FROM admission g WHERE g.memory_id = m.id"
-    " AND g.status = 'admitted'))"
+    " AND g.status = 'admitted' AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = g.merged_into)))"
 )
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",

@@ -24,6 +24,7 @@ from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consolidation.alike import cosine_ppm
+from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.context import Context
 from memquorum.core.journal import anew, grounds, links
 from memquorum.core.journal.contexts import context
@@ -79,7 +80,7 @@ from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, grade
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import CONTESTS, GOES, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP
+from memquorum.core.vote.kinds import CONTESTS, GOES, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP, UNITES
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     NEAREST,
@@ -700,17 +701,17 @@ class InMemorySchedule:
             if s.tier == SHORT_TERM and self._store.memories[i].made_by is not None and i not in held
             and self._rested(s, MERGES)
         ]  # fmt: skip
-        looked = [m for m in free if after is None or m.id > after][:limit]
-        named: set[str] = set()
-        for one in looked:
-            beside = [
-                (_cosine_ppm(self._store, one, m), m.id) for m in free if m.id != one.id and _beside(m) == _beside(one)
-            ]
-            near = sorted((-cosine, i) for cosine, i in beside if cosine >= least_ppm)[:NEAREST]
-            named.update(i for _, i in near)
-            named.update([one.id] if near else [])
-        found = tuple(_peer(self._store, self._candidate(alive[i])) for i in sorted(named))
-        return Peers(found, looked[-1].id if looked and len(looked) == limit else None)
+        return _peers(self._store, free, least_ppm, limit, after)
+
+    def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """Memories of experience that lie near others, and those; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        disputed = _disputed(self._store, alive)
+        free = [
+            self._store.memories[i] for i, s in sorted(alive.items())
+            if given(self._store, i) and i not in disputed and self._rested(s, UNITES)
+        ]  # fmt: skip
+        return _peers(self._store, free, least_ppm, limit, after)
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
@@ -802,10 +803,31 @@ def _cosine_ppm(store: InMemoryStore, one: Memory, other: Memory) -> int:
     return cosine_ppm(a, b)
 
 
+def given(store: InMemoryStore, memory_id: str) -> bool:
+    """Whether a memory is given as experience: admitted, and no other that is alive stands for it."""
+    row: AdmissionRow | None = store.rows[AdmissionRow].get(memory_id)
+    return row is not None and row.status == ADMITTED and row.merged_into not in store.strengths
+
+
+def _peers(store: InMemoryStore, free: Sequence[Memory], least_ppm: int, limit: int, after: str | None) -> Peers:
+    """What of these, in the order of their ids, lies near others of them, looking at so many behind one."""
+    looked = [m for m in free if after is None or m.id > after][:limit]
+    named: set[str] = set()
+    for one in looked:
+        beside = [(_cosine_ppm(store, one, m), m.id) for m in free if m.id != one.id and _beside(m) == _beside(one)]
+        near = sorted((-cosine, i) for cosine, i in beside if cosine >= least_ppm)[:NEAREST]
+        named.update(i for _, i in near)
+        named.update([one.id] if near else [])
+    found = tuple(_peer(store, _offered(store, store.strengths[i])) for i in sorted(named))
+    return Peers(found, looked[-1].id if looked and len(looked) == limit else None)
+
+
 def _peer(store: InMemoryStore, one: Candidate) -> Peer:
     m, clear = store.memories[one.memory_id], store.contents[one.memory_id]
+    row: AdmissionRow | None = store.rows[AdmissionRow].get(one.memory_id)
     marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label)
-    return Peer(one, clear.text, clear.vector.astype(np.float16).astype(np.float32), marks)
+    weight = 0 if row is None else row.weight_ppm or 0
+    return Peer(one, clear.text, clear.vector.astype(np.float16).astype(np.float32), marks, weight)
 
 
 def _held(store: InMemoryStore, shard: int) -> Held:
@@ -821,7 +843,7 @@ def _held(store: InMemoryStore, shard: int) -> Held:
 
 
 def _beside(m: Memory) -> tuple[str, str, str, str | None]:
-    """What two summaries have in common that may be one."""
+    """What two have in common that may be one."""
     return m.namespace, m.encoder, m.subject, m.source
 
 

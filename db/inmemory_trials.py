@@ -140,7 +140,9 @@ class InMemoryTrialLook:
             memory = self._store.memories[one.memory_id]
             vector, sources = self._vector(memory.id), self._sources(memory)
             held = Held(memory.id, clear.text, memory.encoder, vector, weight_ppm=one.weight_ppm, sources=sources)
-            found.append(Admitted(held, one.epoch))
+            stands = self._admissions[memory.id]
+            united = stands.merged_at if stands.merged_into in self._store.strengths else None
+            found.append(Admitted(held, one.epoch, united))
         return found
 
     def _open(self) -> list[Memory]:

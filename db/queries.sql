@@ -368,12 +368,12 @@ COPY admission ($columns(admission)) FROM STDIN (FORMAT BINARY)
 UPDATE admission a
 SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, score_ppm = n.score_ppm,
     version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after, rejections = n.rejections,
-    rejected = n.rejected, judges = n.judges, gained_ppm = n.gained_ppm, since = n.since, gains = n.gains, losses = n.losses
+    rejected = n.rejected, judges = n.judges, gained_ppm = n.gained_ppm, since = n.since, gains = n.gains, losses = n.losses,
+    merged_into = n.merged_into, merged_at = n.merged_at
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
     weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint, judges integer,
-    gained_ppm bigint, since bigint, gains integer,
-    losses integer)
+    gained_ppm bigint, since bigint, gains integer, losses integer, merged_into uuid, merged_at bigint)
 WHERE a.memory_id = n.memory_id
 
 -- :name weight_copy
@@ -1289,8 +1289,60 @@ SELECT w.probes, w.last::text, x.*
 FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
 LEFT JOIN (
     SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
-        c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label
+        0, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label
     FROM named
+    JOIN memory m ON m.id = named.id
+    JOIN strength s ON s.memory_id = m.id
+    JOIN content c ON c.memory_id = m.id
+    JOIN embedding e ON e.memory_id = m.id
+) x ON true
+ORDER BY x.id
+
+-- :name schedule_twins
+-- Memories of experience that lie near another, with those, each with its weight: of so many, by their ids, the nearest of
+-- each. Each is given as experience; none has another that stands for it there, rests, or says otherwise than what is
+-- alive. Beside each, how many were looked at, and the last of these.
+WITH free AS MATERIALIZED (
+    SELECT s.memory_id AS id, a.weight_ppm, m.namespace, m.encoder, m.subject, m.source, e.vector
+    FROM admission a
+    JOIN memory m ON m.id = a.memory_id
+    JOIN strength s ON s.memory_id = a.memory_id
+    JOIN embedding e ON e.memory_id = a.memory_id
+    WHERE a.shard = %(shard)s AND a.status = 'admitted'
+      AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = a.merged_into)
+      AND coalesce((s.rest ->> %(kind)s)::bigint, 0) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (
+        SELECT FROM conflict c
+        JOIN strength o ON o.memory_id = c.older
+        JOIN strength n ON n.memory_id = c.newer
+        WHERE c.older = m.id OR c.newer = m.id)
+), probe AS MATERIALIZED (
+    SELECT * FROM free WHERE %(after)s::uuid IS NULL OR id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
+), near AS MATERIALIZED (
+    SELECT p.id AS probe, n.id
+    FROM probe p
+    CROSS JOIN LATERAL (
+        SELECT f.id, f.vector <=> p.vector AS distance
+        FROM free f
+        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.subject = p.subject
+          AND f.source IS NOT DISTINCT FROM p.source AND f.id <> p.id
+          AND f.vector <=> p.vector <= 1 - %(least)s::float8
+        ORDER BY distance, f.id
+        LIMIT %(nearest)s
+    ) n
+), named AS (
+    SELECT probe AS id FROM near
+    UNION
+    SELECT id FROM near
+)
+SELECT w.probes, w.last::text, x.*
+FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
+LEFT JOIN (
+    SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
+        f.weight_ppm, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions,
+        m.slot, m.label
+    FROM named
+    JOIN free f ON f.id = named.id
     JOIN memory m ON m.id = named.id
     JOIN strength s ON s.memory_id = m.id
     JOIN content c ON c.memory_id = m.id
@@ -1654,7 +1706,8 @@ ORDER BY a.seq
 LIMIT %(limit)s
 
 -- :name trial_admitted
--- What was admitted in a namespace and is alive, with the epoch and the weight that it was admitted with.
+-- What was admitted in a namespace and is alive, with the epoch and the weight that it was admitted with, and from which
+-- epoch on another one stands for it that is alive.
 SELECT m.id::text, c.body, e.encoder, halfvec_send(e.vector),
     ARRAY(
         SELECT p.parent::text FROM provenance p
@@ -1662,7 +1715,12 @@ SELECT m.id::text, c.body, e.encoder, halfvec_send(e.vector),
         WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.merged
         ORDER BY p.parent
     ),
-    w.epoch, w.weight_ppm
+    w.epoch, w.weight_ppm,
+    (
+        SELECT a.merged_at FROM admission a
+        JOIN memory x ON x.id = a.merged_into AND x.tier IN ('short-term', 'long-term')
+        WHERE a.memory_id = w.memory_id
+    )
 FROM weight w
 JOIN memory m ON m.id = w.memory_id
 JOIN content c ON c.memory_id = m.id
@@ -2084,7 +2142,8 @@ SELECT status, count(*) FROM admission GROUP BY status
 
 -- :name experiences_listed
 -- The memories of a namespace that were tried and pass, those that changed last first, from behind one on.
-SELECT a.memory_id::text, a.status, c.body, a.score_ppm, a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq
+SELECT a.memory_id::text, a.status, c.body, a.score_ppm, a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq,
+    (SELECT x.memory_id::text FROM strength x WHERE x.memory_id = a.merged_into)
 FROM admission a
 JOIN memory m ON m.id = a.memory_id
 LEFT JOIN content c ON c.memory_id = m.id
@@ -2104,11 +2163,12 @@ GROUP BY a.status
 ORDER BY a.status
 
 -- :name admission_shown
--- Where a memory stands on its way into experience, if it passes: of one that nobody has tried its namespace alone.
--- What is rejected was judged by all tasks that were asked by then: S over these is told.
+-- Where a memory stands on its way into experience, if it passes, and what stands for it there: of one that nobody has
+-- tried its namespace alone. What is rejected was judged by all tasks that were asked by then: S over these is told.
 SELECT m.namespace, a.status, a.position, a.digest,
     CASE WHEN a.status = 'rejected' THEN floor(a.gained_ppm::numeric / a.judges)::bigint ELSE a.score_ppm END,
-    a.version, a.weight_ppm, a.after, m.tier, coalesce(a.rejections, 0)
+    a.version, a.weight_ppm, a.after, m.tier, coalesce(a.rejections, 0),
+    (SELECT x.memory_id::text FROM strength x WHERE x.memory_id = a.merged_into)
 FROM memory m
 LEFT JOIN admission a ON a.memory_id = m.id
 WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates
@@ -2660,9 +2720,10 @@ JOIN shard h ON h.shard = m.shard
 $sentences(a.vector)
 
 -- :name weights_in_force
--- What memories weigh in experience, of those that were admitted.
+-- What memories weigh in experience, of those that are given there: no other stands for them.
 SELECT a.memory_id::text, a.weight_ppm FROM admission a
 WHERE a.memory_id = ANY(%(ids)s::uuid[]) AND a.status = 'admitted'
+  AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = a.merged_into)
 
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.

@@ -18,7 +18,7 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.kinds import CONTESTS, GOES, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP
+from memquorum.core.vote.kinds import CONTESTS, GOES, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP, UNITES
 from memquorum.ports import (
     GOALS_NEAREST,
     NEAREST,
@@ -137,10 +137,22 @@ class PostgresSchedule:
             "shard": shard, "least": least_ppm / PPM, "limit": limit, "after": after, "nearest": NEAREST,
             "kind": MERGES[SHORT_TERM],
         }  # fmt: skip
+        return self._peers("schedule_alike", parameters)
+
+    def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """Memories of experience that lie near others, and those; see the port."""
+        parameters = {
+            "shard": shard, "least": least_ppm / PPM, "limit": limit, "after": after, "nearest": NEAREST,
+            "kind": UNITES[SHORT_TERM],
+        }  # fmt: skip
+        return self._peers("schedule_twins", parameters)
+
+    def _peers(self, query: str, parameters: dict[str, Any]) -> Peers:
         with self._link.use() as connection:
-            rows = connection.execute(QUERIES["schedule_alike"], parameters).fetchall()
+            rows = connection.execute(QUERIES[query], parameters).fetchall()
         (looked, last), *_ = ((row[0], row[1]) for row in rows)
-        return Peers(tuple(_peer(row[2:]) for row in rows if row[2] is not None), last if looked == limit else None)
+        found = tuple(_peer(row[2:]) for row in rows if row[2] is not None)
+        return Peers(found, last if looked == parameters["limit"] else None)
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
@@ -224,7 +236,7 @@ def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:
 
 
 def _peer(row: Sequence[Any]) -> Peer:
-    """A summary, of its row."""
+    """What may become one with others, of its row."""
     width = len(Candidate.__struct_fields__)
-    text, sent, *marks = row[width:]
-    return Peer(Candidate(*row[:width]), text, vector(sent), Marks(*marks))
+    weight_ppm, text, sent, *marks = row[width:]
+    return Peer(Candidate(*row[:width]), text, vector(sent), Marks(*marks), weight_ppm)

@@ -82,8 +82,10 @@ class Look(Moment):
     def admitted(self, namespace: str) -> list[Admitted]:
         """What was admitted in a namespace; see the port."""
         return [
-            Admitted(Held(memory, text, encoder, halves(vector), weight_ppm=weight, sources=tuple(sources)), epoch)
-            for memory, text, encoder, vector, sources, epoch, weight in self._ask(
+            Admitted(
+                Held(memory, text, encoder, halves(vector), weight_ppm=weight, sources=tuple(sources)), epoch, united
+            )
+            for memory, text, encoder, vector, sources, epoch, weight, united in self._ask(
                 "trial_admitted", namespace=namespace
             )
         ]

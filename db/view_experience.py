@@ -17,7 +17,7 @@ is 170 days, and some 300 KB."""
 
 
 class ViewExperience:
-    """The tables `task`, `stood` and `admitted`: what it takes to try a candidate again as of a decision."""
+    """The tables `task`, `stood`, `admitted` and `united`: what it takes to try a candidate again as of a decision."""
 
     def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
         """`connected`: the view's connection, in the batch of now."""
@@ -64,7 +64,25 @@ class ViewExperience:
 
     def weigh(self, rows: Iterable[Admitted]) -> None:
         """Versions of the weights of what was admitted. One that is known stays as it is."""
-        self._connected().executemany(sql.WEIGHS, rows)
+        self._connected().executemany(sql.WEIGHS, (one[:-1] for one in rows))
+
+    def unite(self, kept: str, others: Iterable[str], epoch: int) -> None:
+        """One memory stands for others from an epoch on, while it is alive; and none stands for it any more."""
+        self._connected().execute(sql.STAYS, (kept,))
+        self._connected().executemany(sql.UNITE, ((one, kept, epoch) for one in others))
+
+    def admitted(self, namespace: str, memory_ids: Sequence[str]) -> bool:
+        """Whether all of the memories were admitted in a namespace, and are alive."""
+        rows = self._connected().execute(sql.STOOD_FOR, (namespace, json.dumps(memory_ids))).fetchall()
+        return {name for name, _ in rows} == set(memory_ids) == set(self.standing(memory_ids))
+
+    def held(self, namespace: str, memory_ids: Iterable[str]) -> set[str]:
+        """Those of the memories that are in a namespace's experience: they were admitted and are alive, and nothing
+        that is alive stands for them."""
+        rows = self._connected().execute(sql.STOOD_FOR, (namespace, json.dumps(list(memory_ids))))
+        stands: dict[str, str | None] = dict(rows.fetchall())
+        alive = set(self.standing({*stands, *filter(None, stands.values())}))
+        return {one for one, kept in stands.items() if one in alive and kept not in alive}
 
     def refuse(self, memory_id: str, epoch: int) -> None:
         """Members did not admit a memory in an epoch: it is to be tried anew, as of a later decision."""
@@ -76,7 +94,8 @@ class ViewExperience:
         return 0 if row is None else int(row[0])
 
     def weights(self, namespace: str, *, epoch: int) -> list[Admitted]:
-        """What was admitted in a namespace, by id, each at its last version of this epoch or of one before."""
+        """What was admitted in a namespace, by id, each at its last version of this epoch or of one before, and with
+        what stands for it by then."""
         return [Admitted._make(row) for row in self._connected().execute(sql.ADMITTED, (namespace, epoch))]
 
     def holds(self, namespace: str, memory_id: str) -> bool:

@@ -99,3 +99,5 @@ class Admitted(NamedTuple):
     version: int
     epoch: int
     weight_ppm: int
+    kept: str | None = None
+    """What stands for it while that is alive, since they say the same."""

@@ -253,11 +253,20 @@ WHERE g.needs <> ''
 ARE_TASKS = "SELECT t.memory_id FROM json_each(?) w CROSS JOIN task t ON t.memory_id = w.value"
 # The last version of each as of an epoch.
 ADMITTED = """
-SELECT a.* FROM admitted a
+SELECT a.*, u.kept FROM admitted a
 JOIN (
     SELECT memory_id, max(version) AS version FROM admitted WHERE namespace = ?1 AND epoch <= ?2 GROUP BY memory_id
 ) last USING (memory_id, version)
+LEFT JOIN united u ON u.memory_id = a.memory_id AND u.epoch <= ?2
 WHERE a.namespace = ?1 ORDER BY a.memory_id
+"""
+UNITE = "INSERT OR REPLACE INTO united VALUES (?, ?, ?)"
+STAYS = "DELETE FROM united WHERE memory_id = ?"
+# Those of some memories that were admitted, with what stands for each.
+STOOD_FOR = """
+SELECT w.value, u.kept FROM json_each(?2) w
+LEFT JOIN united u ON u.memory_id = w.value
+WHERE EXISTS (SELECT 1 FROM admitted a WHERE a.namespace = ?1 AND a.memory_id = w.value)
 """
 
 WAS_ADMITTED = "SELECT 1 FROM admitted WHERE namespace = ? AND memory_id = ?"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 31
+VERSION = 32
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -91,6 +91,8 @@ CREATE TABLE IF NOT EXISTS stood (
 CREATE TABLE IF NOT EXISTS admitted (
     namespace TEXT, memory_id TEXT, version INTEGER, epoch INTEGER NOT NULL, weight_ppm INTEGER NOT NULL,
     PRIMARY KEY (namespace, memory_id, version)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS united (
+    memory_id TEXT PRIMARY KEY, kept TEXT NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (memory_id TEXT PRIMARY KEY, epoch INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,

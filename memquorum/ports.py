@@ -232,20 +232,22 @@ class Fading(Struct, frozen=True):
 
 
 class Peer(Struct, frozen=True, eq=False):
-    """A summary that is alive and may become one with others: what it says, how it lies, and what holds for its use."""
+    """A summary, or a memory of experience, that is alive and may become one with others: what it says, how it lies,
+    and what holds for its use. `weight_ppm`: in experience, in millionths."""
 
     candidate: Candidate
     text: str
     vector: Vector
     marks: Marks
+    weight_ppm: int = 0
 
 
 NEAREST = 8
-"""So many of those that lie near a summary are looked at."""
+"""So many of those that lie near one are looked at."""
 
 
 class Peers(Struct, frozen=True):
-    """Some summaries that lie near others, and those. `after`: the id behind which the rest begin; None at the end."""
+    """Some that lie near others, and those. `after`: the id behind which the rest begin; None at the end."""
 
     found: tuple[Peer, ...] = ()
     after: str | None = None
@@ -375,6 +377,11 @@ class Schedule(Protocol):
         subject, source and encoder: looks at so many, by their ids, those behind one, where it is given; and at all
         others for the `NEAREST` of each. All in the order of their ids. Left out is what rests, is protected, or
         says otherwise than what is alive."""
+        ...
+
+    def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """The same of memories that are alive, are given as experience, and have no other that stands for them there,
+        each with its weight. What is protected is none the worse for it, and is among them."""
         ...
 
     def idle_sessions(

@@ -1,24 +1,25 @@
-"""Which summaries say the same: what a shard may merge, asked for once in as long as the policy says (SPEC C: daily).
+"""Which summaries say the same, and which memories of experience: what a shard may let become one, asked for once in as
+long as the policy says (SPEC C: daily; SPEC E).
 
-A round looks at every summary of the shard, so many at an epoch; the next begins when as much of the stream's time has
+A round looks at each of the shard, so many at an epoch; the next begins when as much of the stream's time has
 passed since this one began as the policy says. Where a round stands lives in process memory: after a restart it begins
 anew, which finds nothing that the last one has not found, but what is new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from memquorum.core.access import covers
-from memquorum.core.consolidation.alike import cliques
+from memquorum.core.consolidation.alike import by_weight, cliques
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import SHORT_TERM
-from memquorum.core.vote.kinds import KINDS, MERGES
-from memquorum.ports import Candidate, Schedule
+from memquorum.core.vote.kinds import KINDS, MERGES, UNITES
+from memquorum.ports import Candidate, Peer, Peers, Schedule
 
-# Summaries looked at in an epoch.
+# So many are looked at in an epoch.
 _MOST = 128
 
 
@@ -51,14 +52,30 @@ class Alike:
             began, since = known.began, known.after
         else:
             return []
-        least, strict = policy.consolidate.merge_alike_ppm, policy.consolidate.strict.split()
-        found = self._schedule.alike(shard, least, _MOST, since)
+        found = self._found(shard, policy, since)
         self._rounds[shard] = _Round(began, as_of, since, found.after)
-        peers = [one for one in found.found if not covers(strict, one.candidate.namespace)]
-        most = KINDS[MERGES[SHORT_TERM]].takes
-        return [tuple(one.candidate for one in group) for group in cliques(peers, least, most, as_of)]
+        return [tuple(one.candidate for one in group) for group in self._grouped(found.found, as_of, policy)]
+
+    def _found(self, shard: int, policy: Policy, since: str | None) -> Peers:
+        return self._schedule.alike(shard, policy.consolidate.merge_alike_ppm, _MOST, since)
+
+    def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
+        strict = policy.consolidate.strict.split()
+        peers = [one for one in found if not covers(strict, one.candidate.namespace)]
+        return cliques(peers, policy.consolidate.merge_alike_ppm, KINDS[MERGES[SHORT_TERM]].takes, as_of)
 
     def forget(self, shards: Iterable[int]) -> None:
         """Begins anew with these shards: another process may have gone on with them."""
         for shard in shards:
             self._rounds.pop(shard, None)
+
+
+class Twins(Alike):
+    """The same of memories of experience, of which none is sealed: the one with the highest weight stays there."""
+
+    def _found(self, shard: int, policy: Policy, since: str | None) -> Peers:
+        return self._schedule.twins(shard, policy.experience.merge_ppm, _MOST, since)
+
+    def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
+        most = KINDS[UNITES[SHORT_TERM]].takes
+        return cliques(found, policy.experience.merge_ppm, most, as_of, by_weight)

@@ -36,7 +36,7 @@ from memquorum.ports import Candidate, Orders, Schedule, StoredOrders
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
-from streams.alike import Alike
+from streams.alike import Alike, Twins
 from streams.budgets import Budgets
 from streams.caps import NONE, Candidates, Caps
 from streams.configurations import NextOrder
@@ -77,7 +77,7 @@ class Nomination:
         self._open = OpenOrders(codec, genesis, stored)
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(schedule, self._shown)
-        self._alike = Alike(schedule)
+        self._alike, self._twins = Alike(schedule), Twins(schedule)
         self._budgets = Budgets(schedule, seed, self._shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
@@ -119,6 +119,7 @@ class Nomination:
         for shard in partitions:
             self._sent.pop(shard, None)
         self._alike.forget(partitions)
+        self._twins.forget(partitions)
         self._budgets.forget(partitions)
 
     def _read(self, arrival: Arrival) -> DecayCrossed:
@@ -202,6 +203,7 @@ class Nomination:
             drafted=drafted,
             tried=() if apart else self._tried(tick.shard, policy),
             alike=() if apart else self._alike.groups(tick.shard, tick.as_of, policy),
+            twins=() if apart else self._twins.groups(tick.shard, tick.as_of, policy),
             over=nomination.nobody if apart else over,
             rooms=found.rooms,
             policy=policy,

@@ -56,6 +56,7 @@ class Shelf:
     old: list[Candidate] = field(default_factory=list)
     """What `aged` answers."""
     near: list[Peer] = field(default_factory=list)
+    same: list[Peer] = field(default_factory=list)
     weighs: list[Weighted] = field(default_factory=list)
 
     def due(
@@ -117,6 +118,10 @@ class Shelf:
         self._note("alike", shard, least_ppm, limit, after)
         behind = [one for one in self.near if after is None or one.candidate.memory_id > after]
         return Peers(tuple(behind[:limit]), behind[limit - 1].candidate.memory_id if len(behind) > limit else None)
+
+    def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        self._note("twins", shard, least_ppm, limit, after)
+        return Peers(tuple(self.same))
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None

@@ -34,6 +34,7 @@ from memquorum.core.vote.kinds import KINDS, LETS_GO, PROMOTE, RESTORE
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms
 from memquorum.core.vote.kinds.merge import MERGE
+from memquorum.core.vote.kinds.unite import UNITE
 from tests.builders.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
@@ -146,7 +147,7 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
         terms = (PPM, PPM, PPM, 0, 0)
     elif kind is CONSOLIDATE:
         terms = (PPM, 600_000, PPM)
-    elif kind is MERGE:
+    elif kind in (MERGE, UNITE):
         terms = (PPM, 990_000)
     elif kind.admits:
         terms = (PPM, 200_000)

@@ -212,6 +212,9 @@ class Judge:
                 facts = {i: replace(one, place=stand.get(i)) for i, one in facts.items()}
             elif kind.admits:
                 facts = {i: replace(one, trial=tried.get(i)) for i, one in facts.items()}
+            elif kind.unites:
+                held = self._view.experience.held(namespace, facts)
+                facts = {i: replace(one, admitted=i in held) for i, one in facts.items()}
             elif kind.ranks or not kind.reads:
                 facts = {i: replace(one, rank_ppm=self._rank(asked, known[i])) for i, one in facts.items()}
             terms = judged(

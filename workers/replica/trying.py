@@ -45,14 +45,14 @@ _AROUND = 512
 
 @dataclass(slots=True)
 class _Asked:
-    """A proposal that is borne out, and what was read for it: the task that the member draws, and by id the weights
-    that experience had."""
+    """A proposal that is borne out, and what was read for it: the task that the member draws, and by id what experience
+    had."""
 
     proposal: Proposal
     told: Statistics
     at: Round
     task: Finished
-    weights: Mapping[str, int]
+    weights: Mapping[str, Admitted]
 
 
 @dataclass(slots=True)
@@ -84,6 +84,7 @@ class Tries:
             return {}
         experience, found = self._view.experience, dict[str, Trialled]()
         names = {name for one in asked for name in (one.told.candidate, *one.weights)}
+        names |= {each.kept for one in asked for each in one.weights.values() if each.kept is not None}
         known = self._view.known(experience.standing(names))
         keys = self._vault.open({*known, *(one.task.memory_id for one in asked)})
         if gone := [one.task.memory_id for one in asked if one.task.memory_id not in keys]:
@@ -126,7 +127,7 @@ class Tries:
         tasks = experience.tasks(space, before=at.accepted_offset, memory_ids=judges)
         if [one.outcome for one in tasks.values()] != [SUCCEEDED] * len(judges):
             return None
-        weights = {one.memory_id: one.weight_ppm for one in experience.weights(space, epoch=at.epoch)}
+        weights = {one.memory_id: one for one in experience.weights(space, epoch=at.epoch)}
         return _Asked(proposal, told, at, tasks[sampled(told, self._view.member).context], weights)
 
     def _try(self, one: _Asked, read: _Read, genesis: Genesis) -> Trialled | None:
@@ -150,8 +151,10 @@ class Tries:
         """What experience held as of a decision, of what still stands."""
         name = one.proposal.namespace, one.at.epoch, candidate.encoder
         if name not in read.made:
-            there = self._memories([read.known[each] for each in one.weights if each in read.known], read)
-            held = [_weighing(memory, one.weights[memory_id]) for memory_id, memory in there.items()]
+            # What another one stood for by then is not there, while that is alive.
+            names = (i for i, each in one.weights.items() if i in read.known and each.kept not in read.known)
+            there = self._memories([read.known[each] for each in names], read)
+            held = [_weighing(memory, one.weights[memory_id].weight_ppm) for memory_id, memory in there.items()]
             self._keep(held)
             read.made[name] = Experience(candidate.encoder, candidate.dimensions, held)
         return read.made[name]
@@ -222,10 +225,14 @@ class Tries:
 
 
 def settle(codec: Codec, view: View, checked: Checked, genesis: Genesis) -> None:
-    """Notes what a decision admitted, with its first weight, and what is to be tried anew: as the journal does, which
-    finds nothing to do where the memory is gone, or where members had voted on the same before."""
+    """Notes what a decision admitted, with its first weight, what is to be tried anew, and what became one: as the
+    journal does, which finds nothing to do where a memory is gone, or where members had voted on the same before."""
     experience, nomination, epoch = view.experience, checked.nomination, checked.body.epoch
     for proposal, outcome in zip(nomination.proposals, checked.outcomes, strict=True):
+        if KINDS[proposal.kind].unites:
+            if outcome.decided and experience.admitted(proposal.namespace, proposal.memory_ids):
+                experience.unite(proposal.memory_ids[0], proposal.memory_ids[1:], epoch)
+            continue
         if not KINDS[proposal.kind].admits:
             continue
         (name,), stood = proposal.memory_ids, partial(experience.stood, nomination.shard)

@@ -88,10 +88,12 @@ class Visit:
         return self._look.admitted(self._namespace)
 
     def _as_of(self, epoch: int, candidate: Held) -> Experience:
-        """What had been admitted once an epoch was decided, of what still stands, with the weights of then."""
+        """What had been admitted once an epoch was decided, of what still stands, with the weights of then; but what
+        another one stood for by then that is alive."""
         key = epoch, candidate.encoder
         if key not in self._experience:
-            held = [one.memory for one in self._admitted if one.epoch <= epoch]
+            there = (one for one in self._admitted if one.epoch <= epoch)
+            held = [one.memory for one in there if one.united is None or one.united > epoch]
             self._experience[key] = Experience(candidate.encoder, candidate.dimensions, held)
         return self._experience[key]
 

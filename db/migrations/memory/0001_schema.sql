@@ -811,7 +811,9 @@ CREATE TABLE admission (
     gained_ppm bigint  NOT NULL, -- the sum of what they found, each the S of its trial
     since      bigint  NOT NULL, -- accepted offset: tasks before it do not move the weight
     gains      integer NOT NULL, -- in how many contexts it helped
-    losses     integer NOT NULL  -- in how many it did harm
+    losses     integer NOT NULL, -- in how many it did harm
+    merged_into uuid,            -- what stands for it in experience while that is alive: they say the same
+    merged_at  bigint  NOT NULL  -- epoch from which on it does
 );
 CREATE INDEX admission_namespace ON admission (namespace, status, seq);
 CREATE INDEX admission_status ON admission (shard, status, seq);
@@ -826,7 +828,7 @@ CREATE TABLE weight (
     seq        bigint  NOT NULL, -- journal sequence
     namespace  text    NOT NULL,
     epoch      bigint  NOT NULL, -- of the decision from which on it holds
-    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used', 'rolled back')),
+    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used', 'rolled back', 'merged')),
     weight_ppm integer NOT NULL,
     gains      integer NOT NULL, -- in how many contexts it had helped by then
     losses     integer NOT NULL, -- in how many it had done harm

@@ -738,9 +738,9 @@ class Gain(Struct, frozen=True):
 
 
 class WeightVersion(Struct, frozen=True):
-    """A version of a memory's weight in experience, from the decision of an epoch on, and its cause: admitted, used, or
-    rolled back; in how many tasks it `helped` by then, on the whole, and in how many it did `harm`. `uses`: of how many
-    tasks something new came with it, and `tasks` some of them, by id: the first 50."""
+    """A version of a memory's weight in experience, from the decision of an epoch on, and its cause: admitted, used,
+    merged or rolled back; in how many tasks it `helped` by then, on the whole, and in how many it did `harm`. `uses`:
+    of how many tasks something new came with it, and `tasks` some of them, by id: the first 50."""
 
     version: int
     weight: float
@@ -760,7 +760,8 @@ class Admission(Struct, frozen=True):
     of a decision after this epoch. Trials, votes and weights are in the order of the journal, of weights the last 100.
 
     `tier`: of the memory; `stood`: what was decided of it while it was alive, or is of it now; of what may be tried
-    `judges`: how many finished tasks may judge it, of `judges_needed`."""
+    `judges`: how many finished tasks may judge it, of `judges_needed`. `merged_into`: the memory that stands for it in
+    experience, since they say the same, as long as that is alive."""
 
     memory_id: str
     namespace: str
@@ -778,11 +779,13 @@ class Admission(Struct, frozen=True):
     stood: str | None = None
     judges: int | None = None
     judges_needed: int | None = None
+    merged_into: str | None = None
 
 
 class Experienced(Struct, frozen=True):
     """A memory on its way into experience, or in it: `text`, its beginning, None where it is not alive; in how many
-    tasks it `helped` on the whole, and in how many it did `harm`; `epoch`: of the vote on it, 0 without one."""
+    tasks it `helped` on the whole, and in how many it did `harm`; `epoch`: of the vote on it, 0 without one;
+    `merged_into`: what stands for it there, as long as that is alive."""
 
     memory_id: str
     status: str
@@ -794,6 +797,7 @@ class Experienced(Struct, frozen=True):
     harm: int
     epoch: int
     journal_seq: int
+    merged_into: str | None = None
 
 
 class Experiences(Struct, frozen=True, omit_defaults=True):

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from msgspec.structs import replace
-
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.audit.weights import Weights
 from memquorum.core.experience import trial
@@ -67,7 +65,7 @@ class Admissions:
         self._uses.note((*change.of(TaskRow), *change.of(FeedbackRow)))
         trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
         self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}
-        rollbacks.note(self._versions, (replace(one, evidence="") for one in change.of(WeightRow)))
+        rollbacks.note(self._versions, change.of(WeightRow))
         self._nominated |= {one.epoch: one.nomination for one in change.of(DecisionRow)}
         return wrong
 

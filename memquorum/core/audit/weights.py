@@ -16,7 +16,8 @@ from memquorum.core.policy import PPM, ExperiencePolicy
 
 @dataclass(slots=True)
 class _Weighed:
-    """A memory of experience. `counted`: by task, what it gained there as it was counted last."""
+    """A memory of experience. `counted`: by task, what it gained there as it was counted last; `seen`:
+    the same, and what those gained that it stands for."""
 
     namespace: str
     since: int
@@ -25,6 +26,7 @@ class _Weighed:
     gains: int
     losses: int
     counted: dict[str, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
     versions: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """What each version weighed, with its gains and losses."""
 
@@ -59,7 +61,8 @@ class Weights:
         found = {i: (row.version, row.weight_ppm, row.gains, row.losses) for i, row in used.items()}
         wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
         told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
-        return told or self._roll_back(change, back) or self._stand(change, policy)
+        told = told or self._roll_back(change, back) or self._merged(change, policy)
+        return told or self._stand(change, policy)
 
     def _roll_back(self, change: Change, back: tuple[str, int] | None) -> str | None:
         """Has an older version hold again; answers what is wrong with the one that the entry gives for it."""
@@ -71,6 +74,7 @@ class Weights:
             if of is None or to not in of.versions or to >= of.version:
                 return f"{name} rolled back to version {to}, which there is not"
             of.version, of.since, of.counted = of.version + 1, self._to, {}
+            of.seen.clear()
             of.weight_ppm, of.gains, of.losses = of.versions[to]
             if (row.version, row.weight_ppm, row.gains, row.losses, row.evidence) != (*of.told, "[]"):
                 return f"{name} rolled back to version {row.version}, which weighs {row.weight_ppm}"
@@ -87,7 +91,7 @@ class Weights:
                 before = of.counted.get(name)
                 if gain == before:
                     continue
-                of.counted[name] = gain
+                of.counted[name] = of.seen[name] = gain
                 moves[memory] = moves.get(memory, 0) + _worth(gain, policy)
                 moves[memory] -= 0 if before is None else _worth(before, policy)
                 of.gains += (gain > 0) - (before is not None and before > 0)
@@ -116,6 +120,37 @@ class Weights:
                 gain = 0 if heard else alone
             if gain is not None:
                 yield memory, of, gain
+
+    def _merged(self, change: Change, policy: ExperiencePolicy) -> str | None:
+        """Moves what stands for others by what these gained; answers what is wrong with a version that says so."""
+        stubs: dict[str, list[str]] = {}
+        decision = change.one(DecisionRow)
+        for row in change.of(AdmissionRow):
+            if decision is not None and row.merged_into is not None and row.merged_at == decision.epoch:
+                stubs.setdefault(row.merged_into, []).append(row.memory_id)
+        found = {row.memory_id: row for row in change.of(WeightRow) if row.cause == "merged"}
+        if found.keys() != stubs.keys() or not stubs.keys() <= self._of.keys():
+            return f"versions of {sorted(found)} by merging, where {sorted(stubs)} stand for others"
+        for kept, others in stubs.items():
+            of, gains = self._of[kept], dict[str, list[int]]()
+            for seen in (of.seen, *(self._of[other].seen for other in others)):
+                for task, gain in seen.items():
+                    gains.setdefault(task, []).append(gain)
+            by = 0
+            for task, all_of_them in gains.items():
+                mean, before = sum(all_of_them) // len(all_of_them), of.seen.get(task)
+                if mean != before:
+                    by += _worth(mean, policy) - (0 if before is None else _worth(before, policy))
+                    of.gains += (mean > 0) - (before is not None and before > 0)
+                    of.losses += (mean < 0) - (before is not None and before < 0)
+                    of.seen[task] = mean
+            of.version += 1
+            of.weight_ppm = sorted((policy.weight_least_ppm, of.weight_ppm + by, policy.weight_most_ppm))[1]
+            made = found[kept]
+            told = made.version, made.weight_ppm, made.gains, made.losses
+            if told != of.told:
+                return f"{_said(told)} of {kept}, not {_said(of.told)}"
+        return None
 
     def _stand(self, change: Change, policy: ExperiencePolicy) -> str | None:
         """Takes in what was admitted, and what left; answers what is wrong with how a memory stands by its weight."""

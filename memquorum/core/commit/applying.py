@@ -31,6 +31,7 @@ from memquorum.core.journal import (
     rollbacks,
     slots,
     trials,
+    uniting,
 )
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
@@ -415,12 +416,8 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         quotas = frozenset((namespace, since) for namespace in capped)
-        entering = (i for p in proposals if KINDS[p.kind].admits for i in p.memory_ids)
-        weighed = frozenset(i for p in proposals if KINDS[p.kind].reweighs for i in p.memory_ids if ids.is_uuid(i))
-        admissions, uses = weighed.union(filter(ids.is_uuid, entering)), record.nomination.accepted_offset
-        return Keys(
-            memories, quotas=quotas, protected=memories, admissions=admissions, uses=uses, weights=weighed
-        )  # fmt: skip
+        uses = record.nomination.accepted_offset
+        return Keys(memories, quotas=quotas, protected=memories, uses=uses) | uniting.keys(proposals)
     if isinstance(record, FeedbackAccepted):
         task = frozenset(filter(ids.is_uuid, {record.memory_id}))
         return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)

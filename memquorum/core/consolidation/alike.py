@@ -9,8 +9,8 @@ says the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -82,13 +82,15 @@ def rank(salience_ppm: int, created: int, memory_id: str, as_of: int) -> tuple[i
     return -left_ppm(salience_ppm, as_of - created, summary=True), created, memory_id
 
 
-def cliques(peers: Sequence[Peer], least_ppm: int, most: int, as_of: int) -> list[tuple[Peer, ...]]:
-    """The groups that may become one, each of `most` at most: first the one that stays. No summary is in two.
+def cliques(
+    peers: Sequence[Peer], least_ppm: int, most: int, as_of: int, by: Callable[[Peer, int], Any] | None = None
+) -> list[tuple[Peer, ...]]:
+    """The groups that may become one, each of `most` at most: first the one that stays. None is in two.
 
     From the best on, each takes those that say the same as all that it has taken. Whatever their order, the same
-    summaries give the same groups.
+    give the same groups. `by`: (one, as_of) → its place; None: that of a summary.
     """
-    ranked = sorted(peers, key=lambda one: _rank(one, as_of))
+    ranked = sorted(peers, key=lambda one: (by or _rank)(one, as_of))
     said = {one.candidate.memory_id: Said(one.text) for one in ranked}
     taken: set[str] = set()
     found: list[tuple[Peer, ...]] = []
@@ -111,6 +113,11 @@ def cliques(peers: Sequence[Peer], least_ppm: int, most: int, as_of: int) -> lis
             found.append(tuple(group))
             taken.update(one.candidate.memory_id for one in group)
     return found
+
+
+def by_weight(peer: Peer, _: int) -> tuple[int, str]:
+    """The place of a memory of experience among those that say the same: the higher weight, then the lower id."""
+    return -peer.weight_ppm, peer.candidate.memory_id
 
 
 def _rank(peer: Peer, as_of: int) -> tuple[int, int, str]:

@@ -10,8 +10,8 @@
 4. `draw`: who verifies; `rounds`: as of which decision; `bench`: which tasks of many may judge; `ports`: what
    verifiers read; `admission`: what they agree in, and what follows; `checking`: what members hold a proposal to admit
    against;
-5. `uses`: what came of giving it to tasks; `weights`: how the weight of what was admitted moves with that; `alike`:
-   what becomes one; `abstract`: the general form of a lesson.
+5. `uses`: what came of giving it to tasks; `weights`: how the weight of what was admitted moves with that;
+   `abstract`: the general form of a lesson.
 
 All of it is pure, in integers where two machines have to agree, and the same on every machine:
 

@@ -41,10 +41,12 @@ class Untried(Struct, frozen=True):
 
 class Admitted(Struct, frozen=True):
     """A memory that was admitted and can be read. `epoch`: of the decision that admitted it; its weight is the one that
-    it was admitted with: trials use none that moved (decision 127)."""
+    it was admitted with: trials use none that moved (decision 127). `united`: the epoch from which on another one that
+    is alive stands for it; None where there is none."""
 
     memory: Held
     epoch: int
+    united: int | None = None
 
 
 class Told(Struct, frozen=True):

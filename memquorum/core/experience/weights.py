@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.experience.trial import Statistics
 from memquorum.core.policy import PPM, ExperiencePolicy
@@ -30,7 +31,8 @@ LEFT: Final = "left"
 BY_ADMISSION: Final = "admitted"
 BY_USE: Final = "used"
 BY_ROLLBACK: Final = "rolled back"
-CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK)
+BY_MERGING: Final = "merged"
+CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK, BY_MERGING)
 """What makes a version of a weight."""
 
 
@@ -152,20 +154,19 @@ def united(parts: Iterable[Iterable[Evidence]]) -> tuple[Evidence, ...]:
     return tuple(Evidence(context, *found[context]) for context in sorted(found))
 
 
-def merged(memory_id: str, parts: Iterable[Weight], policy: ExperiencePolicy) -> Weight:
-    """The weight of what takes the place of near-duplicates: the mean over the contexts of all of them, each counted
-    once (SEDM 3.3.2, without double counting; research/judgement d). Without any evidence: the least of their weights.
-    Each part has all of its evidence.
+def merged(
+    kept: Weight, seen: Iterable[Evidence], others: Iterable[Iterable[Evidence]], policy: ExperiencePolicy
+) -> Weight:
+    """The next version of what stays of near-duplicates: it moves as if what came of using the others had come of its
+    own use (SEDM 3.3.2; decision 129). `seen`: what came of its own use, `others`: of each of the others.
 
-    Its version is above all of theirs, so that one line of versions remains. Raises ValueError for none.
+    A task of which they share one counts by the mean of what was counted, and none counts twice.
     """
-    some = sorted(parts, key=lambda one: one.memory_id)
-    if not some:
-        raise ValueError("nothing merges into something")
-    evidence = united(one.evidence for one in some)
-    means = [one.mean_ppm for one in evidence]
-    weight = sum(means) // len(means) if means else min(one.weight_ppm for one in some)
-    return _weighing(memory_id, bounded(weight, policy), 1 + max(one.version for one in some), evidence)
+    own = {one.context: one.mean_ppm for one in united([seen])}
+    all_seen = united([[Evidence(context, mean, 1) for context, mean in own.items()], *others])
+    uses = (Use(one.context, one.mean_ppm, own.get(one.context)) for one in all_seen)
+    later = moved(kept, [one for one in uses if one.gain_ppm != one.before_ppm], policy)
+    return later if later is not kept else replace(kept, version=kept.version + 1, evidence=())
 
 
 def general(memory_id: str, specific: Weight, policy: ExperiencePolicy) -> Weight:

@@ -19,7 +19,7 @@ from memquorum.core.budgets.claims import charges
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal import resting, restores, rollbacks, trials, weighing
+from memquorum.core.journal import resting, restores, rollbacks, trials, uniting, weighing
 from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -35,7 +35,7 @@ from memquorum.core.journal.rows import (
     Strength,
     WeightRow,
 )
-from memquorum.core.policy import FORGETTING, Policy
+from memquorum.core.policy import FORGETTING, ExperiencePolicy, Policy
 from memquorum.core.records import Decided, JournalEntry, Proposal, Result
 from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
@@ -160,6 +160,7 @@ def _find(
         protected=protects(rows.protected, memory.id),
         pinned=pins(rows.protected, memory.id),
         opened=opened,
+        admitted=kind.unites and uniting.admitted(rows, memory.id),
         tried=tried,
         namespace=memory.namespace,
         memory_id=memory.id,
@@ -190,7 +191,7 @@ def do_decided(
     if attested is not None:
         state = replace(state, unattested=state.unattested - 1)
     nominated = checked.nomination
-    weighed = weighing.weighed(rows, change.entry, detail.epoch, nominated.accepted_offset, genesis.policy.experience)
+    weighed = _weighed(rows, change, detail, checked, genesis.policy.experience)
     state = replace(state, weighed_to=weighing.upto(rows.state, nominated.accepted_offset))
     if nominated.order is None and state.contested_at < nominated.as_of:
         state = replace(state, contested_at=0)
@@ -343,6 +344,19 @@ def _rolled_back(  # noqa: PLR0917
     order, nomination = rollbacks.asked(codec, checked.nomination), checked.nomination
     since = weighing.upto(rows.state, nomination.accepted_offset)
     return rollbacks.voted(rows, moved, order, change.entry, detail.epoch, policy.experience, since=since)
+
+
+def _weighed(
+    rows: Rows, change: Change, detail: Decided, checked: Checked, policy: ExperiencePolicy
+) -> weighing.Weighed:
+    """Which weights move by what came of use, and then by what becomes one."""
+    found = weighing.weighed(rows, change.entry, detail.epoch, checked.nomination.accepted_offset, policy)
+    for result in detail.results:
+        if KINDS[result.kind].unites and passed(result):
+            united = uniting.united(rows, result.memory_ids, change.entry, detail.epoch, found, policy)
+            names = {row.memory_id for row in united}
+            found = [row for row in found if isinstance(row, WeightRow) or row.memory_id not in names] + united
+    return found
 
 
 def _known(rows: Rows, proposal: Proposal) -> bool:

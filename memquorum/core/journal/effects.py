@@ -41,6 +41,7 @@ from memquorum.core.journal import (
     rewards,
     slots,
     trials,
+    uniting,
 )
 from memquorum.core.journal.rows import (
     Answered,
@@ -85,7 +86,6 @@ from memquorum.core.records import (
 from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import DRAFT, FINISHED, GONE, RESTING, SHORT_TERM
-from memquorum.core.vote.kinds import KINDS
 
 REPEATED = "repeated"
 ERASED = "erased"
@@ -152,9 +152,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         # What goes for good leaves experience with it.
         known = Keys(admissions=frozenset(memories))
     if isinstance(detail, Decided):
-        weighed = frozenset(i for r in detail.results if KINDS[r.kind].reweighs for i in r.memory_ids)
-        entering = (i for r in detail.results if KINDS[r.kind].admits for i in r.memory_ids)
-        known = Keys(admissions=weighed.union(entering), weights=weighed)
+        known = uniting.keys(detail.results)
     return known | Keys(
         frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds
     )

@@ -80,8 +80,8 @@ def known(keys: Keys | None) -> Mapping[str, Knows]:
         "admissions": lambda key: key in keys.admissions or not is_uuid(key),
         "trials": lambda key: key in keys.trials or not is_uuid(key[0]),
         "nominated": lambda key: key in keys.epochs,
+        "weights": lambda key: key in keys.weights or not is_uuid(key),
         # Of tasks it is asked which there are, and of each what is said of it.
         "tasks": lambda _: keys.uses > 0,
         "feedback": lambda _: keys.uses > 0,
-        "weights": lambda key: key in keys.weights or not is_uuid(key),
     }

@@ -270,7 +270,8 @@ class AdmissionRow(Struct, frozen=True):
     it helps too little, and `rejected`: the epoch as of which they did last, 0 without one; `judges`: how many tasks
     judged it then in all, and `gained_ppm`: the sum of what they found, each the S of its trial. `seq`: of the entry
     that changed it last. `since`: tasks before this accepted offset do not move its weight; `gains`, `losses`: in how
-    many contexts it helped on the whole, and in how many it did harm."""
+    many contexts it helped on the whole, and in how many it did harm. `merged_into`: what stands for it in experience
+    while that is alive, since they say the same; from the epoch `merged_at` on."""
 
     memory_id: Uuid
     shard: Int4
@@ -291,6 +292,8 @@ class AdmissionRow(Struct, frozen=True):
     since: int = 0
     gains: Int4 = 0
     losses: Int4 = 0
+    merged_into: Uuid | None = None
+    merged_at: int = 0
 
 
 class WeightRow(Struct, frozen=True):

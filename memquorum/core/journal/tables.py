@@ -132,6 +132,8 @@ def _type(hint: Any) -> str:
 _PROTECTS = ("shard", "seq", "namespace", "order_id", "signer", "ordered_by", "reference", "accepted_at")
 _STANDS = (
     "seq",
+    "merged_into",
+    "merged_at",
     "status",
     "position",
     "digest",

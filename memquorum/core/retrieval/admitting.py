@@ -11,7 +11,7 @@ from memquorum.core.api.answers import (
     Trial,
     WeightVersion,
 )
-from memquorum.core.experience.weights import BY_USE
+from memquorum.core.experience.weights import BY_MERGING, BY_USE
 from memquorum.core.policy import PPM, share
 from memquorum.core.retrieval.telling import why
 from memquorum.core.text.plurals import many
@@ -42,6 +42,8 @@ def lines(one: Admission) -> list[str]:
         told.append(f"S = {number(one.score)} {'≥' if one.score >= one.least else '<'} {number(one.least)}")
     if one.weight is not None:
         told.append(f"weight {number(one.weight)}, version {one.version}")
+    if one.merged_into is not None:
+        told.append(f"memory {one.merged_into} stands for it in experience: they say the same")
     if one.after:
         told.append(f"it is tried as of a decision after epoch {one.after}")
     for trial in one.trials:
@@ -85,7 +87,7 @@ def _vote(one: AdmissionVote) -> str:
 def _weight(one: WeightVersion) -> str:
     seen = f"helped in {many(one.helped, 'task')}, did harm in {one.harm}"
     head = f"version {one.version}, from epoch {one.epoch} on: {number(one.weight)}, {one.cause}; by then it {seen}"
-    if one.cause != BY_USE:
+    if one.cause not in (BY_USE, BY_MERGING) or not one.tasks:
         return head
     some = [f"{each.task} {signed(each.gain)}" for each in one.tasks[:_NAMED]]
     more = f", and {one.uses - _NAMED} more" if one.uses > _NAMED else ""
@@ -111,4 +113,6 @@ def short(one: Experienced) -> tuple[str, str]:
     if one.weight is not None:
         told.append(f"weight {number(one.weight)}, version {one.version}")
         told.append(f"helped in {many(one.helped, 'task')}, did harm in {one.harm}")
+    if one.merged_into is not None:
+        told.append(f"{one.merged_into} stands for it")
     return one.text or "(its text is not there)", "; ".join(told)

@@ -427,7 +427,7 @@ def _lot(lot: Lot) -> Iterator[str]:
 
 def _whether(kind: Kind, first: str, *others: str) -> str:
     """What a vote on several memories was about."""
-    if kind.merges:
+    if kind.merges or kind.unites:
         return f"The one that would stay is {first}; the vote was whether {', '.join(others)} says the same"
     called = "summary" if kind.revives else "newer one"
     return f"The {called} is {first}; the vote was whether it takes the place of {', '.join(others)}"

@@ -84,6 +84,8 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """How its worth ranks (`core.worth`); None where the member cannot read the text, and what is told of its words."""
     place: Place | None = None
     """Where it stands in the member's own order of what goes, where that is asked."""
+    admitted: bool = False
+    """Whether it is in experience as far as the member knows, and nothing stands for it there; where that is asked."""
     trial: Trialled | None = None
     """Of one that is to be admitted to experience; None where the member cannot tell."""
 

@@ -23,9 +23,21 @@ from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import ADMITS, CONFIGURE, CONTESTS, GOES, KINDS, LETS_GO, MAKES_ROOM, MERGES, SUMS_UP
+from memquorum.core.vote.kinds import (
+    ADMITS,
+    CONFIGURE,
+    CONTESTS,
+    GOES,
+    KINDS,
+    LETS_GO,
+    MAKES_ROOM,
+    MERGES,
+    SUMS_UP,
+    UNITES,
+)
 from memquorum.core.vote.kinds.admit import TRIED
 from memquorum.core.vote.kinds.kind import Kind, Offered
+from memquorum.core.vote.kinds.unite import TWINS
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
@@ -173,6 +185,7 @@ def build(
     drafted: Sequence[tuple[Candidate, ...]] = (),
     alike: Sequence[tuple[Candidate, ...]] = (),
     tried: Sequence[tuple[Candidate, tuple[bytes, ...]]] = (),
+    twins: Sequence[tuple[Candidate, ...]] = (),
     over: Callable[[Elsewhere], Leaving] = nobody,
     rooms: Mapping[str, int],
     policy: Policy,
@@ -185,12 +198,13 @@ def build(
     first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type
     may become. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each
     with all that it was made of. `alike`: summaries that say the same, first the one that stays. `tried`: what
-    verifiers agree in, with what they signed. `over` answers what is beyond budgets, as their policies weighed it, once
-    it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now (core/caps). A
-    memory is proposed once: rather where others contradict it than with its summary, or with those that say the same,
-    rather with these than to be let go, rather to be let go than to be promoted; and to be let go rather because
-    somebody asked, for its age, for want of tokens, since it does not hold, for want of room in its shard, and because
-    it decayed, in this order; and to be admitted to experience where it is proposed for nothing else.
+    verifiers agree in, with what they signed. `twins`: memories of experience that say the same, first the one that
+    stays there. `over` answers what is beyond budgets, as their policies weighed it, once it is told what else is voted
+    on. `rooms`: how many memories each of their namespaces may lose now (core/caps). A memory is proposed once: rather
+    where others contradict it than with its summary, or with those that say the same, rather with these than to be let
+    go, rather to be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want
+    of tokens, since it does not hold, for want of room in its shard, and because it decayed, in this order; and to be
+    admitted to experience, or to become one with others there, where it is proposed for nothing else.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
@@ -205,15 +219,10 @@ def build(
     falling = _doubting(_falling(due, evicted, over=much, as_of=tick.as_of, policy=policy), doubted)
     first = _within([*foremost, *falling], rooms)
     taken = told | _named(first)
-    rising = [
-        _proposal(candidate, kind, reason)
-        for kind in KINDS.values() if kind.offered is Offered.SALIENT
-        for candidate in promotable
-        if candidate.memory_id not in taken
-        and (reason := kind.eligible(candidate, tick.as_of, policy))
-    ]  # fmt: skip
+    rising = _rising(promotable, taken, tick.as_of, policy)
     helping = _helping(tried, taken | _named(rising))
-    proposals = _share([*first, *rising, *disputed, *helping], policy.epoch)
+    others = [*first, *rising, *disputed, *helping]
+    proposals = _share([*others, *_together(twins, UNITES, TWINS, (), others)], policy.epoch)
     if not proposals:
         return None
     return NominationProposed(
@@ -343,6 +352,17 @@ def _falling(
     return list(due.values())
 
 
+def _rising(promotable: Sequence[Candidate], named: Collection[str], as_of: int, policy: Policy) -> list[Proposal]:
+    """What is worth keeping, where nothing else is voted on of it."""
+    return [
+        _proposal(candidate, kind, reason)
+        for kind in KINDS.values() if kind.offered is Offered.SALIENT
+        for candidate in promotable
+        if candidate.memory_id not in named
+        and (reason := kind.eligible(candidate, as_of, policy))
+    ]  # fmt: skip
+
+
 def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list[Proposal]:
     """What is to be let go, with what does not hold before what is only old."""
     found = [_proposal(candidate, kind, DOUBTED) for candidate in doubted if (kind := _lets_go(candidate)) is not None]
@@ -396,7 +416,8 @@ def _together(
     asked: Sequence[Candidate],
     others: Sequence[Proposal],
 ) -> list[Proposal]:
-    """Each summary with all that belongs to it, unless something else is voted on of that. `kinds`: by its tier."""
+    """Each summary with all that belongs to it, or each memory with its twins, unless something else is voted on of
+    that. `kinds`: by the tier of the first."""
     taken = {one.memory_id for one in asked} | {i for proposal in others for i in proposal.memory_ids}
     found = list[Proposal]()
     for named in some:

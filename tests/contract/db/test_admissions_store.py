@@ -8,12 +8,13 @@ import pytest
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.journal import rollbacks, weighing
+from memquorum.core.journal import rollbacks, uniting, weighing
 from memquorum.core.journal import trials as rule
 from memquorum.core.journal.rows import Change, Keys, Rows, WeightRow
 from memquorum.core.journal.workset import Workset
+from memquorum.core.records import Proposal
 from tests.builders import genesis, trials, tried, votes
-from tests.builders.shard import Shard, memory_id
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, drawn, proposal, signed, statistics, tell
 from tests.support.stores import World
 
@@ -148,3 +149,26 @@ def test_a_request_to_roll_a_weight_back_finds_all_its_versions(world: World, sh
     assert dict(rows.weights) == {A: shard.rows.weights[A]}
     assert [(one.cause, one.weight_ppm) for one in rows.weights[A]][2:] == [("rolled back", 1_000_000)]
     assert rows.admissions[A] == shard.rows.admissions[A]
+
+
+def test_a_vote_on_what_becomes_one_finds_all_versions_of_what_it_names(world: World, shard: Shard) -> None:
+    for at, name in enumerate((A, B)):
+        shard.decide([proposal(name, agree(shard, name, offset=9 * at))])
+    shard.task("t", (B,))
+    shard.tick(1_000_000_001)
+    texts = {memory_id("t"): tried.clear("done", goal="what")}
+    shard.decide([votes.proposal(B, "promote")], votes.nobody)
+    world.flush(shard, texts)
+    keys = uniting.keys([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
+    rows = loaded(world, shard, keys)
+    assert {name: [row.cause for row in found] for name, found in rows.weights.items()} == {
+        A: ["admitted"], B: ["admitted", "used"]
+    }  # fmt: skip
+    shard.decide([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
+    world.flush(shard)
+    rows = loaded(world, shard, keys)
+    assert dict(rows.admissions) == {one: shard.rows.admissions[one] for one in (A, B)}
+    assert (rows.admissions[B].merged_into, rows.admissions[B].merged_at) == (A, 5)
+    assert [row.cause for row in rows.weights[A]] == ["admitted", "merged"]
+    assert rows.weights[A][-1].weight_ppm == 1_100_000
+    assert not loaded(world, shard, Keys(admissions=keys.admissions)).weights

@@ -17,8 +17,10 @@ from memquorum.core.identity.messages import unsigned
 from memquorum.core.journal.rows import AdmissionRow, Change, TrialRow
 from memquorum.core.records import ErasedEpisode, Proposal, Restored, TrialMade
 from memquorum.core.tiers import FINISHED
+from memquorum.ports import Peers
 from tests.builders import erasures, genesis, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.trials import agree, proposal
 from tests.builders.tried import clear, lie, tell
 from tests.support.stores import World
 from workers.verifier.trying import FEW, OTHERS, TRIED, WAITS, Made, Trying
@@ -435,3 +437,93 @@ def test_a_candidate_that_comes_later_waits_for_a_later_decision(world: World, s
     turned = worker.turn(world.trials)
     assert [one.statistics.position for one in turned.made if one.statistics.candidate == late] == [2, 2]
     assert turned.looked == {TRIED: 1, OTHERS: 2}, "of the same tasks too few are near to the third"
+
+
+# What became one -----------------------------------------------------------------------------------------------------
+
+
+def twins(world: World, shard: Shard, *names: str) -> list[str]:
+    """Those that a vote would let become one, as the nomination service is told of them."""
+    policy = GENESIS.policy.experience
+    found = world.schedule.twins(0, policy.merge_ppm, 10).found
+    assert all(one.weight_ppm == shard.rows.admissions[one.candidate.memory_id].weight_ppm for one in found)
+    assert all(one.text and one.vector.any() for one in found)
+    return [one.candidate.memory_id for one in found]
+
+
+def unite(world: World, shard: Shard, *names: str, vote: votes.Vote = votes.everybody) -> None:
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.decide([Proposal(names, NAMESPACE, "unite", "twins", 0, 0, 0)], vote)
+    flush(world, shard)
+
+
+@pytest.fixture
+def twin(world: World, shard: Shard, codec: Codec) -> str:
+    """Another memory that says what A says: both were admitted, with agreeing trials of a test's own."""
+    made = memory_id("twin")
+    shard.episode("twin", NOW)
+    decide(shard)
+    for at, name in enumerate((A, made)):
+        shard.decide([proposal(name, agree(shard, name, offset=9 * at))])
+    flush(world, shard, {made: clear(SAYS)})
+    return made
+
+
+def test_one_stands_for_another_as_of_its_epoch_and_while_it_is_alive(world: World, shard: Shard, twin: str) -> None:
+    assert twins(world, shard) == sorted((A, twin))
+    unite(world, shard, A, twin)
+
+    def united() -> object:
+        return seen(world, lambda look: {one.memory.id: (one.epoch, one.united) for one in look.admitted(NAMESPACE)})
+
+    assert united() == {A: (2, None), twin: (3, 4)} and twins(world, shard) == []
+    shard.decide([votes.proposal(A, "forget")])
+    flush(world, shard)
+    assert united() == {twin: (3, None)}, "it is back"
+
+
+def test_a_candidate_is_tried_beside_the_one_that_stands_for_others(
+    world: World, shard: Shard, codec: Codec, twin: str
+) -> None:
+    """A third one that says the same is tried beside both before the vote, and beside the one after it."""
+    third = memory_id("third")
+    shard.episode("third", NOW)
+    decide(shard)
+    flush(world, shard, {third: clear(SAYS)})
+
+    def given(position: int) -> int:
+        made = (one.statistics for one in trying(codec).turn(world.trials).made)
+        told = next(one for one in made if (one.candidate, one.position) == (third, position))
+        return max(one.given_without for one in told.judged)
+
+    beside_two = given(4)
+    shard.decide([proposal(third, agree(shard, third, position=4, offset=50))], votes.nobody)
+    unite(world, shard, A, twin)
+    decide(shard)
+    flush(world, shard)
+    assert given(6) < beside_two
+
+
+def test_what_is_far_or_disputed_or_kept_apart_is_no_twin(world: World, shard: Shard, twin: str) -> None:
+    shard.decide([proposal(C, agree(shard, C, offset=30))])
+    flush(world, shard)
+    assert twins(world, shard) == sorted((A, twin)), "another one is too far away"
+    assert world.schedule.twins(1, 0, 10).found == () == world.schedule.twins(0, 999_999, 10, max(A, twin)).found
+    unite(world, shard, A, twin, vote=votes.nobody)
+    assert twins(world, shard) == [], "what members kept apart rests"
+    decide(shard)
+    flush(world, shard)
+    while shard.rows.strengths[A].rest["unite"] > shard.rows.state.last_epoch + 1:
+        decide(shard)
+        flush(world, shard)
+    assert twins(world, shard) == sorted((A, twin))
+    shard.episode("otherwise", contradicts=(A,))
+    flush(world, shard, {memory_id("otherwise"): clear("It uses port 22.")})
+    assert twins(world, shard) == []
+
+
+def test_a_page_of_twins_goes_on_behind_the_last(world: World, shard: Shard, twin: str) -> None:
+    first, last = sorted((A, twin))
+    found = world.schedule.twins(0, 900_000, 1)
+    assert [one.candidate.memory_id for one in found.found] == [first, last] and found.after == first
+    assert world.schedule.twins(0, 900_000, 2, last) == Peers()

@@ -12,7 +12,7 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import ConsolidatePolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Proposal
 from memquorum.ports import Candidate, Peer, StoreUnavailable
-from streams.alike import Alike
+from streams.alike import Alike, Twins
 from streams.nomination import Nomination
 from tests.builders import genesis as cluster
 from tests.builders.shelf import GENESIS, NOW, STANDING, Shelf, arrival
@@ -111,3 +111,26 @@ def test_an_epoch_about_contradictions_alone_merges_nothing(codec: Codec) -> Non
     shelf = near()
     assert nominated(codec, shelf, last_epoch_at=NOW, contested_at=NOW) == ()
     assert asked(shelf) == 0
+
+
+# Of experience -------------------------------------------------------------------------------------------------------
+
+
+def twin(name: str, text: str = "Pump 7 runs at 3.8 bar.", weight: int = 1_000_000) -> Peer:
+    return replace(peer(name, text), weight_ppm=weight)
+
+
+def test_of_experience_the_one_with_the_highest_weight_stays_and_only_what_says_the_same_becomes_one() -> None:
+    shelf = Shelf(same=[twin("a"), twin("b", weight=1_200_000), twin("c", "Pump 7 runs at 3.9 bar."), twin("d")])
+    twins = Twins(shelf)
+    assert ids(twins.groups(1, NOW, POLICY)) == [["b", "a", "d"]]
+    assert twins.groups(1, NOW + 1, POLICY) == [], "once a day"
+    assert shelf.asked[0] == ("twins", 1, POLICY.experience.merge_ppm, 128, None)
+
+
+def test_twins_are_proposed_where_nothing_else_is_voted_on_of_them(codec: Codec) -> None:
+    shelf = Shelf(same=[twin("a"), twin("b")])
+    (made,) = nominated(codec, shelf)
+    assert (made.memory_ids, made.kind, made.reason) == (("a", "b"), "unite", "twins")
+    shelf = Shelf(same=[twin("a"), twin("b")], helpful=[(twin("b").candidate, (b"signed",))])
+    assert [one.kind for one in nominated(codec, shelf)] == ["admit"]

@@ -1,7 +1,8 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is.
 
-`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge` and `admit` are proposed by the nomination
-stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of another configuration.
+`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge`, `admit` and `unite` are proposed by the
+nomination stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of another
+configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -26,6 +27,7 @@ from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.restore import RESTORE
 from memquorum.core.vote.kinds.rollback import ROLLBACK
 from memquorum.core.vote.kinds.supersede import OVERRULE, SUPERSEDE
+from memquorum.core.vote.kinds.unite import UNITE
 
 __all__ = [
     "ADMIT",
@@ -48,6 +50,8 @@ __all__ = [
     "ROLLBACK",
     "SUMS_UP",
     "SUPERSEDE",
+    "UNITE",
+    "UNITES",
 ]
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -63,6 +67,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             CONSOLIDATE,
             MERGE,
             ADMIT,
+            UNITE,
             CONFIGURE,
             ERASE,
             RESTORE,
@@ -102,3 +107,7 @@ ADMITS: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.TRIED for tier in kind.tiers
 }
 """By tier, the kind by which what verifiers agree in there enters experience."""
+UNITES: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.TWINS for tier in kind.tiers
+}
+"""By tier, the kind by which memories of experience there that say the same become one in it."""

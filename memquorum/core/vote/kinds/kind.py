@@ -77,6 +77,8 @@ class MemoryState:
     made."""
     rests: bool = False
     """Whether members brought it back, and the kind is not to propose it yet."""
+    admitted: bool = False
+    """Whether it has a weight in experience: asked only where the decision is about that."""
     tried: bool = False
     """Whether verifiers agree in the very statistics that the proposal holds, and it is not voted on yet."""
     apart: bool = False
@@ -113,6 +115,8 @@ class Offered(Enum):
     """Those that are beyond a budget, as its policy has them go."""
     TRIED = "tried"
     """Those that verifiers agree help in tasks."""
+    TWINS = "twins"
+    """Those of experience that say the same."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -247,6 +251,8 @@ class Kind:
     """Whether what stays says the same as what goes: who erases what went erases what stayed for it."""
     admits: bool = False
     """Whether its one memory enters experience, of which the journal has the numbers."""
+    unites: bool = False
+    """Whether its first memory stands in experience for the others."""
     reweighs: bool = False
     """Whether its one memory weighs in experience what it did at the version that the order names."""
     attests: bool = False
@@ -300,6 +306,8 @@ def _contradiction(kind: Kind) -> str | None:
         "it speaks of an order alone": about_order and (not kind.ordered or kind.effect is not None),
         "one memory enters experience, and comes to no harm": kind.admits
         and (kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
+        "what becomes one in experience comes to no harm, and they are several": kind.unites
+        and (kind.takes < 2 or kind.admits or kind.seals or kind.revives or kind.effect is None),
         "an order gives one memory an older weight, and it comes to no harm": kind.reweighs
         and (not kind.ordered or kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
         "it attests, or it configures": kind.attests and kind.configures,

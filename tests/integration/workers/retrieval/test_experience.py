@@ -11,7 +11,9 @@ from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.workset import Workset
+from memquorum.core.records import Proposal
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question
 from memquorum.encoders.hashing import HashingEncoder
@@ -53,6 +55,59 @@ def question(experience: bool) -> Question:
     text = "Which port does the gateway use?"
     vectors = {"hashing": ENCODER.encode([text])[0]}
     return Question(NAMESPACE, text, vectors, Filters(experience=experience))
+
+
+@pytest.fixture
+async def united(databases: tuple[str, str], codec: Codec) -> AsyncIterator[tuple[Reads, Shard, PostgresStore]]:
+    """A and B are admitted, and A stands for B."""
+    shard = Shard(codec, GENESIS)
+    for name in "abc":
+        shard.episode(name)
+    shard.tick(1_000_000_000)
+    shard.decide([votes.proposal(C, "promote")], votes.nobody)
+    for at, name in enumerate((A, B)):
+        shard.decide([trials.proposal(name, trials.agree(shard, name, offset=9 * at))])
+    shard.decide([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
+    store, found = PostgresStore(databases[0]), Reads(databases[0])
+    store.start(GENESIS.cluster, GENESIS.shards)
+    write(store, shard)
+    await found.open()
+    yield found, shard, store
+    await found.close()
+    store.close()
+
+
+def write(store: PostgresStore, shard: Shard) -> None:
+    net = shard.work.net()
+    vectors = dict(zip(TEXTS, ENCODER.encode(list(TEXTS.values())), strict=True))
+    with store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {one: Clear(TEXTS[one], vectors[one]) for one in net.revealed}, {})
+    rows = shard.rows
+    mappings = {name: dict(getattr(rows, name)) for name in ("memories", "strengths", "admissions", "weights")}
+    shard.work = Workset(Rows(rows.state, **mappings, nominated=dict(rows.nominated)))
+
+
+async def test_of_what_became_one_the_one_is_given_while_it_is_alive(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+
+    async def given() -> set[str]:
+        found, _ = await reads.candidates(SIGHT, question(True), DEFAULTS)
+        names = {one.hit.memory_id for one in found}
+        assert set(await reads.weights(SIGHT, [B, *names])) == names
+        return names
+
+    assert await given() == {A}
+    found, _ = await reads.candidates(SIGHT, question(False), DEFAULTS)
+    assert {one.hit.memory_id for one in found} == {A, B, C}, "memories are served as ever"
+    told = await reads.admission(SIGHT, B, Filters(), lambda _: GENESIS.policy.experience)
+    assert told is not None and told.merged_into == A
+    shard.decide([votes.proposal(A, "forget")])
+    write(store, shard)
+    assert await given() == {B}
+    told = await reads.admission(SIGHT, B, Filters(), lambda _: GENESIS.policy.experience)
+    assert told is not None and told.merged_into is None
 
 
 @pytest.mark.parametrize(("experience", "found"), [(True, {A}), (False, {A, B, C})])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.experience.weights import (
     DEMOTED,
@@ -20,6 +21,7 @@ from memquorum.core.experience.weights import (
     moved,
     rolled_back,
     standing,
+    united,
 )
 from memquorum.core.policy import PPM, ExperiencePolicy
 
@@ -97,35 +99,36 @@ def test_what_becomes_of_it_follows_from_its_weight_and_its_gains() -> None:
 
 
 EVIDENCE = st.lists(
-    st.builds(Evidence, st.binary(min_size=1, max_size=1), st.integers(-PPM, PPM), st.integers(1, 5)),
+    st.builds(Evidence, st.binary(min_size=1, max_size=1), st.integers(-PPM, PPM), st.just(1)),
     max_size=4, unique_by=lambda one: one.context,
 )  # fmt: skip
-WEIGHTS = st.builds(
-    lambda ppm, seen, version, name: weight(ppm, *seen, version=version, name=name),
-    st.integers(50_000, 2 * PPM), EVIDENCE, st.integers(1, 9), st.sampled_from("abcdef"),
-)  # fmt: skip
 
 
-@given(st.lists(WEIGHTS, min_size=1, max_size=5, unique_by=lambda one: one.memory_id), st.integers(1, 4))
-def test_whatever_is_merged_first_the_same_evidence_is_left(parts: list[Weight], cut: int) -> None:
-    whole = merged("m", parts, POLICY)
-    assert merged("m", parts[::-1], POLICY) == whole
-    if cut < len(parts):
-        steps = merged("m", [merged("x", parts[:cut], POLICY), *parts[cut:]], POLICY)
-        assert steps.evidence == whole.evidence
+@given(EVIDENCE, st.lists(EVIDENCE, max_size=4))
+def test_what_stays_weighs_as_if_every_use_had_been_its_own(seen: list[Evidence], others: list[list[Evidence]]) -> None:
+    wide = replace(POLICY, weight_least_ppm=1, weight_most_ppm=20 * PPM)
+    begun = weight(10 * PPM)
+    kept = moved(begun, [Use(one.context, one.sum_ppm) for one in seen], wide)
+    found = merged(kept, seen, others, wide)
+    means = {one.context: one.mean_ppm for one in united([seen, *others])}
+    alone = moved(begun, [Use(context, mean) for context, mean in means.items()], wide)
+    assert (found.weight_ppm, found.gains, found.losses) == (alone.weight_ppm, alone.gains, alone.losses)
+    assert found.version == kept.version + 1
+    assert merged(kept, seen, others[::-1], wide) == found
+    again = merged(found, [*(one for one in seen if one.context not in {e.context for e in found.evidence}),
+                           *found.evidence], [], wide)  # fmt: skip
+    assert again.weight_ppm == found.weight_ppm and not again.evidence
 
 
-def test_a_context_that_both_saw_counts_once() -> None:
-    both = [weight(300_000, Evidence(b"c", PPM, 1)), weight(300_000, Evidence(b"c", 0, 1), Evidence(b"d", 0, 2))]
-    one = merged("m", both, POLICY)
-    assert one.evidence == (Evidence(b"c", PPM, 2), Evidence(b"d", 0, 2))
-    assert one.weight_ppm == PPM // 4
+def test_a_task_that_both_were_given_counts_once() -> None:
+    kept = weight(300_000, Evidence(b"c", PPM, 1))
+    found = merged(kept, [Evidence(b"c", PPM, 1)], [[Evidence(b"c", 0, 1), Evidence(b"d", 0, 1)]], POLICY)
+    assert found.evidence == (Evidence(b"c", PPM // 2, 1), Evidence(b"d", 0, 1))
+    assert found.weight_ppm == 300_000 - POLICY.alpha_ppm // 2 - POLICY.beta_ppm
 
 
-def test_what_nothing_speaks_for_has_the_least_weight_of_all() -> None:
-    assert merged("m", [weight(300_000), weight(200_000, version=7)], POLICY) == weight(200_000, version=8)
-    with pytest.raises(ValueError, match="nothing"):
-        merged("m", [], POLICY)
+def test_twins_that_nobody_used_leave_the_weight_as_it_is() -> None:
+    assert merged(weight(300_000, version=7), [], [[], []], POLICY) == weight(300_000, version=8)
 
 
 def test_a_general_form_begins_with_half() -> None:

@@ -20,11 +20,12 @@ GAINS = {memory_id(f"use {at}"): told for at, told in enumerate(("+0.3333", "-1"
 A, ONE, TWO, THREE = (memory_id(name) for name in ("a", "task 0", "task 1", "task 2"))
 
 
-def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | None = 666_666) -> list[str]:
+def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | None = 666_666,
+         merged_into: str | None = None) -> list[str]:  # fmt: skip
     found, other = (trials.statistics(GENESIS, A, 3, count) for count in (helped, 0))
     agreed = found.digest.hex()
     score = helped * PPM // 3
-    row = ("greenhouse", status, 3, agreed, score, 1 if weight_ppm else 0, weight_ppm, 0, "short-term", 1)
+    row = ("greenhouse", status, 3, agreed, score, 1 if weight_ppm else 0, weight_ppm, 0, "short-term", 1, merged_into)
     tried = [("verifier-1", 3, agreed, score, found.data, 8), ("verifier-2", 3, other.digest.hex(), 0, other.data, 9)]
     votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000)] if weight_ppm else []
     evidence = written((Evidence(ONE, 3 * PPM, 3), Evidence(TWO, -1, 1)))
@@ -54,6 +55,10 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
         + ", ".join(f"{task} {gain}" for task, gain in sorted(GAINS.items())[:3])
         + ", and 2 more",
     ]
+
+
+def test_what_another_stands_for_is_told_with_that() -> None:
+    assert f"memory {ONE} stands for it in experience: they say the same" in told(merged_into=ONE)
 
 
 def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
@@ -98,7 +103,7 @@ def test_it_is_told_when_members_vote_on_it() -> None:
 
 def standing(status: str | None, tier: str = "short-term", rejections: int = 0) -> tuple[Any, ...]:
     """A row of what has no trial."""
-    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections)
+    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections, None)
 
 
 @pytest.mark.parametrize("more", [4, -5])
@@ -107,7 +112,7 @@ def test_what_it_costs_is_told(more: int) -> None:
     judge = found.judged[0]
     dear = type(judge)(judge.context, 0, PPM * 3, 9, 9 + 3 * more, 1, 1)
     changed = type(found)(*[*[getattr(found, n) for n in found.__struct_fields__[:-1]], (dear, *found.judged[1:])])
-    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0)
+    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0, None)
     tried = [("verifier-1", 3, changed.digest.hex(), 5, changed.data, 8)]
     said = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []))
     assert said[1] == "it is tried as of a decision after epoch 2"

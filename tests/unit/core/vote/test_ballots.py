@@ -151,6 +151,6 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
     alone = [judged(kind, [one], known, as_of=NOW, policy=POLICY) for one in asked]
     assert together == [terms for (terms,) in alone]
     # Of an order no memory tells anything: whoever knows judges it elsewhere.
-    # What contradicts others needs two of them (tests/unit/core/vote/kinds/test_supersede.py).
-    assert len(set(together)) > (0 if kind.ordered or kind.spares else 2)
+    # What contradicts others, or says the same, needs two of them (tests/unit/core/vote/kinds).
+    assert len(set(together)) > (0 if kind.ordered or kind.spares or kind.unites else 2)
     assert judged(kind, [], known, as_of=NOW, policy=POLICY) == []

@@ -252,3 +252,78 @@ def test_what_is_opened_stays_open_within_bounds(
     monkeypatch.setattr(sealing, "open_text", noted)
     assert votes(table, asked)[0] is True
     assert any(name in JUDGES for name in opened) == (room == 0)
+
+
+# What became one in experience -------------------------------------------------------------------------------------
+
+TWIN = str(uuid.UUID(int=3))
+UNITED: tuple[int, int] = (PPM, 990_000)
+
+
+def together(*names: str) -> Proposal:
+    return Proposal(names, "space", "unite", "twins", 0, 0, 0)
+
+
+def twins(table: Table, text: str = ASIDE, epoch: int = 1) -> None:
+    """Two memories of experience that say the same, and a third one."""
+    table.episode(TWIN, NEAR, text=text)
+    scene(table)
+    table.view.experience.weigh([Admitted("space", one, 1, epoch, 300_000) for one in (OTHER, TWIN)])
+
+
+def beside(*names: str) -> Statistics:
+    """What an honest verifier finds of the third beside these."""
+    return found(admitted=[Held(one, ASIDE, "test", vector(*NEAR), 300_000) for one in names], position=2)
+
+
+def test_a_member_is_for_one_in_place_of_those_that_it_knows_in_experience(table: Table) -> None:
+    twins(table)
+    assert votes(table, together(OTHER, TWIN)) == (True, (PPM, PPM))
+
+
+@pytest.mark.parametrize("missing", ["it was not admitted", "it says otherwise", "key", "another stands for it"])
+def test_a_member_is_against_what_is_not_in_experience_or_says_otherwise(table: Table, missing: str) -> None:
+    twins(table, text=FACT if missing == "it says otherwise" else ASIDE)
+    if missing == "key":
+        del table.vault.keys[TWIN]
+    if missing == "another stands for it":
+        table.view.experience.weigh([Admitted("space", M, 1, 1, 300_000)])
+        table.view.experience.unite(M, [TWIN], 1)
+    names = (OTHER, M) if missing == "it was not admitted" else (OTHER, TWIN)
+    assert votes(table, together(*names))[0] is False
+
+
+def test_what_another_stands_for_is_not_beside_a_candidate_as_of_then(table: Table) -> None:
+    twins(table)
+    decided(table, 2, together(OTHER, TWIN), vote=lambda *_: UNITED)
+    assert table.view.experience.held("space", [OTHER, TWIN, M]) == {OTHER}
+    before = replace(beside(OTHER, TWIN), position=1)
+    assert votes(table, proposal(table, before), epoch=3)[1][0] == PPM, "as of before, both are"
+    assert votes(table, proposal(table, beside(OTHER)), epoch=3)[1][0] == PPM
+    assert votes(table, proposal(table, beside(OTHER, TWIN)), epoch=3)[1][0] == 0
+
+
+def test_where_what_stayed_is_gone_what_it_stood_for_is_beside_a_candidate_again(table: Table) -> None:
+    twins(table)
+    decided(table, 2, together(OTHER, TWIN), vote=lambda *_: UNITED)
+    gone = Proposal((OTHER,), "space", "forget", "decayed", 0, 0, 0)
+    decided(table, 3, gone, vote=lambda *_: (0, 0, 0, 0))
+    assert table.view.experience.held("space", [OTHER, TWIN]) == {TWIN}
+    assert votes(table, proposal(table, beside(TWIN)), epoch=4)[1][0] == PPM
+    assert votes(table, proposal(table, beside(OTHER)), epoch=4)[1][0] == 0
+
+
+@pytest.mark.parametrize("case", ["kept", "not admitted", "gone"])
+def test_what_the_journal_voids_or_members_keep_apart_stays_apart(table: Table, case: str) -> None:
+    twins(table)
+    names = {"kept": (OTHER, TWIN), "not admitted": (OTHER, TWIN, M), "gone": (OTHER, TWIN, JUDGES[0])}[case]
+    decided(table, 2, together(*names), vote=lambda *_: (0, 0) if case == "kept" else UNITED)
+    assert table.view.experience.held("space", [OTHER, TWIN]) == {OTHER, TWIN}
+
+
+def test_what_stands_for_others_has_none_that_stands_for_it(table: Table) -> None:
+    twins(table)
+    experience = table.view.experience
+    experience.unite(OTHER, [TWIN], 1)
+    experience.unite(TWIN, [OTHER], 2)
+    assert experience.held("space", [OTHER, TWIN]) == {TWIN}

@@ -1,0 +1,111 @@
+"""The vote to let memories of experience that say the same become one there (SEDM 3.3.2; SPEC E). A proposal names the
+one that stays first, then those that it stands for.
+
+A member judges from what it read itself: whether all were admitted and nothing stands for one of them, and whether
+every pair says the same: numbers, names, negations and words agree, they are about the same, from the same source, and
+bound alike. Its score is the lowest cosine of any pair; 0 where one of these does not hold. Which of them stays the
+nominator says, by weights, which no member knows: as they say the same, none is against it for that.
+
+Nothing becomes of the memories themselves: each stays in its tier and is served as ever. Experience gives the one alone
+while that is alive (`core.journal.uniting`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from memquorum.core.consolidation.alike import lowest_ppm, same
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.tiers import ALIVE
+from memquorum.core.vote.grounds import Grounds, MemberContext
+from memquorum.core.vote.kinds.forget import GONE_ALREADY
+from memquorum.core.vote.kinds.kind import (
+    Kind,
+    MemoryState,
+    Offered,
+    Rests,
+    Terms,
+    Together,
+    Words,
+    checks,
+)
+
+TAKES = 8
+"""So many memories become one at most in a vote."""
+TWINS = "twins"
+"""Why memories of experience are nominated that say the same."""
+_OUTSIDE = "not in experience"
+_TERMS = ("same", "cosine")
+_check, _sound = checks(_TERMS, flags=1)
+
+
+def _judge(
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    return [_terms(one) for one in facts]
+
+
+def _terms(some: Together) -> Terms | None:
+    if len({one.memory_id for one in some}) < max(2, len(some)):
+        return None
+    if not all(one.admitted and one.sourced and one.text is not None for one in some):
+        return None
+    return PPM * same(some), lowest_ppm(some)
+
+
+def _score(terms: Any, _: Policy) -> Any:
+    says_same, cosine = terms
+    return cosine * (says_same // PPM)
+
+
+def _absent(found: MemoryState, _: int) -> str | None:
+    if not found.alive:
+        return GONE_ALREADY
+    return None if found.admitted else _OUTSIDE
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["same"]:
+        return "does not know all of them in experience, or finds that they do not say the same: all stay in it"
+    least = share(policy.experience.merge_ppm)
+    told = f"they say the same; the lowest cosine of two is {share(terms['cosine'])}"
+    return f"{told}, {'≥' if yes else '<'} {least}: {'unite' if yes else 'all stay in experience'}"
+
+
+UNITE = Kind(
+    name="unite",
+    terms=_TERMS,
+    widths=(4, 4),
+    due=lambda candidate, as_of, policy: None,
+    judge=_judge,
+    fade=None,
+    abstain=lambda as_of: (0, 0),
+    check=_check,
+    sound=_sound,
+    score=_score,
+    yes=lambda score, policy: (score > 0) & (score >= policy.experience.merge_ppm),
+    needed=lambda policy: policy.promote.tau,
+    gate=None,
+    outcome="united",
+    words=Words(
+        aim="let one memory stand in experience for those that say the same",
+        proposed={TWINS: "because they say the same in experience"},
+        why={
+            _OUTSIDE: "one of them was not in experience",
+            GONE_ALREADY: "one of them was gone already",
+        },
+        opinion=_in_words,
+    ),
+    reads=True,
+    offered=Offered.TWINS,
+    takes=TAKES,
+    spares=1,
+    tiers=frozenset(ALIVE),
+    share=Fraction(1, 16),
+    absent=_absent,
+    effect=lambda found, confidence, as_of, policy: [None for _ in found],
+    rests=Rests.THROUGH_USE,
+    unites=True,
+)

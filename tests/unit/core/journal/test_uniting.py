@@ -1,0 +1,155 @@
+"""A vote lets one memory of experience stand for others, with what came of using them; all stay memories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memquorum.core.avro import Codec
+from memquorum.core.experience.weights import Evidence, read_evidence
+from memquorum.core.journal.replay import Replay
+from memquorum.core.journal.rows import AdmissionRow, Change, Memory, WeightRow
+from memquorum.core.policy import PPM
+from memquorum.core.records import Decided, Proposal
+from tests.builders import genesis, trials, votes
+from tests.builders.published import POLICY, kinds, publish
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.trials import agree, proposal
+
+GENESIS = genesis.make(policy=POLICY, **trials.entitled())
+A, B, C, D = (memory_id(name) for name in "abcd")
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    """A, B and C are admitted; D is not."""
+    made = Shard(codec, GENESIS)
+    for name in "abcd":
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(D, "promote")], votes.nobody)
+    for at, one in enumerate((A, B, C)):
+        made.decide([proposal(one, agree(made, one, offset=9 * at))])
+    return made
+
+
+def unite(into: Shard, *names: str, vote: votes.Vote = votes.everybody) -> Change:
+    into.tick(into.rows.state.as_of + 1)
+    return into.decide([Proposal(names, NAMESPACE, "unite", "twins", 0, 0, 0)], vote)
+
+
+def decide(into: Shard) -> Change:
+    into.tick(into.rows.state.as_of + 1)
+    return into.decide([votes.proposal(D, "promote")], votes.nobody)
+
+
+def stands(into: Shard, memory: str) -> tuple[Any, ...]:
+    one = into.rows.admissions[memory]
+    return one.status, one.version, one.weight_ppm, one.merged_into, one.merged_at
+
+
+def result(into: Shard, change: Change) -> tuple[str, str]:
+    detail = into.rules.codec.decode_as(Decided, change.entry.detail)
+    return detail.results[0].outcome, detail.results[0].reason
+
+
+def test_the_first_stands_for_the_others_which_keep_their_own_standing(shard: Shard) -> None:
+    change = unite(shard, A, B, C)
+    assert result(shard, change)[0] == "united"
+    (row,) = change.of(WeightRow)
+    assert (row.memory_id, row.version, row.weight_ppm, row.cause, row.evidence) == (A, 2, PPM, "merged", "[]")
+    assert stands(shard, A) == ("admitted", 2, PPM, None, 0)
+    assert stands(shard, B) == stands(shard, C) == ("admitted", 1, PPM, A, 5)
+    assert not change.of(Memory) and {A, B, C} <= shard.rows.strengths.keys(), "the memories are as before"
+
+
+def test_what_came_of_using_the_others_moves_the_first_and_no_task_counts_twice(shard: Shard) -> None:
+    shard.task("both", (A, B))
+    shard.feedback(memory_id("both"), (B,), (A,))
+    shard.task("other", (B,))
+    shard.feedback(memory_id("other"), (), (B,), event_id="harm")
+    decide(shard)
+    assert stands(shard, A)[2] == PPM - 150_000 and stands(shard, B)[2] == PPM + 100_000 - 150_000
+    (row,) = unite(shard, A, B).of(WeightRow)
+    assert set(read_evidence(row.evidence)) == {
+        Evidence(memory_id("both"), 0, 1), Evidence(memory_id("other"), -PPM, 1)
+    }  # fmt: skip
+    assert row.weight_ppm == PPM - 50_000 - 150_000, "no gain in the one on the whole, harm in the other"
+    assert (row.gains, row.losses) == (3, 1)
+    assert not unite(shard, A, C).of(WeightRow)[0].weight_ppm - row.weight_ppm
+
+
+def test_uses_that_the_same_decision_counts_come_first(shard: Shard) -> None:
+    shard.task("t", (A,))
+    shard.task("u", (B,))
+    change = unite(shard, A, B)
+    told = [(row.memory_id, row.version, row.weight_ppm, row.cause) for row in change.of(WeightRow)]
+    assert (A, 2, PPM + 100_000, "used") in told and (B, 2, PPM + 100_000, "used") in told
+    assert told[-1] == (A, 3, PPM + 200_000, "merged")
+    assert sorted(row.memory_id for row in change.of(AdmissionRow)) == sorted((A, B)), "each stands in one way"
+    assert stands(shard, B) == ("admitted", 2, PPM + 100_000, A, 5)
+
+
+def test_a_use_of_what_another_stands_for_still_moves_its_own_weight(shard: Shard) -> None:
+    unite(shard, A, B)
+    shard.task("u", (B,))
+    assert [(row.memory_id, row.version) for row in decide(shard).of(WeightRow)] == [(B, 2)]
+    assert stands(shard, B) == ("admitted", 2, PPM + 100_000, A, 5)
+
+
+def test_what_stays_in_a_later_vote_has_nothing_that_stands_for_it(shard: Shard) -> None:
+    unite(shard, A, B)
+    unite(shard, B, C)
+    assert stands(shard, B) == ("admitted", 2, PPM, None, 0) and stands(shard, C)[3:] == (B, 6)
+
+
+@pytest.mark.parametrize("case", ["not admitted", "sealed", "kept"])
+def test_what_is_not_in_experience_or_gone_is_voided_and_what_members_keep_stays(shard: Shard, case: str) -> None:
+    if case == "sealed":
+        shard.tick(shard.rows.state.as_of + 1)
+        shard.decide([votes.proposal(B, "forget")])
+    names = (A, D) if case == "not admitted" else (A, B)
+    change = unite(shard, *names, vote=votes.nobody if case == "kept" else votes.everybody)
+    wanted = {"not admitted": ("voided", "not in experience"), "sealed": ("voided", "gone already")}
+    assert result(shard, change) == wanted.get(case, ("kept", result(shard, change)[1]))
+    assert not change.of(WeightRow) and not change.of(AdmissionRow)
+    assert stands(shard, A) == ("admitted", 1, PPM, None, 0)
+    rests = shard.rows.strengths[A].rest.get("unite", 0) > shard.rows.state.last_epoch
+    assert rests == (case == "kept"), "what members keep apart is not proposed again at once"
+
+
+def history(shard: Shard) -> Shard:
+    """A's uses and B's, a vote, and further uses and another vote."""
+    for at in range(3):
+        shard.task(f"t{at}", (A, B) if at else (B,))
+        shard.feedback(memory_id(f"t{at}"), (A,) if at == 1 else (), (B,) if at < 2 else ())
+    unite(shard, A, B)
+    shard.task("later", (A, B, C))
+    shard.feedback(memory_id("t1"), (), (A,), event_id="anew")
+    decide(shard)
+    unite(shard, C, A, B)
+    return shard
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_a_rebuild_finds_the_same_however_it_takes_the_journal(shard: Shard, size: int) -> None:
+    history(shard)
+    replay = Replay(shard.rules, 0)
+    read = [replay.read(shard.rules.codec.encode(change.appended)) for change in shard.changes]
+    found, stand = list[WeightRow](), dict[str, AdmissionRow]()
+    for at in range(0, len(read), size):
+        net = replay.take(read[at : at + size]).net
+        found += net.of(WeightRow)
+        stand |= {row.memory_id: row for row in net.of(AdmissionRow)}
+    assert found == [row for change in shard.changes for row in change.of(WeightRow)]
+    assert stand == {i: shard.rows.admissions[i] for i in (A, B, C)}
+
+
+def test_an_audit_counts_the_same_and_finds_a_row_that_says_otherwise(shard: Shard) -> None:
+    public = publish(history(shard))
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    row = next(one for one in public.tables["admission"] if one["memory_id"] == B)
+    assert row["merged_into"] == C
+    row["merged_into"] = None
+    assert kinds(public.audit(store=True, accepted=True)) != []
