@@ -3,8 +3,9 @@
 The rule asks whether what the task came to is now within reach, R ∈ [−1, 1]: the share of what its outputs state that
 one of the given texts states, less the share that one of them contradicts.
 
-1. A short answer ("port 8443") is within reach where a text has its words, one after the other, and half of what
-   was asked: a wrong answer to one question is the right one to another, which its text is not about.
+1. A short answer ("port 8443") is within reach where a text has its words, one after the other, in whatever form
+   ("cabinet", "cabinets"), and half of what was asked: a wrong answer to one question is the right one to another,
+   which its text is not about.
 2. A sentence is, where a sentence of a text has all its numbers and names, and most of its other content, and neither
    denies what it asserts nor takes the other side (`text.agreement`): "at 3" does not reach "at 4".
    Either is within reach, too, where a sentence has all numbers and names of it that were not asked with, half of what
@@ -208,7 +209,8 @@ def _wanted(outputs: str) -> tuple[_Wanted, ...]:
 
 @lru_cache(_READ)
 def _plain(text: str) -> tuple[str, ...]:
-    return tuple(one for one in _WORD.findall(text.casefold()) if one not in _ARTICLES)
+    words = (one for one in _WORD.findall(text.casefold()) if one not in _ARTICLES)
+    return tuple(one if _digits(one) else wording.stem(one) for one in words)
 
 
 @lru_cache(_READ)
@@ -285,7 +287,7 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 def _gives_another(goal: str, wanted: _Wanted, text: str) -> bool:
     """Whether a sentence that names what was asked for, and is about it, has one number where a short answer has
     another, beside the same words: "28 degrees" for "24 degrees"."""
-    shape = tuple(_NUMBER if _digits(word) else wording.stem(word) for word in wanted.words)
+    shape = tuple(_NUMBER if _digits(word) else word for word in wanted.words)
     if _NUMBER not in shape or not _stems(wanted.text) - wanted.must or _holds(_plain(text), wanted.words):
         return False
     return any(_another(goal, wanted, shape, one) for one in _SENTENCES.split(text))
@@ -298,10 +300,7 @@ def _another(goal: str, wanted: _Wanted, shape: tuple[str, ...], text: str) -> b
     said = set[tuple[str, ...]]()
     for at in range(len(words) - len(shape) + 1):
         part = words[at : at + len(shape)]
-        if all(
-            _digits(word) if form == _NUMBER else wording.stem(word) == form
-            for word, form in zip(part, shape, strict=True)
-        ):
+        if all(_digits(word) if form == _NUMBER else word == form for word, form in zip(part, shape, strict=True)):
             said.add(tuple(filter(_digits, part)))
     return len(said) == 1 and not any(number in _plain(goal) for number in said.pop())
 

@@ -22,6 +22,8 @@ def reward(outputs: str, *texts: str) -> int:
         ("The port 8443", "The gateway uses port 8443.", PPM),
         ("port 8443", "The gateway uses port 84430.", -PPM),
         ("port 8443", "Port is 8443.", 0),
+        ("the red cabinets", "The gateway's port is in a red cabinet.", PPM),
+        ("the red cabinets", "The gateway's port is in a cabinet that is red.", 0),
         ("New York", "York is new.", 0),
         (
             "The gateway in Leipzig was moved to port 8443 by the night crew.",
