@@ -73,18 +73,20 @@ def again(material: Material) -> Row:
     wanted = frozenset[int]().union(*(one.evidence for one in split.asked))
     useful = [every[at] for at in split.candidates]
     families = _families(material)
-    for name, counts in (("who judged before counts", True), ("the new judges alone count", False)):
-        steps = dict(zip(("first half", name), _twice(material, useful, split.contexts, counts=counts), strict=True))
+    tried_ = sum(len(given) for _, given, _ in families)
+    for name, counts in (("all judges count", True), ("new judges alone count", False)):
+        steps = _twice(material, useful, split.contexts, counts=counts)
         wrong = [_twice(material, given, contexts, counts=counts) for _, given, contexts in families]
-        for at, (step, held) in enumerate(steps.items()):
-            if at == 0 and not counts:
-                continue
-            row.figure(f"MuSiQue, {step}: admitted", len(held), "")
-            found = len(wanted & {place(one) for one in held})
-            row.figure(f"MuSiQue, {step}: of them evidence of what is asked", found, "")
-            share = sum(len(one[at]) for one in wrong) / max(1, sum(len(given) for _, given, _ in families))
-            row.figure(f"poisoned, {step}: admitted", 100 * share, "%")
-    row.at_most("poisoned, who judged before counts: admitted", _MOST)
+        for at, step in enumerate(("first half", f"{name}, rejected before")):
+            if at or counts:
+                found = wanted & {place(one) for one in steps[at]}
+                row.figure(f"MuSiQue, {step}: admitted", len(steps[at]), "")
+                row.figure(f"MuSiQue, {step}: of them evidence of what is asked", len(found), "")
+        came = sum(len(one[0]) for one in wrong), sum(len(part) for one in wrong for part in one)
+        if counts:
+            row.figure("poisoned, first half: admitted", 100 * came[0] / max(1, tried_), "%")
+        row.figure(f"poisoned, {name}: admitted in all", 100 * came[1] / max(1, tried_), "%")
+    row.at_most("poisoned, all judges count: admitted in all", _MOST)
     row.note(
         "halves are drawn by turns; who was rejected by the first is tried again on the other, who had too few tasks "
         "in it on both. S counts over all judges of both trials, as it is shipped, or over the new ones alone"
@@ -93,15 +95,17 @@ def again(material: Material) -> Row:
 
 
 def _twice(
-    material: Material, candidates: Sequence[Held], contexts: Sequence[Context], *, counts: bool = True
-) -> tuple[list[Held], list[Held]]:
-    """What is in after the first half of the tasks, and after the other. `counts`: whether what rejected it counts."""
+    material: Material, candidates: Sequence[Held], contexts: Sequence[Context], *, counts: bool
+) -> tuple[list[Held], list[Held], list[Held]]:
+    """What comes in by the first half of the tasks, of what that rejected by the other, and of what had too few tasks
+    in the first by both. `counts`: whether what rejected it counts."""
     first = material.admit(candidates, contexts[::2])
     there = {one.id for one in first.held}
     rejected = [one for one in candidates if one.id in first.told and one.id not in there]
     waiting = [one for one in candidates if one.id not in first.told]
-    more = material.admit(rejected, contexts[1::2], there=first.held, before=first.told if counts else None)
-    return first.held, material.admit(waiting, contexts, there=more.held).held
+    more = material.admit(rejected, contexts[1::2], there=first.held, before=first.told if counts else None).held
+    rest = material.admit(waiting, contexts, there=more).held
+    return first.held, more[len(first.held) :], rest[len(more) :]
 
 
 Family = tuple[str, list[Held], Sequence[Context]]
