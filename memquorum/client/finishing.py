@@ -26,6 +26,7 @@ from memquorum.client.overseeing import Passed
 from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
 from memquorum.core.api.answers import Admission, Experiences, FinishedTask, Tasks
+from memquorum.core.experience import noting
 from memquorum.core.experience.texts import ENDED, FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
 from memquorum.core.intake import FOUND_MAX, TOOL_BYTES_MAX, TOOLS_MAX
 from memquorum.core.names import uuid as uuid_of
@@ -59,12 +60,15 @@ class About(TypedDict, total=False):
 class Work:
     """What there is to say of a task while it goes on; `Task` and `SyncTask` publish it."""
 
-    def __init__(self, memory: Finishing, goal: str, inputs: str | None, about: About) -> None:
-        self._memory, self._goal, self._inputs, self._about = memory, goal, inputs, about
+    def __init__(
+        self, memory: Finishing, goal: str, inputs: str | None, about: About, near: float = noting.NEAR
+    ) -> None:
+        self._memory, self._goal, self._inputs, self._about, self._near = memory, goal, inputs, about, near
         self.event_id = about.get("event_id") or str(uuid.uuid4())
         self.receipt: Receipt | None = None
         """What was published, once it is over."""
-        self._given: dict[str, None] = {}
+        # Of what was given far behind the best of its answer, its text.
+        self._given: dict[str, str | None] = {}
         self._tools: list[str] = []
         self._ended: tuple[str, str | None] | None = None
         self._outputs: str | None = None
@@ -80,8 +84,15 @@ class Work:
 
     @property
     def retrieved(self) -> tuple[str, ...]:
-        """The memories that it was given so far, in the order in which they came."""
-        return tuple(self._given)
+        """The memories that it was given so far and names, in the order in which they came: those that were not far
+        behind the best of their answer, and those that its outputs, tools or lessons say something of."""
+        asked = [self._goal, self._inputs or ""]
+        record = [self._outputs or "", *self._tools, *(str(one.get("content", "")) for one in self._lessons)]
+        return tuple(
+            memory_id
+            for memory_id, text in self._given.items()
+            if text is None or noting.speaks_of(record, text, asked)
+        )
 
     def given(self, *memory_ids: str) -> None:
         """Notes memories that the task was given otherwise than by this client while it is open. Raises Invalid."""
@@ -89,7 +100,21 @@ class Work:
         for one in memory_ids:
             if not isinstance(one, str) or uuid_of(one) is None:
                 raise Invalid("bad_id", "retrieved", f"{one!r:.80} is no id of a memory")
-        self._given |= dict.fromkeys(memory_ids)
+        self._note(dict.fromkeys(memory_ids))
+
+    def _note(self, given: Mapping[str, str | None]) -> None:
+        """`given`: memories, and of what may be far from what was asked its text."""
+        for memory_id, text in given.items():
+            # What was near once is named.
+            if memory_id not in self._given or self._given[memory_id] is not None:
+                self._given[memory_id] = text
+
+    def _found(self, found: Sequence[tuple[str, str, float | None]]) -> None:
+        """Notes an answer: id, text and cosine of each; without a cosine all of it is near."""
+        cosines = [cosine for _, _, cosine in found if cosine is not None]
+        whole = len(cosines) < len(found)
+        behind = (False,) * len(found) if whole else noting.far(cosines, self._near)
+        self._note({one: text if away else None for (one, text, _), away in zip(found, behind, strict=True)})
 
     def tool(self, name: str, summary: str = "") -> None:
         """Notes a call of a tool, and in short what it answered. What is longer than 4 KiB is cut, and what no text can
@@ -166,12 +191,12 @@ class Work:
 _OPEN: ContextVar[tuple[Work, ...]] = ContextVar("memquorum_tasks", default=())
 
 
-def note(memory: Finishing, memory_ids: Iterable[str]) -> None:
+def note(memory: Finishing, found: Sequence[tuple[str, str, float | None]]) -> None:
     """Notes what a client gives for the tasks of that client that are open where it was asked: in the same thread or
     asyncio task, and in what asyncio began there; another thread runs in a copy of the block's context to be of it."""
     for one in _OPEN.get():
         if one._memory is memory:
-            one._given |= dict.fromkeys(memory_ids)
+            one._found(found)
 
 
 class _Opened(Work):
@@ -255,10 +280,13 @@ class Finishing:
         """The namespace, where the client was told one."""
         raise NotImplementedError
 
-    def task(self, goal: str, *, inputs: str | None = None, **about: Unpack[About]) -> Task:
+    def task(self, goal: str, *, inputs: str | None = None, near: float = noting.NEAR, **about: Unpack[About]) -> Task:
         """A task for `async with`: what is searched, retrieved, recalled or put into a context through this client
-        while it is open is noted as what it was given. Raises Invalid."""
-        return Task(self, goal, inputs, about)
+        while it is open is noted as what it was given. Raises Invalid.
+
+        `near`: what a search or a retrieval gives whose cosine is less than this share of the best one's is named only
+        where outputs, tools or lessons say something of it; 0 names all. What experience gives is always named."""
+        return Task(self, goal, inputs, about, near)
 
     async def finish_task(
         self,
@@ -470,7 +498,8 @@ class SyncTask(_Opened):
 
     def __init__(self, work: Task, run: Any) -> None:
         """`run`: runs a coroutine on the client's loop."""
-        super().__init__(work._memory, work._goal, work._inputs, {**work._about, "event_id": work.event_id})
+        about: About = {**work._about, "event_id": work.event_id}
+        super().__init__(work._memory, work._goal, work._inputs, about, work._near)
         self._run = run
 
     def __enter__(self) -> Self:

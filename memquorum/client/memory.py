@@ -33,11 +33,14 @@ from memquorum.client.signer import Signer
 from memquorum.client.values import Episode, Filed, Gates, Only, Receipt
 from memquorum.core import ids
 from memquorum.core.api.answers import (
+    Answering,
+    Around,
     Became,
     Context,
     Explained,
     Hit,
     Page,
+    Placed,
     Recalled,
     Retrieved,
     SearchResult,
@@ -253,8 +256,13 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
         found = await self._ask(kind, "POST", path, json=body, params=wire.after(after))
-        given = [one.memory_id for one in (found.hits if isinstance(found, SearchResult) else found.items)]
-        note(self, given)
+        items: Sequence[Hit | Answering | Around | Placed] = (
+            found.hits if isinstance(found, SearchResult) else found.items
+        )
+        given = [one.memory_id for one in items]
+        # What surrounds a memory, or was said last, is asked for as it is; and what experience gives counts.
+        near = asked.get("experience") or not isinstance(found, SearchResult | Retrieved)
+        note(self, [(one.memory_id, one.text, None if near else _cosine(one)) for one in items])
         if isinstance(found, Context) and (session := asked.get("session")) is not None:
             self._gave(session, given)
         if ourselves:
@@ -403,6 +411,12 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
                 f"({error or type(error).__name__})"
             ) from error
         return wire.body(answer, kind)
+
+
+def _cosine(one: Hit | Answering | Around | Placed) -> float | None:
+    if isinstance(one, Answering):
+        return one.cosine
+    return one.score if isinstance(one, Hit) else None
 
 
 def _ended(receipt: Receipt, found: Became) -> Receipt:

@@ -12,6 +12,7 @@ from memquorum.client.entries import Entries
 from memquorum.client.finishing import About, SyncTask
 from memquorum.client.looping import OwnLoop
 from memquorum.client.memory import AsyncMemory
+from memquorum.core.experience.noting import NEAR
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -79,9 +80,9 @@ class Memory:
         """Delivers what is under way and lets connections go. A second call does nothing."""
         self._loop.end(self._memory.close)
 
-    def task(self, goal: str, *, inputs: str | None = None, **about: Unpack[About]) -> SyncTask:
+    def task(self, goal: str, *, inputs: str | None = None, near: float = NEAR, **about: Unpack[About]) -> SyncTask:
         """A task for `with`: see `AsyncMemory.task`. Raises Invalid."""
-        return SyncTask(self._memory.task(goal, inputs=inputs, **about), self._loop.run)
+        return SyncTask(self._memory.task(goal, inputs=inputs, near=near, **about), self._loop.run)
 
     add = _same(AsyncMemory.add)
     add_all = _same(AsyncMemory.add_all)

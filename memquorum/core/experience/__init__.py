@@ -2,7 +2,7 @@
 
 1. `context`: a finished task as a record from which anybody can try again, the self-contained execution context;
    `oneform`: what has one form as bytes; `texts`: its words as one text, which is sealed; `ended`: which one a session
-   is that came to something;
+   is that came to something; `noting`: which of the memories that it was given its record names;
 2. `similarity`: how near two vectors are, in whole numbers; `view`: what experience holds, and what of it a question is
    given, s = sim · w^¼;
 3. `reward`: what a retrieval is worth to a finished task; `written`: numbers, times and dates in one way of writing;

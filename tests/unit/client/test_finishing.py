@@ -269,6 +269,56 @@ async def test_a_client_asks_of_its_own_namespace_alone() -> None:
     assert [url.params.get("namespace") for url in asked] == ["n", "n"]
 
 
+BADGE = "Ada Weil's badge opens hall 3 and hall 4."
+
+
+class Far(Service):
+    """Finds one that is near, and Ada's badge far behind it."""
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path != "/search":
+            return super().__call__(request)
+        hits = [HIT | {"memory_id": M}, HIT | {"memory_id": N, "score": 0.44, "text": BADGE}]
+        return httpx.Response(200, json=SEARCHED | {"hits": hits})
+
+
+@pytest.mark.parametrize(("said", "asked", "named"), [
+    ({"outputs": "8443"}, {}, [M]),
+    ({"outputs": "8443, says Ada."}, {}, [M, N]),
+    ({"tools": "asked Ada"}, {}, [M, N]),
+    ({"lesson": "Ask Ada first."}, {}, [M, N]),
+    ({"given": True}, {}, [M, N]),
+    ({"near": 0.0}, {}, [M, N]),
+    ({}, {"experience": True}, [M, N]),
+])  # fmt: skip
+async def test_what_is_far_behind_the_best_is_named_where_the_record_says_something_of_it(
+    said: dict[str, Any], asked: dict[str, Any], named: list[str]
+) -> None:
+    service = Far(became="finished_succeeded")
+    near = said.get("near", 0.5)
+    async with client(service) as memory, memory.task("Which port does hall 3 use?", near=near) as task:
+        await memory.search("hall 3", **asked)
+        if "given" in said:
+            task.given(N)
+        if "tools" in said:
+            task.tool("door", said["tools"])
+        if "lesson" in said:
+            task.lesson(said["lesson"])
+        task.done(success=True, outputs=said.get("outputs", "done"))
+        assert list(task.retrieved) == named
+    assert service.tasks[0]["retrieved"] == named
+
+
+async def test_what_one_answer_has_far_and_another_near_is_named() -> None:
+    service = Far()
+    async with client(service) as memory, memory.task("Which port does hall 3 use?") as task:
+        await memory.search("hall 3")
+        task._found([(N, BADGE, 0.4)])
+        await memory.search("hall 3")
+        task.done(success=True)
+    assert service.tasks[0]["retrieved"] == [M, N]
+
+
 async def test_who_says_how_a_task_ended_is_called_the_same_everywhere() -> None:
     service = Service()
     async with client(service) as memory:
