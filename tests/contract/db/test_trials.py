@@ -320,6 +320,29 @@ def test_what_was_rejected_is_tried_again_on_the_tasks_that_came_since(
     assert (row.rejections, row.rejected, row.position) == (1, 1, 3)
 
 
+def test_who_goes_on_finds_what_was_rejected_once_enough_tasks_came_and_does_not_even_read_it_before(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    decide(shard)
+    flush(world, shard)
+    worker = trying(codec)
+    heard(shard, *(one for one in worker.turn(world.trials).made if one.statistics.candidate == B))
+    texts: dict[str, Clear] = {}
+    looked = list[int]()
+    for name in ("", "t4", "t5", "t6"):
+        if name:
+            shard.task(name, ())
+            texts = {memory_id(name): clear(SAYS, 0.6, 0.8, goal="Which port?")}
+        decide(shard)
+        flush(world, shard, texts)
+        turned = worker.turn(world.trials)
+        looked.append(sum(turned.looked.values()))
+    # A, of which nothing came to the journal, each time; C, of which too few tasks are near, where there are others; B
+    # once after it was rejected, since it stands otherwise then.
+    assert looked == [2, 2, 2, 3]
+    assert {position for position, _ in judged(turned.made, B)} == {5}
+
+
 def admitted(world: World, shard: Shard, codec: Codec, memory: str, *, decides: bool = True) -> None:
     """A memory is tried, and voted for."""
     if decides:
