@@ -368,12 +368,13 @@ COPY admission ($columns(admission)) FROM STDIN (FORMAT BINARY)
 UPDATE admission a
 SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, score_ppm = n.score_ppm,
     version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after, rejections = n.rejections,
-    rejected = n.rejected, judges = n.judges, gained_ppm = n.gained_ppm, since = n.since, gains = n.gains, losses = n.losses,
+    rejected = n.rejected, judges = n.judges, gained_ppm = n.gained_ppm, refusals = n.refusals,
+    since = n.since, gains = n.gains, losses = n.losses,
     merged_into = n.merged_into, merged_at = n.merged_at
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
     weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint, judges integer,
-    gained_ppm bigint, since bigint, gains integer, losses integer, merged_into uuid, merged_at bigint)
+    gained_ppm bigint, refusals integer, since bigint, gains integer, losses integer, merged_into uuid, merged_at bigint)
 WHERE a.memory_id = n.memory_id
 
 -- :name weight_copy

@@ -89,7 +89,7 @@ def _protector(one: Protector) -> str:
 @command(
     "orders",
     option("--kind", action="append", choices=[kind.name for kind in GIVEN],
-           help="to erase; to protect: pins, goals, holds and their ends; to restore, or to forget; repeatable"),
+           help="to erase; to protect: pins, goals, holds and their ends; to restore, forget, roll back; repeatable"),
     option("--effect", action="append", choices=EFFECTS, help="that ended so; repeatable"),
     *_times("answered"),
     *_PAGE,

@@ -79,8 +79,8 @@ class Overseeing:
         self, *, kinds: Sequence[str] | None = None, effects: Sequence[str] | None = None, **page: Unpack[Timed]
     ) -> Orders:
         """The orders here that were answered, the latest first, each as `order` tells of it. `kinds`: erase, protect
-        (pins, goals and holds, and their ends), restore (also what is asked to be forgotten); without it those that
-        the API key may see. `effects`: erased, withheld, protected, requested, declined."""
+        (pins, goals and holds, and their ends), restore (also what is asked to be forgotten, or to be rolled back);
+        without it those that the API key may see. `effects`: erased, withheld, protected, requested, declined."""
         return await self._listed(Orders, "orders", kinds=kinds, effects=effects, **page)
 
     async def epochs(

@@ -24,19 +24,26 @@ from memquorum.core import sealing
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.texts import Texts
 from memquorum.core.experience.trial import Judged, read
+from memquorum.core.experience.weights import BY_ROLLBACK
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import AdmissionRow, TaskRow, TrialRow, WeightRow
 from memquorum.core.journal.trials import AGREED
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import PPM
 from memquorum.core.records import (
     ClockTicked,
+    DecayCrossed,
     EpisodeAccepted,
     FeedbackAccepted,
     NominationProposed,
+    OrderAccepted,
+    OrderFound,
     Proposal,
+    Standing,
     Task,
     TrialMade,
 )
+from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed, places_of
 from memquorum.core.vote.kinds import ADMIT
 from tests.builders import trials, votes
@@ -60,7 +67,10 @@ VOTES = ("all", "none", "random")
 
 _GENESIS = make(MEMBERS, **trials.entitled(verifiers=VERIFIERS))
 _MATTERS = 5
-_EPOCHS = 9
+_EPOCHS = 12
+_ASKED, _AGAIN = 11, 12
+"""When somebody asks for a first weight back; and when who nominates lies, and has that voted on again, or of a memory
+that nobody admitted."""
 _TASKS = 4
 """As many tasks ask for each matter, but for the last, for which none does."""
 
@@ -104,17 +114,21 @@ class Trials:
     what is admitted is given to further tasks, which fail."""
 
     def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str], *, uses: bool = True) -> None:
-        self.dice, self._vault, self._uses = Dice(seed), Keys(), uses
+        self.dice, self._vault, self._uses, self._elsewhere = Dice(seed), Keys(), uses, seed % 2 == 1
         self._acts = {who: act for who, act in lying.items() if isinstance(who, str)}
         self.members = Members(folder, self._vault, {m: act for m, act in lying.items() if isinstance(m, int)})
         for member in range(MEMBERS):
             self.members.sit(member)
+            if (act := lying.get(member)) is not None:
+                of = self.members.views[member].experience
+                of.holds = lambda *_, yes=act == "all": yes  # type: ignore[method-assign]
         self._told, self._said = list[bytes](), list[bytes]()
         self.store = InMemoryStore()
         start = self.store.start(_GENESIS.cluster, _GENESIS.shards)[0]
         self._line, self._read = Line(Rules(CODEC, _GENESIS), start), dict.fromkeys(SOURCES, 0)
         self._tryings = {who: Trying(CODEC, _GENESIS, [who], budget_ms=60_000, clock=lambda: 0.0) for who in VERIFIERS}
         self.helps, self.idle = set[str](), set[str]()
+        self.asked: asking.OpenOrder | None = None
         self._now = AS_OF
 
     def run(self) -> None:
@@ -143,8 +157,19 @@ class Trials:
             if self._uses and self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
                 # What is given to a task that fails loses weight, which trials of others must not notice.
                 self._finish(f"use-{matter}-{epoch}", matter, "", ended="failed", given=f"fact-{matter}")
+        if epoch in (_ASKED, _AGAIN):
+            self._ask(memory_id("fact-0" if epoch == _ASKED else "aside-0"), epoch)
         self._now += 1
         self._accept(ClockTicked(f"tick-{epoch}", self._now))
+
+    def _ask(self, memory: str, epoch: int) -> None:
+        """Somebody asks for the first weight of a memory back."""
+        order = votes.rollback(_GENESIS, memory, 1, order_id=memory_id(f"order {epoch}"))
+        data, offset = votes.signed(CODEC, _GENESIS, "operator", order), len(self.members.logs[topics.ACCEPTED])
+        named = order.order_id, REQUEST.name, order.namespace, order.memory_ids
+        self._accept(OrderAccepted(*named, data, self._now, topics.RESTORES, 0, epoch))
+        if self.asked is None or self._elsewhere:
+            self.asked = REQUEST, OrderFound(data, self._now, offset), order
 
     def _say(self, name: str, text: str, matter: int, **more: Any) -> str:
         memory, key = memory_id(name), bytes(sealing.KEY_BYTES - 8) + memory_id(name).encode()[:8]
@@ -173,7 +198,7 @@ class Trials:
         if given is None:
             self._accept(FeedbackAccepted(f"feedback-{name}", task, NAMESPACE, "planner", (), handed, self._now))
 
-    def _accept(self, record: EpisodeAccepted | FeedbackAccepted | ClockTicked) -> None:
+    def _accept(self, record: EpisodeAccepted | FeedbackAccepted | OrderAccepted | ClockTicked) -> None:
         self.members.logs[topics.ACCEPTED].append(CODEC.encode(record))
 
     # The commit worker -----------------------------------------------------------------------------------------------
@@ -241,6 +266,12 @@ class Trials:
             _GENESIS.cluster, 0, 0, epoch, self._now, len(logs[topics.ACCEPTED]) - 1, "interval",
             tuple(proposals or [idle]),
         )  # fmt: skip
+        if self.asked is not None:
+            stands, tick = (
+                Standing(epoch - 1, self._now, 0, 0),
+                DecayCrossed(0, self._now, record.accepted_offset, 1, ()),
+            )
+            record = asking.build(CODEC, _GENESIS, stands, tick, self.asked)
         logs[topics.NOMINATIONS].append(votes.signed(CODEC, _GENESIS, "service:nomination", record))
         self.members.run()
 
@@ -299,11 +330,9 @@ class Trials:
 
     def faults(self) -> list[str]:
         """What does not hold, whoever lied."""
-        weights = sorted(
-            (one.memory_id, one.version, one.epoch, one.weight_ppm)
-            for one in self.store.rows[WeightRow].values()
-            if one.version == 1
-        )
+        rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
+        weights = sorted((o.memory_id, o.version, o.epoch, o.weight_ppm) for o in rows if o.version == 1)
+        back = [(one.memory_id, one.weight_ppm) for one in rows if one.cause == BY_ROLLBACK]
         views = {member: _weights(view) for member, view in self.members.views.items()}
         wrong = {
             "all members have decided all epochs": {seq for _, seq in self.members.standing().values()}
@@ -312,6 +341,7 @@ class Trials:
             "what helps is admitted": self.named(ADMITTED) == self.helps,
             "each use counts once": self.lost == {name: 50_000 * count for name, count in self._failed().items()},
             "what helps nobody is not": not self.named(ADMITTED) & self.idle,
+            "one weight is rolled back, once": back == [(memory_id("fact-0"), PPM)] * self._uses,
         }
         return [rule for rule, holds in wrong.items() if not holds]
 

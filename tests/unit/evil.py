@@ -66,6 +66,7 @@ _ANSWERS: dict[str, Any] = {
     },
     "restore": {"namespace": EVIL, "status": EVIL, "memories": [_ONE]},
     "forget": {"namespace": EVIL, "status": EVIL, "dry_run": True, "memories": [_ONE]},
+    "rollback": {"namespace": EVIL, "memory_id": EVIL, "to": 1, "status": EVIL, "detail": EVIL, "weight": 0.5},
     "pin": _PROTECTED, "unpin": _PROTECTED, "goals": _PROTECTED, "end": _PROTECTED,
     "default": {"namespace": EVIL, "topics": [_TOPIC], "personas": {EVIL: 1}, "persona": EVIL},
     "thing": {"namespace": EVIL, "topic": EVIL, "sentences": [_SENTENCE], "unreadable": 1, "history": [_PATCH]},
@@ -101,6 +102,7 @@ def commands(folder: Path, url: str) -> Iterator[tuple[str, Callable[[], object]
     """(name, what it does) of each."""
     yield from ((line, lambda line=line: _client(url, line)) for line in (
         "search q", "retrieve q", "recall --query q", "context q", f"explain {ID}", f"restore {ID}", f"forget {ID}",
+        f"experience rollback {ID} --to 1",
         f"pin {ID}", f"unpin {ID}", f"goal g --needs {ID}", "goal g --end", "erase --everything",
         f"receipt get {ID}", "rollup list", "session s", "rollup show --history thing", "search --json q",
         f"explain {ID} {EVIL}",

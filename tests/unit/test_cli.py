@@ -47,6 +47,7 @@ from memquorum.core.api.answers import (
     Retrieved,
     Rewarded,
     Rewards,
+    Rollback,
     Rollup,
     Rollups,
     RollupSentence,
@@ -678,7 +679,7 @@ def test_it_is_a_module_too() -> None:
     "command",
     [
         ["pin", "M"], ["unpin", "M"], ["goal", "sow", "--end"], ["goal", "sow", "--needs", "M"],
-        ["restore", "M"], ["forget", "M"], ["erase", "--memory", "M"],
+        ["restore", "M"], ["forget", "M"], ["erase", "--memory", "M"], ["experience", "rollback", "M", "--to", "1"],
     ],
 )  # fmt: skip
 def test_the_service_signs_orders_and_a_key_of_ones_own_is_refused(
@@ -714,6 +715,35 @@ def test_what_a_pin_found_is_told(  # noqa: PLR0917
     monkeypatch.setattr(client, action, lambda _, reference, timeout: found, raising=False)
     assert cli.main([action, "M"]) == ended
     assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize(
+    ("found", "ended", "told"),
+    [
+        (Rollback("n", "M", 1, "rolled back", "so it is", 4, 0.85, "O", 0, 7, 9), 0,
+         "rolled back, in epoch 7 of shard 0: so it is\n  it weighs 0.85 now, version 4\n"),
+        (Rollback("n", "M", 1, "kept", "members did not agree", 3, 0.5, "O", 0, 7, 9), 1,
+         "kept, in epoch 7 of shard 0: members did not agree\n  it weighs 0.5 now, version 3\n"),
+        (Rollback("n", "M", 1, "nothing to roll back", "it has no weight"), 1,
+         "nothing to roll back: it has no weight\n"),
+        (Rollback("n", "M", 1, "asked", "it is on its way", 3, 0.5, "O"), 1,
+         "ordered as O, and not carried out yet: `memquorum order O` tells\n"),
+    ],
+)  # fmt: skip
+def test_what_a_rollback_came_to_is_told(  # noqa: PLR0917
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: Rollback, ended: int,
+    told: str,
+) -> None:  # fmt: skip
+    asked: list[tuple[Any, ...]] = []
+
+    def rollback(memory_id: str, to: int, reference: str | None, timeout: float) -> Rollback:
+        asked.append((memory_id, to, reference, timeout))
+        return found
+
+    monkeypatch.setattr(client, "rollback", rollback, raising=False)
+    assert cli.main(["experience", "rollback", "M", "--to", "1", "--because", "ticket-7"]) == ended
+    assert capsys.readouterr().out == told
+    assert asked == [("M", 1, "ticket-7", 10.0)]
 
 
 def test_where_nothing_can_be_proposed_it_is_said() -> None:

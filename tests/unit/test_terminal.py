@@ -110,7 +110,7 @@ def _by_command(text: str) -> dict[str, str]:
 
 def test_no_command_lets_a_terminal_obey_an_agent() -> None:
     found = _by_command(_on_a_terminal({}))
-    assert len(found) == 28
+    assert len(found) == 29
     for command, said in found.items():
         assert _obeyed(_DRAWN.sub("", said)) == set(), f"{command}: {said!r}"
         # It did come to be shown, and links are no part of it.

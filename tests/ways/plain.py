@@ -79,6 +79,7 @@ class Sdk(Way):
         yield "pin", lambda: memory.pin(its)
         yield "forget", lambda: memory.forget(its, dry_run=False)
         yield "restore", lambda: memory.restore(its)
+        yield "roll its weight back", lambda: memory.rollback(its, to=1)
         yield "clear its slot", lambda: memory.clear(known.key, PATH, wait=True)
         yield "take it back", lambda: memory.clear(memory_id=its, wait=True)
         yield "erase it", lambda: memory.erase(memory_id=its, dry_run=False)

@@ -809,6 +809,7 @@ CREATE TABLE admission (
     rejected   bigint  NOT NULL, -- epoch as of which they did last; 0 where they never did
     judges     integer NOT NULL, -- how many tasks judged it then in all
     gained_ppm bigint  NOT NULL, -- the sum of what they found, each the S of its trial
+    refusals   integer NOT NULL, -- how often members did not admit it
     since      bigint  NOT NULL, -- accepted offset: tasks before it do not move the weight
     gains      integer NOT NULL, -- in how many contexts it helped
     losses     integer NOT NULL, -- in how many it did harm

@@ -23,6 +23,9 @@ from memquorum.core.policy import ExperiencePolicy
 PATIENCE = 2
 """So many decisions later whoever is asked and silent is waited for no more: the next ones in the draw are asked."""
 
+RESTS_MOST = 10
+"""From so many refusals on a memory rests for as many decisions each time: 1,023."""
+
 
 class Round(Struct, frozen=True):
     """A decision by which verifiers are drawn: its epoch, the digest of its nomination, and the accepted offset of
@@ -51,9 +54,15 @@ def least_of(least: int, rejections: int) -> int:
     return least << max(0, rejections - 1)
 
 
+def rests(refusals: int) -> int:
+    """How many decisions pass by between the vote and the one as of which a memory may be tried again that members did
+    not admit so often: 1, 3, 7, so that the 2ⁿ-th is the first."""
+    return (1 << min(refusals, RESTS_MOST)) - 1
+
+
 def first(rounds: Iterable[Round], offset: int, after: int = 0) -> Round | None:
     """The round as of which something is tried that waits for an accepted offset: the first whose nomination speaks of
-    later than that; None: not yet. `after`: the epoch of the vote that last did not admit it."""
+    later than that; None: not yet. `after`: the last epoch in which it rests."""
     able = (one for one in rounds if one.accepted_offset > offset and one.epoch > after)
     return min(able, key=lambda one: one.epoch, default=None)
 

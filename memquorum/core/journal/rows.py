@@ -268,10 +268,11 @@ class AdmissionRow(Struct, frozen=True):
     agree in, and their S. `version`, `weight_ppm`: of its weight, once it is admitted; `epoch`: of the vote on it, 0
     without one; `after`: it is tried as of a decision after this epoch. `rejections`: how often verifiers agreed that
     it helps too little, and `rejected`: the epoch as of which they did last, 0 without one; `judges`: how many tasks
-    judged it then in all, and `gained_ppm`: the sum of what they found, each the S of its trial. `seq`: of the entry
-    that changed it last. `since`: tasks before this accepted offset do not move its weight; `gains`, `losses`: in how
-    many contexts it helped on the whole, and in how many it did harm. `merged_into`: what stands for it in experience
-    while that is alive, since they say the same; from the epoch `merged_at` on."""
+    judged it then in all, and `gained_ppm`: the sum of what they found, each the S of its trial; `refusals`: how often
+    members did not admit it. `seq`: of the entry that changed it last. `since`: tasks before this accepted offset do
+    not move its weight; `gains`, `losses`: in how many contexts it helped on the whole, and in how many it did harm.
+    `merged_into`: what stands for it in experience while that is alive, since they say the same; from the epoch
+    `merged_at` on."""
 
     memory_id: Uuid
     shard: Int4
@@ -289,6 +290,7 @@ class AdmissionRow(Struct, frozen=True):
     rejected: int = 0
     judges: Int4 = 0
     gained_ppm: int = 0
+    refusals: Int4 = 0
     since: int = 0
     gains: Int4 = 0
     losses: Int4 = 0

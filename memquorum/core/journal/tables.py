@@ -146,6 +146,7 @@ _STANDS = (
     "rejected",
     "judges",
     "gained_ppm",
+    "refusals",
     "since",
     "gains",
     "losses",

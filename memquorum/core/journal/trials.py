@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.experience import trial
+from memquorum.core.experience import rounds, trial
 from memquorum.core.experience.admission import (
     ADMITTED,
     PROVISIONAL,
@@ -197,7 +197,9 @@ def voted(  # noqa: PLR0917
     if told is None or stands is None or not agrees(codec, rows, proposal):
         raise NotTried(f"epoch {epoch} admits what verifiers do not agree in")
     if not passed:
-        return [replace(stands, seq=entry.seq, status=PROVISIONAL, epoch=epoch, after=epoch)]
+        refusals = stands.refusals + 1
+        after = epoch + rounds.rests(refusals)
+        return [replace(stands, seq=entry.seq, status=PROVISIONAL, epoch=epoch, after=after, refusals=refusals)]
     weight = admitted(told, first_weight_ppm(told, policy))
     row = WeightRow(
         stands.memory_id, weight.version, entry.shard, entry.seq, stands.namespace, epoch, BY_ADMISSION,

@@ -23,6 +23,7 @@ from memquorum.core.journal.slots import CLEARINGS, EMPTY
 from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
+from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.records import Lot, Summary, Weighed
 from memquorum.core.retrieval import holding
@@ -563,7 +564,8 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
             yield f"  The confidence with which members promoted it is {share(account.confidence_ppm)}."
     for asked in account.waiting:
         why = f" ({asked.reference})" if asked.reference else ""
-        yield f"  {asked.ordered_by} asked at {moment(asked.accepted_at)} to {asked.action} it{why}, request"
+        what = "roll its weight in experience back" if asked.action == ROLLBACK else f"{asked.action} it"
+        yield f"  {asked.ordered_by} asked at {moment(asked.accepted_at)} to {what}{why}, request"
         yield f"  {asked.order_id}: nobody has voted on that yet."
 
 

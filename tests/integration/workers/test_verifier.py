@@ -11,6 +11,7 @@ import pytest
 
 from infra import genesis, supervisor
 from memquorum import cli
+from memquorum.client import Memory
 from memquorum.core.experience import trial
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.retrieval import admitting
@@ -64,6 +65,26 @@ def speak_up(fleet: Plant, seed: bytes, memory: str) -> None:
     one = lie(Made(shard, namespace, LIAR, trial.read(bytes(statistics)), made))
     with closing(Publisher(fleet.line.bootstrap, codec, {LIAR: (seed, tuple)})) as publisher:
         assert publisher.publish([one]) == 1 and publisher.flush(30)
+
+
+def versions(fleet: Plant, memory: str) -> list[tuple[int, str]]:
+    """The versions of a memory's weight, each with what made it."""
+    return fleet.rows("SELECT version, cause FROM weight WHERE memory_id = %(m)s ORDER BY version", m=memory)
+
+
+def roll_back(fleet: Plant, memory: Memory, helps: str) -> None:
+    """Who may asks for the first weight of two back, and members decide."""
+    refused = memory.rollback(helps, to=2)
+    assert (refused.status, refused.version, refused.order_id) == ("nothing to roll back", 2, None)
+    asked = memory.rollback(helps, to=1, reference="ticket-7", timeout=0.0)
+    assert asked.status == "asked" and asked.order_id is not None
+    order_id = asked.order_id
+    fleet.later(lambda: len(versions(fleet, helps)) == 3, "members do not decide on the rollback")
+    assert versions(fleet, helps) == [(1, "admitted"), (2, "used"), (3, "rolled back")]
+    told = memory.order(order_id)
+    assert (told.status, [one.status for one in told.memories]) == ("decided", ["rolled back"])
+    now = memory.experience(helps)
+    assert (now.status, now.version, now.weight) == ("admitted", 3, now.weights[0].weight)
 
 
 def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verifier_says(
@@ -139,5 +160,6 @@ def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verif
         counts, text, stands = capsys.readouterr().out.splitlines()
         assert counts == f"plant: 1 admitted, {len(idle)} rejected" and text == HELPS
         assert f"{helps}  admitted; S = " in stands and "weight 1.1, version 2; helped in" in stands
+        roll_back(fleet, memory, helps)
     fleet.infra("verify")
     assert fleet.infra("rebuild").splitlines()[-1] == "equal"

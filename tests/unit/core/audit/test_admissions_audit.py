@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from memquorum.core.audit import admissions
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.experience import trial
+from memquorum.core.experience import rounds, trial
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, TaskRow, WeightRow
 from memquorum.core.records import Signed, TrialMade, Tried
@@ -228,3 +228,23 @@ def test_the_rule_the_audit_and_a_rebuild_weigh_alike_whatever_is_said(codec: Co
             read = [replay.read(codec.encode(change.appended)) for change in made.changes]
             taken = (replay.take(read[at : at + size]).net for at in range(0, len(read), size))
             assert [row for net in taken for row in net.of(WeightRow)] == weights and replay.state == made.rows.state
+
+
+def test_what_rests_shorter_or_longer_than_members_refused_it_is_told(
+    codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Shard(codec, GENESIS)
+    made.episode("a")
+    made.episode("c")
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(C, "promote")], votes.nobody)
+    made.decide([proposal(A, agree(made, A))], votes.nobody)
+    for _ in range(2):
+        made.tick(made.rows.state.as_of + 1)
+        made.decide([votes.proposal(C, "promote")], votes.nobody)
+    made.decide([proposal(A, agree(made, A, position=4, offset=9))], votes.nobody)
+    public = publish(made)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    for rests in (lambda refusals: 0, lambda refusals: refusals, lambda refusals: 3):
+        monkeypatch.setattr(rounds, "rests", rests)
+        assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())

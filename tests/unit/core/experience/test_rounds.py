@@ -39,6 +39,11 @@ def test_what_was_rejected_waits_for_twice_as_many_tasks_each_time() -> None:
     assert [rounds.least_of(3, rejections) for rejections in range(6)] == [3, 3, 6, 12, 24, 48]
 
 
+def test_what_members_refuse_rests_twice_as_long_each_time_and_not_for_ever() -> None:
+    assert [rounds.rests(refusals) for refusals in range(5)] == [0, 1, 3, 7, 15]
+    assert {rounds.rests(refusals) for refusals in (10, 11, 1_000)} == {1_023}
+
+
 def test_a_ledger_tells_how_far_a_decision_had_read_and_which_had_read_no_farther() -> None:
     ledger = Ledger()
     ledger.add([Round(2, b"a", 10), Round(4, b"b", 30), Round(5, b"c", 30)])

@@ -153,6 +153,14 @@ def test_what_rests_sealed_or_is_gone_is_declined(shard: Shard) -> None:
     assert asked(shard, order(name="once more")) == ("declined", "not alive")
 
 
+def test_of_what_is_tried_and_not_admitted_there_is_no_weight(shard: Shard) -> None:
+    agree(shard, C, position=shard.rows.state.last_epoch, offset=40)
+    assert stands(shard, C)[0] == "agreed"
+    rows = shard.work._rows[AdmissionRow]
+    rows[C] = replace(rows[C], version=3)
+    assert asked(shard, order(C, 1)) == ("declined", "not in experience")
+
+
 def test_a_version_that_there_never_was_is_none(shard: Shard) -> None:
     rows = shard.work._rows[AdmissionRow]
     rows[A] = replace(rows[A], version=7)

@@ -209,13 +209,32 @@ def test_a_vote_that_admits_leaves_a_weight_with_the_judges_as_evidence(shard: S
 def test_a_vote_that_does_not_admit_has_it_tried_anew_later(shard: Shard) -> None:
     made = agree(shard, A)
     change = shard.decide([proposal(A, made)], lambda _, __: False)
-    assert stands(shard) == ("provisional", PPM, 0, None, 2, 2) and not change.of(WeightRow)
+    assert stands(shard) == ("provisional", PPM, 0, None, 2, 3) and not change.of(WeightRow)
     later = [one for one in drawn(shard, A, 1)]
     assert type(told(shard, later[2])) is NotTried, "as of an older decision nobody tries it any more"
-    agree(
-        shard, A, position=2 + (shard.decide([votes.proposal(B, "promote")], lambda _, __: False) is not None), offset=9
-    )
+    for position in (3, 4):
+        shard.decide([votes.proposal(B, "promote")], votes.nobody)
+        if position == 3:
+            found = statistics(GENESIS, A, 3)
+            refused = tell(shard, signed(shard.rules.codec, GENESIS, found, drawn(shard, A, 3)[0]), 8)
+            assert type(refused) is NotTried and "a decision after epoch 3" in str(refused)
+    agree(shard, A, position=4, offset=9)
     assert stands(shard)[0] == "agreed"
+
+
+def test_what_members_keep_refusing_rests_twice_as_long_each_time(shard: Shard) -> None:
+    rests, position = list[int](), 1
+    for often in range(4):
+        shard.decide([proposal(A, agree(shard, A, position=position, offset=9 * often))], votes.nobody)
+        row = shard.rows.admissions[A]
+        assert row.refusals == often + 1
+        rests.append(row.after - row.epoch)
+        while shard.rows.state.last_epoch <= row.after:
+            shard.decide([votes.proposal(B, "promote")], votes.nobody)
+        position = row.after + 1
+    assert rests == [1, 3, 7, 15]
+    shard.decide([proposal(A, agree(shard, A, position=position, offset=99))])
+    assert (stands(shard)[0], shard.rows.admissions[A].refusals) == ("admitted", 4)
 
 
 @pytest.mark.parametrize("case", ["nothing", "other statistics", "several", "no record", "not agreed"])
