@@ -12,12 +12,11 @@ from memquorum.core.experience.rounds import least_of
 from memquorum.core.experience.trial import Statistics
 from memquorum.core.experience.weights import LEFT, read_evidence
 from memquorum.core.policy import PPM, ExperiencePolicy
+from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.tiers import ALIVE, GONE
 
 UNTRIED: Final = "untried"
 """Where a memory stands that nobody has tried, though tasks enough may judge it."""
-RESTS: Final = "resting"
-"""Where one stands that is not alive, and may come back."""
 Row = tuple[Any, ...]
 _TASKS_MOST = 50
 
@@ -48,7 +47,7 @@ def whole(  # noqa: PLR0917
 def _status(tier: str, status: str | None, judges: int | None, needed: int | None) -> str:
     """Where it stands now: what is not alive is in nobody's experience, whatever was decided of it while it was."""
     if tier not in ALIVE:
-        return LEFT if tier == GONE else RESTS
+        return LEFT if tier == GONE else RESTING
     if judges is not None and needed is not None and judges < needed and status is None:
         return PROVISIONAL
     return status or UNTRIED

@@ -2142,26 +2142,33 @@ ORDER BY f.seq, f.memory_id
 SELECT status, count(*) FROM admission GROUP BY status
 
 -- :name experiences_listed
--- The memories of a namespace that were tried and pass, those that changed last first, from behind one on.
-SELECT a.memory_id::text, a.status, c.body, a.score_ppm, a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq,
+-- The memories of a namespace that were tried and pass, those that changed last first, from behind one on. What is not alive
+-- and may come back rests.
+SELECT a.memory_id::text, s.status, c.body, a.score_ppm, a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq,
     (SELECT x.memory_id::text FROM strength x WHERE x.memory_id = a.merged_into)
 FROM admission a
 JOIN memory m ON m.id = a.memory_id
 LEFT JOIN content c ON c.memory_id = m.id
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN a.status <> 'left' AND m.tier NOT IN ('short-term', 'long-term') THEN 'resting' ELSE a.status END AS status
+) s
 WHERE a.namespace = %(namespace)s AND $gates
-  AND (%(statuses)s::text[] IS NULL OR a.status = ANY(%(statuses)s))
+  AND (%(statuses)s::text[] IS NULL OR s.status = ANY(%(statuses)s))
   AND (%(seq)s::bigint IS NULL OR (a.seq, a.memory_id) < (%(seq)s, %(behind)s::uuid))
 ORDER BY a.seq DESC, a.memory_id DESC
 LIMIT %(limit)s
 
 -- :name experiences_counted
--- How many memories of a namespace that were tried pass, by how they stand.
-SELECT a.status, count(*)
+-- How many memories of a namespace that were tried pass, by how they stand, as in the list.
+SELECT s.status, count(*)
 FROM admission a
 JOIN memory m ON m.id = a.memory_id
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN a.status <> 'left' AND m.tier NOT IN ('short-term', 'long-term') THEN 'resting' ELSE a.status END AS status
+) s
 WHERE a.namespace = %(namespace)s AND $gates
-GROUP BY a.status
-ORDER BY a.status
+GROUP BY s.status
+ORDER BY s.status
 
 -- :name admission_shown
 -- Where a memory stands on its way into experience, if it passes, and what stands for it there: of one that nobody has

@@ -446,8 +446,8 @@ class Finishing:
     ) -> Experiences:  # fmt: skip
         """The memories here that were tried, those that changed last first: how each stands, what it weighs, in how
         many tasks it helped and did harm, and how its text begins. `statuses`: those that stand so, of provisional,
-        agreed, admitted, rejected, demoted, removed and left; `redact`: as of `tasks`. `after`: a write that is waited
-        for."""
+        agreed, admitted, rejected, demoted, removed, resting and left; `redact`: as of `tasks`. `after`: a write that
+        is waited for."""
         said = {"statuses": statuses and several("statuses", statuses), "redact": redact, **page}
         asked = {name: value for name, value in said.items() if value is not None}
         body = {"namespace": self.namespace, **asked}

@@ -87,7 +87,7 @@ SENTENCES: Mapping[str, str] = {
     "given_at": "When that was said, in milliseconds since the epoch; without it, now.",
     # what members decided
     "kinds": "Votes of these kinds, as in forget, promote, restore.",
-    "statuses": "Those that stand so: provisional, agreed, admitted, rejected, demoted, removed, left.",
+    "statuses": "Those that stand so: provisional, agreed, admitted, rejected, demoted, removed, resting, left.",
     "outcomes": "That ended so, as in forgotten, kept.",
     "policies": "By these policies of a budget.",
     # what is listed for people

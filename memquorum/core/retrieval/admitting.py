@@ -13,6 +13,7 @@ from memquorum.core.api.answers import (
 )
 from memquorum.core.experience.weights import BY_MERGING, BY_USE
 from memquorum.core.policy import PPM, share
+from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.retrieval.telling import why
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import ADMITS, KINDS
@@ -23,13 +24,13 @@ _STANDS = {
     "provisional": "what was told of it is not enough yet",
     "agreed": "verifiers agree that it helps; members vote on it in the next epoch of its shard that a contradiction "
     "does not open: after so many episodes and uses as the policy says, or by the clock",
-    "admitted": "it is admitted",
+    "admitted": "experience gives it to questions that it is near to",
     "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
     "demoted": "it was admitted, and its use took its weight below what is given",
     "removed": "its use took its weight to the least that there is",
     "left": "it is gone",
 }
-_RESTING, _PROVISIONAL = "resting", "provisional"
+_PROVISIONAL = "provisional"
 _FEW = "too few finished tasks that succeeded are near enough to judge it"
 
 
@@ -53,7 +54,7 @@ def lines(one: Admission) -> list[str]:
 
 
 def _stands(one: Admission) -> str:
-    if one.status == _RESTING:
+    if one.status == RESTING:
         before = "nobody had tried it" if one.stood is None else f"it stood as {one.stood}"
         return f"it is {one.tier}, so it is in nobody's experience and is not tried unless it is restored; {before}"
     if one.status == _PROVISIONAL and one.stood is None:

@@ -53,7 +53,9 @@ TASKS = "tasks"
 """Finished tasks: what they say is told, too, so it is a list for who may read."""
 EXPERIENCES = "experiences"
 """Memories on their way into experience: a list for who may read as well."""
-STATUSES = ("provisional", "agreed", ADMITTED, "rejected", DEMOTED, REMOVED, LEFT)
+RESTING = "resting"
+"""How one stands that is not alive and may come back, whatever was decided of it while it was."""
+STATUSES = ("provisional", "agreed", ADMITTED, "rejected", DEMOTED, REMOVED, RESTING, LEFT)
 """How they may stand."""
 LIMIT_DEFAULT = 100
 NEEDED_MOST = 100

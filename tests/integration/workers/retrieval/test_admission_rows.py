@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 from msgspec.structs import replace
 
@@ -137,3 +138,14 @@ async def test_what_was_tried_is_listed_with_its_weight_and_counted_by_how_it_st
     assert (await asked(databases[0], behind=(one.journal_seq + 1, A)))[0] == [one]
     assert await asked(databases[0], ("mill",)) == ([], {})
     assert await asked(databases[0], gates=Filters(sensitivity_max=100_000)) == ([], {})
+
+
+async def test_what_is_not_alive_rests_in_the_list_as_it_does_alone(shard: Shard, databases: tuple[str, str]) -> None:
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE memory SET tier = 'superseded' WHERE id = %s::uuid", (A,))
+    (one,), counts = await asked(databases[0])
+    alone = await told(databases[0], A)
+    assert alone is not None and (alone.status, alone.stood) == ("resting", "admitted")
+    assert (one.status, counts) == ("resting", {"resting": 1})
+    assert await asked(databases[0], statuses=("admitted",)) == ([], counts)
+    assert (await asked(databases[0], statuses=("resting",)))[0] == [one]

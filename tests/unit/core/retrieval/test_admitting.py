@@ -37,7 +37,7 @@ def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | Non
 
 def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -> None:
     assert told() == [
-        f"memory {A} in greenhouse: admitted, it is admitted",
+        f"memory {A} in greenhouse: admitted, experience gives it to questions that it is near to",
         "2 tasks may judge it, of 3 that it takes",
         "S = 0.6667 ≥ 0.05",
         "weight 0.6667, version 1",
