@@ -15,6 +15,7 @@ from db.vault import PostgresVault
 from memquorum.core.identity.membership import load
 from memquorum.core.policy import BudgetPolicy, CapsPolicy, ForgetPolicy, PromotePolicy
 from memquorum.schema_files import load_codec
+from tests.builders import trials
 from tests.builders.genesis import make_bytes, seed_of
 from tests.builders.policies import by_the_paper
 from tests.hostile import cellar, member, memories
@@ -41,7 +42,7 @@ HONEST: Lies = ((), (), (), ())
 
 def genesis_of(members: int) -> bytes:
     """The genesis file of so many."""
-    return make_bytes(members, agents=memories.agents(members), policy=POLICY)
+    return make_bytes(members, agents=memories.agents(members), policy=POLICY, **trials.entitled())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from db.schedule import PostgresSchedule
 from memquorum import topics
@@ -30,12 +32,13 @@ from memquorum.core.records import (
     NominationProposed,
     Proposal,
 )
-from memquorum.core.vote.kinds import DEMOTE, EVICT, FORGET, PROMOTE
+from memquorum.core.vote.kinds import ADMIT, DEMOTE, EVICT, FORGET, PROMOTE
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Vault
 from streams.salience import Salience
 from streams.stage import Arrival
 from tests.builders.genesis import seed_of
+from tests.builders.trials import VERIFIERS, signed, statistics
 from tests.hostile import cellar
 from tests.hostile.cellar import Cellar
 from workers.kafka import loop
@@ -53,6 +56,8 @@ EARLY = START + 120_000
 LATE = START + 720_000_000
 """Two hundred hours later: nothing is left of any decay, in long-term memory either, so each opinion on what is to be
 forgotten or demoted rests on relevance alone."""
+_UNTRIED = 4
+"""Memories that are to be admitted to experience by what verifiers lie."""
 _PROMOTED = 32
 """Memories in an epoch that promotes; the policy of a run lets each member want that of every memory."""
 
@@ -69,7 +74,9 @@ class Epoch:
     what it heard, and to one of a pair at most it says yes (SPEC B, P40)."""
 
     def thinks(self, member: int) -> list[bool]:
-        """Whether an honest member says yes, of each."""
+        """Whether an honest member says yes, of each. What is to be admitted nobody has tried."""
+        if self.kind == ADMIT.name:
+            return [False] * len(self.memories)
         return [self.kind == PROMOTE.name or not wanted >> member & 1 for wanted in self.wanted_by]
 
 
@@ -148,7 +155,10 @@ class Line:
             voted = [
                 Epoch(tuple(next(ids) for _ in sets), tuple(sets), _kind(number)) for number, sets in enumerate(plan)
             ]
-            self.made[shard] = Made(namespace, (claims, *_promoting(voted), *voted), len(accepted), beside)
+            helpless = tuple(named[event] for event, _ in _talk(members))[:_UNTRIED]
+            lies = Epoch(helpless, (0,) * len(helpless), ADMIT.name)
+            others = claims, *_promoting(voted), *voted, lies
+            self.made[shard] = Made(namespace, others, len(accepted), beside)
         assert self._producer.flush(30) == 0, "the broker did not take the memories within 30 s"
 
     def nominate(self, shard: int, epoch: int) -> None:
@@ -163,12 +173,21 @@ class Line:
         made = self.made[shard]
         asked = made.epochs[epoch - 1]
         as_of, offset = made.time(asked)
+        plain = Proposal((), made.namespace, asked.kind, "decayed", START, START, 600_000)
+        lies = asked.kind == ADMIT.name
         proposals = tuple(
-            Proposal((memory_id,), made.namespace, asked.kind, "decayed", START, START, 600_000)
-            for memory_id in asked.memories
+            replace(plain, memory_ids=(one,), tried=self._lies(shard, made.namespace, one) if lies else ())
+            for one in asked.memories
         )
         return NominationProposed(
             self.genesis.cluster, self.genesis.config, shard, epoch, as_of, offset, "interval", proposals
+        )
+
+    def _lies(self, shard: int, namespace: str, memory_id: str) -> tuple[bytes, ...]:
+        """What verifiers that lie say of a memory that nobody has tried: that it was all that tasks needed."""
+        told = statistics(self.genesis, memory_id, 1)
+        return tuple(
+            signed(self.codec, self.genesis, told, one, shard=shard, namespace=namespace) for one in VERIFIERS[:2]
         )
 
     def go_on(self, shard: int) -> None:

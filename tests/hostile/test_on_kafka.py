@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import psycopg
+
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.evidence import Rule
 from memquorum.core.identity.membership import load
@@ -36,6 +38,9 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
     assert met.outcomes.keys() == {"promoted", "demoted", "forgotten", "kept"}
     assert met.entries > 0, "verify has judged nothing"
     assert {"gone", "short-term", "long-term"} == set(met.tiers.values())
+    with psycopg.connect(databases[0]) as connection:
+        untried = "SELECT outcome, reason, count(*) FROM outcome WHERE kind = 'admit' GROUP BY 1, 2"
+        assert connection.execute(untried).fetchall() == [("voided", "not what was tried", 16)]
     reports, _ = accusations.read(fresh_kafka, load(genesis_of(met.members)), codec)
     faults = accusations.faults(codec, reports, verify=True)
     proven = {(fault.shard, fault.accused) for fault in faults if fault.verdict is not None}
