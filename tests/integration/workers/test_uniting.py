@@ -74,3 +74,4 @@ def test_what_says_the_same_becomes_one_in_experience_and_is_back_where_that_is_
         assert memory.experience(stub).merged_into is None
         fleet.turn(HOUR)
         fleet.infra("verify")
+        assert fleet.infra("rebuild").splitlines()[-1] == "equal"
