@@ -36,7 +36,7 @@ TAKES = 8
 """So many memories become one at most in a vote."""
 TWINS = "twins"
 """Why memories of experience are nominated that say the same."""
-_OUTSIDE = "not in experience"
+_OUTSIDE = "not all in experience"
 _TERMS = ("same", "cosine")
 _check, _sound = checks(_TERMS, flags=1)
 

@@ -111,7 +111,7 @@ def test_what_is_not_in_experience_or_gone_is_voided_and_what_members_keep_stays
         shard.decide([votes.proposal(B, "forget")])
     names = (A, D) if case == "not admitted" else (A, B)
     change = unite(shard, *names, vote=votes.nobody if case == "kept" else votes.everybody)
-    wanted = {"not admitted": ("voided", "not in experience"), "sealed": ("voided", "gone already")}
+    wanted = {"not admitted": ("voided", "not all in experience"), "sealed": ("voided", "gone already")}
     assert result(shard, change) == wanted.get(case, ("kept", result(shard, change)[1]))
     assert not change.of(WeightRow) and not change.of(AdmissionRow)
     assert stands(shard, A) == ("admitted", 1, PPM, None, 0)

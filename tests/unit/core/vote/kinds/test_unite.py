@@ -88,5 +88,5 @@ def test_nothing_becomes_of_the_memories_and_what_is_not_in_experience_is_not_vo
     assert not (UNITE.seals or UNITE.capped or UNITE.revives)
     stands = MemoryState("short-term", alive=True, admitted=True)
     assert UNITE.absent(stands, NOW) is None
-    assert UNITE.absent(MemoryState("short-term", alive=True), NOW) == "not in experience"
+    assert UNITE.absent(MemoryState("short-term", alive=True), NOW) == "not all in experience"
     assert UNITE.absent(MemoryState("gone", alive=False, admitted=True), NOW) == "gone already"
