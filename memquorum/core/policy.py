@@ -315,7 +315,7 @@ class ExperiencePolicy(Struct, frozen=True):
     @property
     def digest(self) -> bytes:
         """SHA-256 of all these numbers, which statistics name."""
-        told = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        told = json.dumps(_said("experience", asdict(self)), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(told.encode()).digest()
 
 
@@ -458,9 +458,29 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
+ADDED: frozenset[str] = frozenset()
+"""The settings, as `section.setting`, that came after format 1 (`schemas/golden/1/settings.json`). Orders and digests
+hold one only where it is not at its default: so what was signed before it was there is read as it was meant. Its
+default changes nothing of what was, and is never another one."""
+
+
+def _said(section: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a section, as `to_json` gives them, that an order and a digest hold."""
+    added = {key for key in values if f"{section}.{key}" in ADDED}
+    if not added:
+        return values
+    default = to_json(Policy())[section]
+    return {key: value for key, value in values.items() if key not in added or value != default[key]}
+
+
 def written(policy: Policy) -> str:
-    """The one text of a policy, with every setting: what an order holds, and the digest of a configuration covers."""
-    return json.dumps(to_json(policy), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    """The one text of a policy, with every setting of format 1 and of those `ADDED` since what is not at its default:
+    what an order holds, and the digest of a configuration covers."""
+    return json.dumps(_told(policy), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+
+
+def _told(policy: Policy) -> dict[str, Any]:
+    return {name: _said(name, values) for name, values in to_json(policy).items()}
 
 
 def read(text: str) -> Policy:
@@ -474,7 +494,7 @@ def read(text: str) -> Policy:
         raise PolicyError(f"policy: {type(data).__name__} is no object with sections")
     policy = from_json(data)
     if written(policy) != text:
-        told = to_json(policy)
+        told = _told(policy)
         missing = [f"{name}.{key}" for name, keys in told.items() for key in keys if key not in data.get(name, {})]
         if missing:
             raise PolicyError(f"policy: it leaves out {', '.join(missing)}")
