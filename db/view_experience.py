@@ -72,9 +72,14 @@ class ViewExperience:
         self._connected().executemany(sql.UNITE, ((one, kept, epoch) for one in others))
 
     def admitted(self, namespace: str, memory_ids: Sequence[str]) -> bool:
-        """Whether all of the memories were admitted in a namespace, and are alive."""
+        """Whether all of the memories were admitted in a namespace, whatever became of them since."""
         rows = self._connected().execute(sql.STOOD_FOR, (namespace, json.dumps(memory_ids))).fetchall()
-        return {name for name, _ in rows} == set(memory_ids) == set(self.standing(memory_ids))
+        return {name for name, _ in rows} == set(memory_ids)
+
+    def gone(self, memory_ids: Sequence[str]) -> bool:
+        """Whether one of the memories is known to rest sealed, or to be gone for good. Of what was not read yet, or was
+        forgotten so lately that a use may have voided it, that is not known."""
+        return self._connected().execute(sql.ONE_GONE, (json.dumps(memory_ids),)).fetchone() is not None
 
     def held(self, namespace: str, memory_ids: Iterable[str]) -> set[str]:
         """Those of the memories that are in a namespace's experience: they were admitted and are alive, and nothing

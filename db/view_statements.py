@@ -268,7 +268,10 @@ SELECT w.value, u.kept FROM json_each(?2) w
 LEFT JOIN united u ON u.memory_id = w.value
 WHERE EXISTS (SELECT 1 FROM admitted a WHERE a.namespace = ?1 AND a.memory_id = w.value)
 """
-
+# What rests sealed has its place turned below zero; of what is gone for good the id alone stays.
+ONE_GONE = """
+SELECT 1 FROM json_each(?) w CROSS JOIN place p ON p.memory_id = w.value WHERE p.at IS NULL OR p.at < 0
+"""
 WAS_ADMITTED = "SELECT 1 FROM admitted WHERE namespace = ? AND memory_id = ?"
 
 # An order is voted on once; where it was sent twice, only its first place is known. Only what really stands where the

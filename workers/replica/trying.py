@@ -225,22 +225,27 @@ class Tries:
 
 
 def settle(codec: Codec, view: View, checked: Checked, genesis: Genesis) -> None:
-    """Notes what a decision admitted, with its first weight, what is to be tried anew, and what became one: as the
-    journal does, which finds nothing to do where a memory is gone, or where members had voted on the same before."""
+    """Notes what a decision admitted, with its first weight, what is to be tried anew, and what became one, as the
+    journal does, which finds nothing to do where members had voted on the same before, or where a memory rests sealed.
+
+    Decisions may be read long before what they are about, from the journal by a member that comes anew. So what was
+    not read yet is noted as well: whoever asks what is in experience asks then what of it is alive.
+    """
     experience, nomination, epoch = view.experience, checked.nomination, checked.body.epoch
     for proposal, outcome in zip(nomination.proposals, checked.outcomes, strict=True):
-        if KINDS[proposal.kind].unites:
-            if outcome.decided and experience.admitted(proposal.namespace, proposal.memory_ids):
-                experience.unite(proposal.memory_ids[0], proposal.memory_ids[1:], epoch)
+        kind, names = KINDS[proposal.kind], proposal.memory_ids
+        if not (kind.unites or kind.admits) or experience.gone(names):
             continue
-        if not KINDS[proposal.kind].admits:
+        if kind.unites:
+            if outcome.decided and experience.admitted(proposal.namespace, names):
+                experience.unite(names[0], names[1:], epoch)
             continue
-        (name,), stood = proposal.memory_ids, partial(experience.stood, nomination.shard)
+        (name,), stood = names, partial(experience.stood, nomination.shard)
         try:
             told, at = borne_out(codec, genesis, nomination.shard, proposal, stood)
         except NotBorneOut:
             continue
-        if at.epoch <= experience.refused(name) or not experience.standing([name]):
+        if at.epoch <= experience.refused(name):
             continue
         if outcome.decided:
             weight = first_weight_ppm(told, genesis.policy.experience)

@@ -23,7 +23,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal, Task
 from tests.builders import trials
 from tests.builders.experience import vector
-from tests.builders.table import CODEC, GENESIS, ME, Table
+from tests.builders.table import CODEC, GENESIS, ME, NOW, Table
 from workers.replica import trying
 
 POLICY = GENESIS.policy.experience
@@ -235,6 +235,54 @@ def test_what_is_decided_of_what_nobody_agreed_in_changes_nothing(table: Table) 
     assert table.view.experience.weights("space", epoch=9) == []
 
 
+AHEAD = 20
+"""More records than the accepted streams of these tests have before a decision speaks of them."""
+
+
+def read_at_last(table: Table, *texts: tuple[str, str]) -> None:
+    """The accepted stream comes after the decisions: memories by id and text, and the tasks that judged one."""
+    for name, text in texts:
+        table.episode(name, NEAR, text=text)
+    for name in JUDGES:
+        finish(table, name)
+    while table.tick() < AHEAD:
+        pass
+    table.turn()
+
+
+def test_who_reads_decisions_before_the_stream_knows_what_they_admitted(table: Table) -> None:
+    table.decide(1, accepted_offset=AHEAD)
+    asked = proposal(table, found())
+    table.decide(2, asked, accepted_offset=AHEAD, vote=lambda *_: (PPM, 990_000))
+    assert not table.view.experience.holds("space", M), "nobody knows yet that it is there"
+    read_at_last(table, (M, FACT), (OTHER, ASIDE))
+    assert table.view.experience.holds("space", M) and table.view.experience.held("space", [M]) == {M}
+    assert [one.memory_id for one in table.view.experience.weights("space", epoch=2)] == [M]
+
+
+def test_who_reads_decisions_before_the_stream_knows_what_they_did_not_admit(table: Table) -> None:
+    table.decide(1, accepted_offset=AHEAD)
+    asked = proposal(table, found())
+    table.decide(2, asked, accepted_offset=AHEAD, vote=lambda *_: (0, 0))
+    read_at_last(table, (M, FACT), (OTHER, ASIDE))
+    assert table.view.experience.refused(M) == 2
+    assert votes(table, asked, epoch=3) == NO_WORD
+
+
+@pytest.mark.parametrize("grace", ["sealed", "over"])
+def test_what_rests_sealed_by_then_is_not_admitted_as_in_the_journal(table: Table, grace: str) -> None:
+    scene(table)
+    asked = proposal(table, found())
+    forget(table, 2, M)
+    for epoch in (3, 4, 5):
+        decided(table, epoch)
+    if grace == "over":
+        table.tick(NOW + 2 * GENESIS.policy.forget.grace_ms)
+        decided(table, 6)
+    decided(table, 7, asked, vote=lambda *_: (PPM, 990_000))
+    assert table.view.experience.weights("space", epoch=9) == []
+
+
 @pytest.mark.parametrize("room", [0, None])
 def test_what_is_opened_stays_open_within_bounds(
     table: Table, monkeypatch: pytest.MonkeyPatch, room: int | None
@@ -313,11 +361,48 @@ def test_where_what_stayed_is_gone_what_it_stood_for_is_beside_a_candidate_again
     assert votes(table, proposal(table, beside(OTHER)), epoch=4)[1][0] == 0
 
 
-@pytest.mark.parametrize("case", ["kept", "not admitted", "gone"])
+def test_who_reads_decisions_before_the_stream_knows_what_became_one(table: Table) -> None:
+    table.view.experience.weigh([Admitted("space", one, 1, 1, 300_000) for one in (OTHER, TWIN)])
+    table.decide(1, together(OTHER, TWIN), accepted_offset=AHEAD, vote=lambda *_: UNITED)
+    read_at_last(table, (TWIN, ASIDE), (M, FACT), (OTHER, ASIDE))
+    assert table.view.experience.held("space", [OTHER, TWIN]) == {OTHER}
+    assert votes(table, proposal(table, replace(beside(OTHER), position=1)), epoch=2)[1][0] == PPM
+
+
+@pytest.mark.parametrize("case", ["kept", "not admitted"])
 def test_what_the_journal_voids_or_members_keep_apart_stays_apart(table: Table, case: str) -> None:
     twins(table)
-    names = {"kept": (OTHER, TWIN), "not admitted": (OTHER, TWIN, M), "gone": (OTHER, TWIN, JUDGES[0])}[case]
+    names = {"kept": (OTHER, TWIN), "not admitted": (M, OTHER)}[case]
     decided(table, 2, together(*names), vote=lambda *_: (0, 0) if case == "kept" else UNITED)
+    assert table.view.experience.held("space", [OTHER, TWIN]) == {OTHER, TWIN}
+
+
+def forget(table: Table, epoch: int, name: str) -> None:
+    decided(table, epoch, Proposal((name,), "space", "forget", "decayed", 0, 0, 0), vote=lambda *_: (0, 0, 0, 0))
+
+
+@pytest.mark.parametrize("gone", [OTHER, TWIN])
+def test_where_one_left_before_the_decision_the_other_is_alone(table: Table, gone: str) -> None:
+    twins(table)
+    forget(table, 2, gone)
+    decided(table, 3, together(OTHER, TWIN), vote=lambda *_: UNITED)
+    assert table.view.experience.held("space", [OTHER, TWIN]) == {OTHER, TWIN} - {gone}
+
+
+@pytest.mark.parametrize("gone", [OTHER, TWIN])
+def test_what_rests_sealed_by_then_becomes_one_with_nothing_and_is_itself_where_it_is_restored(
+    table: Table, gone: str
+) -> None:
+    twins(table)
+    forget(table, 2, gone)
+    for epoch in (3, 4, 5):
+        decided(table, epoch)
+    decided(table, 6, together(OTHER, TWIN), vote=lambda *_: UNITED)
+    with table.view.batch():
+        table.view.decided(
+            0, seq=6, epoch=7, commits=(), decisions=b"", forgotten=(), restored=[gone], restored_at=NOW,
+            accepted_offset=table.tick(), read=0,
+        )  # fmt: skip
     assert table.view.experience.held("space", [OTHER, TWIN]) == {OTHER, TWIN}
 
 
