@@ -39,10 +39,10 @@ class Deciding:
         """What members decided about the memories here, `limit` (20) at a time, the latest first: what the vote was
         about, how it ended and why, by which policy of a budget with which features and score, and who voted what.
 
-        `kinds`: forget, evict, promote, demote, supersede, overrule, consolidate, merge, admit, restore, rollback;
-        `outcomes`: what these come to, as forgotten and promoted, and kept and voided. `since` ≤ when it was voted on <
-        `until`, in milliseconds. `cursor`: `next` of the page before. All memories of a decision pass the last filters,
-        as for `explain`.
+        `kinds`: forget, evict, promote, demote, supersede, overrule, consolidate, merge, admit, unite, restore,
+        rollback; `outcomes`: what these come to, as forgotten and promoted, and kept and voided. `since` ≤ when it was
+        voted on < `until`, in milliseconds. `cursor`: `next` of the page before. All memories of a decision pass the
+        last filters, as for `explain`.
         """
         asked = {
             "namespace": self.namespace, "kinds": kinds, "outcomes": outcomes, "policies": policies,

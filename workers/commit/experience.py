@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from memquorum.core.experience.weights import BY_ADMISSION, BY_USE, read_evidence
-from memquorum.core.journal.rows import AdmissionRow, Change, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, WeightRow
 from memquorum.core.policy import PPM
 from memquorum.telemetry.metrics import Meters
 
@@ -34,9 +34,12 @@ class Experience:
         for change in changes:
             made = change.of(WeightRow)
             moved = {row.memory_id for row in made if row.cause != BY_ADMISSION}
+            decision = change.one(DecisionRow)
             for stands in change.of(AdmissionRow):
                 self._changed = True
-                if stands.memory_id not in moved:
+                # What another one stands for from this decision on was admitted long before.
+                united = decision is not None and stands.merged_at == decision.epoch
+                if stands.memory_id not in moved and not united:
                     self._meters.admissions.labels(stands.status).inc()
             gains = [one.sum_ppm for row in made if row.cause == BY_USE for one in read_evidence(row.evidence)]
             if gains:

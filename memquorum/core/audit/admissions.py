@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from memquorum.core.audit.findings import Impossible, Kind
-from memquorum.core.audit.weights import Weights
+from memquorum.core.audit.weights import Weights, first
 from memquorum.core.experience import trial
 from memquorum.core.experience.admission import PROVISIONAL
 from memquorum.core.experience.trial import Statistics
@@ -63,7 +63,8 @@ class Admissions:
         policy = rules.genesis.policy.experience
         back = rollbacks.decided(rules.codec, detail) if isinstance(detail, Decided) else None
         wrong = next((told for row in change.of(WeightRow) if (told := _misweighed(change, row, policy))), None)
-        wrong = wrong or self._rests(change) or self._weights.absorb(change, policy, back)
+        # All of it is followed, whatever is wrong with a part: or what comes later would be judged by what never was.
+        wrong = first(wrong, self._rests(change), self._weights.absorb(change, policy, back))
         self._uses.note((*change.of(TaskRow), *change.of(FeedbackRow)))
         trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
         self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}
@@ -74,14 +75,15 @@ class Admissions:
     def _rests(self, change: Change) -> str | None:
         """Counts how often members did not admit a memory; answers what is wrong with how long it rests."""
         decision = change.one(DecisionRow)
+        told = list[str]()
         for row in change.of(AdmissionRow):
             if decision is not None and row.status == PROVISIONAL and row.epoch == decision.epoch:
                 self._refused[row.memory_id] = self._refused.get(row.memory_id, 0) + 1
                 often = self._refused[row.memory_id]
                 due = row.epoch - 1 + 2 ** min(often, 10)
                 if (row.after, row.refusals) != (due, often):
-                    return f"{row.memory_id} rests through epoch {row.after}, not {due}"
-        return None
+                    told.append(f"{row.memory_id} rests through epoch {row.after}, not {due}")
+        return first(*told)
 
 
 def _misweighed(change: Change, row: WeightRow, policy: ExperiencePolicy) -> str | None:

@@ -61,8 +61,8 @@ class Weights:
         found = {i: (row.version, row.weight_ppm, row.gains, row.losses) for i, row in used.items()}
         wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
         told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
-        told = told or self._roll_back(change, back) or self._merged(change, policy)
-        return told or self._stand(change, policy)
+        # Each of them follows its part of the entry, whatever is wrong with another.
+        return first(told, self._roll_back(change, back), self._merged(change, policy), self._stand(change, policy))
 
     def _roll_back(self, change: Change, back: tuple[str, int] | None) -> str | None:
         """Has an older version hold again; answers what is wrong with the one that the entry gives for it."""
@@ -155,6 +155,7 @@ class Weights:
     def _stand(self, change: Change, policy: ExperiencePolicy) -> str | None:
         """Takes in what was admitted, and what left; answers what is wrong with how a memory stands by its weight."""
         rows = {row.memory_id: row for row in change.of(AdmissionRow)}
+        wrong = list[str]()
         for made in change.of(WeightRow):
             row = rows.get(made.memory_id)
             if made.cause == "admitted":
@@ -167,13 +168,17 @@ class Weights:
             if of is not None and made.version < of.version:
                 continue  # another came behind it in this entry, and by that it stands
             if of is None or row is None or _stands(row) != (*of.told, of.since, _status(made, policy)):
-                return (
-                    f"{made.memory_id}, which weighs {_said(of.told if of else None)}, stands as {row and _stands(row)}"
-                )
+                weighs = _said(of.told if of else None)
+                wrong.append(f"{made.memory_id}, which weighs {weighs}, stands as {row and _stands(row)}")
         for row in rows.values():
             if row.status == "left":
                 self._of.pop(row.memory_id, None)
-        return None
+        return first(*wrong)
+
+
+def first(*told: str | None) -> str | None:
+    """The first that is wrong with an entry, of all that was looked at; None where nothing is."""
+    return next((one for one in told if one is not None), None)
 
 
 def _worth(gain: int, policy: ExperiencePolicy) -> int:

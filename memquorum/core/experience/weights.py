@@ -61,7 +61,7 @@ class Evidence(Struct, frozen=True, order=True):
 class Weight(Struct, frozen=True):
     """A memory's weight at one version. `gains`, `losses`: in how many contexts it helped on the whole, and in how many
     it did harm; `evidence`: what came with this version, by context. What speaks for or against a memory is that of all
-    its versions (`all_evidence`)."""
+    its versions: what a later one says of a context stands."""
 
     memory_id: str
     weight_ppm: int
@@ -134,13 +134,6 @@ def standing(now: Weight, policy: ExperiencePolicy) -> str:
         return DEMOTED
     steady = now.gains >= policy.promote_contexts and not now.losses
     return PROMOTED if steady and now.weight_ppm >= policy.promote_ppm else SERVED
-
-
-def all_evidence(versions: Iterable[Weight]) -> tuple[Evidence, ...]:
-    """All that speaks for or against a memory, by context. `versions`: in their order, those alone that were not taken
-    back; what a later one says of a context stands."""
-    found = {one.context: one for version in versions for one in version.evidence}
-    return tuple(found[context] for context in sorted(found))
 
 
 def united(parts: Iterable[Iterable[Evidence]]) -> tuple[Evidence, ...]:

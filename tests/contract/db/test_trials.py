@@ -469,7 +469,7 @@ def test_a_candidate_that_comes_later_waits_for_a_later_decision(world: World, s
 # What became one -----------------------------------------------------------------------------------------------------
 
 
-def twins(world: World, shard: Shard, *names: str) -> list[str]:
+def twins(world: World, shard: Shard) -> list[str]:
     """Those that a vote would let become one, as the nomination service is told of them."""
     policy = GENESIS.policy.experience
     found = world.schedule.twins(0, policy.merge_ppm, 10).found

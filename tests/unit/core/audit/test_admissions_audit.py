@@ -185,6 +185,30 @@ def test_a_weight_that_does_not_follow_from_what_was_used_is_told(used: Shard, c
     assert followed(used, replace(change, rows=tuple(row for row in change.rows if not isinstance(row, WeightRow))))
 
 
+def test_what_is_wrong_with_a_part_of_an_entry_stops_no_following_of_the_rest(codec: Codec) -> None:
+    """One decision moves A, falsely, and admits B: how B moves later is judged by that."""
+    made = Shard(codec, GENESIS)
+    for name in "abc":
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(C, "promote")], votes.nobody)
+    made.decide([proposal(A, agree(made, A))])
+    trial_of_b = proposal(B, agree(made, B, offset=9))
+    made.task("t", (A,))
+    made.tick(1_000_000_001)
+    change = made.decide([trial_of_b])
+    assert {(row.memory_id, row.cause) for row in change.of(WeightRow)} == {(A, "used"), (B, "admitted")}
+    made.task("u", (A, B))
+    made.tick(1_000_000_002)
+    assert len(made.decide([votes.proposal(C, "promote")], votes.nobody).of(WeightRow)) == 2
+    assert followed(made) == []
+    rows = tuple(
+        replace(row, gains=9) if isinstance(row, WeightRow) and row.memory_id == A else row for row in change.rows
+    )
+    (told,) = followed(made, replace(change, rows=rows))
+    assert f"of {A}, not" in told
+
+
 @pytest.mark.parametrize("changed", [{"weight_ppm": 5}, {"status": "demoted"}, {"since": 0}, {"losses": 7}])
 def test_a_memory_that_stands_otherwise_than_it_weighs_is_told(used: Shard, changed: dict[str, Any]) -> None:
     change = next(one for one in used.changes if any(row.cause == "used" for row in one.of(WeightRow)))

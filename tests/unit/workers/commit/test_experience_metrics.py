@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import AdmissionRow
+from memquorum.core.records import Proposal
 from memquorum.telemetry.metrics import Meters
 from tests.builders import genesis, trials, votes
-from tests.builders.shard import Shard, memory_id
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, proposal
 from workers.commit.experience import Experience
 
@@ -43,6 +45,21 @@ def test_a_use_is_no_candidate_and_its_gain_is_told(codec: Codec) -> None:
     Experience(Store(), meters).note(made.changes)
     assert value(meters, "memquorum_admissions_total", status="admitted") == 1.0
     assert value(meters, "memquorum_experience_gain", shard="0") == -0.25, "a half, and one less"
+
+
+def test_what_others_stand_for_was_admitted_once(codec: Codec) -> None:
+    made = Shard(codec, genesis.make(**trials.entitled()))
+    for name in "ab":
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(B, "promote")], votes.nobody)
+    made.decide([proposal(one, agree(made, one, offset=9 * at)) for at, one in enumerate((A, B))])
+    made.tick(1_000_000_001)
+    change = made.decide([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
+    assert [one.merged_into for one in change.of(AdmissionRow) if one.memory_id == B] == [A]
+    meters = Meters()
+    Experience(Store(), meters).note(made.changes)
+    assert value(meters, "memquorum_admissions_total", status="admitted") == 2.0
 
 
 def test_the_store_is_asked_where_something_changed_and_not_at_each_turn(codec: Codec) -> None:

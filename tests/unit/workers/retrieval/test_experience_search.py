@@ -7,6 +7,7 @@ from typing import Any
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval.conflicts import Contradiction
 from tests.builders.served import Store, client_of, make
 from workers.retrieval.door import Door
 
@@ -34,3 +35,18 @@ def test_hits_of_experience_tell_their_weight_and_what_is_far_or_light_is_not_gi
     assert [(one["memory_id"], one["weight"]) for one in told["hits"]] == [(NEAR, 1.25)]
     plain = client.post("/search", json=ASKED).json()
     assert {one.get("weight") for one in plain["hits"]} == {None} and len(plain["hits"]) == 4
+
+
+class Contradicted(Weighing):
+    """What is near was contradicted later by what nobody admitted."""
+
+    async def conflicts(self, _: Sight, __: list[str]) -> list[Contradiction]:
+        return [Contradiction(STRANGE, NEAR, True, 1, 0, "short-term", "short-term")]
+
+
+def test_what_contradicts_experience_does_not_come_in_beside_it(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    service.reads = Contradicted()  # type: ignore[assignment]
+    told = client_of(service).post("/search", json={**ASKED, "experience": True}).json()
+    assert [one["memory_id"] for one in told["hits"]] == [NEAR]
+    assert told["hits"][0]["conflicts_with"] == [STRANGE], "but who is given it is told"
