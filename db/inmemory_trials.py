@@ -26,7 +26,8 @@ from memquorum.core.journal.rows import (
     WeightRow,
 )
 from memquorum.core.journal.trials import OPEN
-from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
+from memquorum.core.records import JournalEntry
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 
 _ALIVE = (SHORT_TERM, LONG_TERM)
 _BORN = ("stored", "drafted")
@@ -165,10 +166,7 @@ class InMemoryTrialLook:
 
     def _untried(self, memory: Memory) -> Untried:
         stands = self._admissions.get(memory.id)
-        born = next(
-            entry for entry, _ in self._store.entries[memory.shard]
-            if entry.memory_id == memory.id and entry.effect in _BORN
-        )  # fmt: skip
+        born = self._born(memory)
         return Untried(
             memory.id, memory.created, born.source_offset, stands.after if stands else 0, memory.encoder,
             self._vector(memory.id), self._sources(memory), stands.rejections if stands else 0,
@@ -180,10 +178,17 @@ class InMemoryTrialLook:
         told: Iterable[Conflict] = self._store.rows[Conflict].values()
         filled = (
             one for one in self._store.memories.values()
-            if memory.slot is not None and one.tier == SUPERSEDED and one.id != memory.id
+            if memory.slot is not None and memory.explicit and one.explicit and one.id != memory.id
             and (one.namespace, one.slot) == (memory.namespace, memory.slot)
         )  # fmt: skip
-        return any(one.newer == memory.id for one in told) or any(one.created <= memory.created for one in filled)
+        return any(one.newer == memory.id for one in told) or any(
+            one.created <= memory.created and self._born(one).seq < self._born(memory).seq for one in filled
+        )
+
+    def _born(self, memory: Memory) -> JournalEntry:
+        """The entry that stored it."""
+        entries = (entry for entry, _ in self._store.entries[memory.shard])
+        return next(one for one in entries if one.memory_id == memory.id and one.effect in _BORN)
 
     def _own(self, memory: Memory) -> tuple[str, ...]:
         made: Iterable[Provenance] = self._store.provenance.values()

@@ -2143,8 +2143,10 @@ SELECT status, count(*) FROM admission GROUP BY status
 
 -- :name experiences_listed
 -- The memories of a namespace that were tried and pass, those that changed last first, from behind one on. What is not alive
--- and may come back rests.
-SELECT a.memory_id::text, s.status, c.body, a.score_ppm, a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq,
+-- and may come back rests. S of what is rejected is that over all tasks that were asked, as in `admission_shown`.
+SELECT a.memory_id::text, s.status, c.body,
+    CASE WHEN a.status = 'rejected' THEN floor(a.gained_ppm::numeric / a.judges)::bigint ELSE a.score_ppm END,
+    a.weight_ppm, a.version, a.gains, a.losses, a.epoch, a.seq,
     (SELECT x.memory_id::text FROM strength x WHERE x.memory_id = a.merged_into)
 FROM admission a
 JOIN memory m ON m.id = a.memory_id
@@ -2182,20 +2184,20 @@ LEFT JOIN admission a ON a.memory_id = m.id
 WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates
 
 -- :name admission_judges
--- How many finished tasks may judge a memory: those that succeeded, are near enough and are no source of it. Of what was
--- rejected those that came since, of what says otherwise than another memory those that came after it.
+-- How many finished tasks may judge a memory, as verifiers count them: those that succeeded, are near enough, and are
+-- neither a source of it nor its own session. Of what was rejected those that came since, of what says otherwise than
+-- another memory those that came after it. It compares it with every such task of the namespace.
 SELECT count(*)
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
-LEFT JOIN admission a ON a.memory_id = m.id
+CROSS JOIN LATERAL trial_judges(m.id) j
 JOIN task t ON t.namespace = m.namespace AND t.outcome = 'succeeded'
 JOIN experience x ON x.memory_id = t.memory_id AND x.encoder = e.encoder
 WHERE m.id = %(id)s::uuid AND m.namespace = %(namespace)s AND t.namespace = %(namespace)s
   AND 1 - (x.vector <=> e.vector) >= %(near)s::float8
   AND NOT EXISTS (SELECT FROM provenance p
       WHERE p.child = m.id AND p.parent = t.memory_id AND p.namespace = m.namespace AND NOT p.merged)
-  AND (coalesce(a.rejections, 0) = 0 OR t.seq > a.seq)
-  AND (t.seq > m.seq OR NOT EXISTS (SELECT FROM conflict c WHERE c.newer = m.id))
+  AND t.accepted_offset >= j.since AND t.memory_id::text <> ALL(j.own)
 
 -- :name admission_trials
 -- What verifiers found of a memory, in the order of the journal.

@@ -39,6 +39,8 @@ GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON d
 -- What the caps count by, of the namespaces in sight: when something may be forgotten there again.
 GRANT SELECT (namespace, alive) ON living TO memquorum_tenant;
 GRANT SELECT (namespace, epoch, as_of, forgotten) ON let_go TO memquorum_tenant;
+-- Which tasks may judge a memory in sight.
+GRANT EXECUTE ON FUNCTION trial_judges(uuid) TO memquorum_tenant;
 -- The time is everybody's, and when members voted last. How much goes on in a shard is not.
 GRANT SELECT (shard, as_of, last_epoch, last_epoch_at) ON shard TO memquorum_tenant;
 

@@ -87,7 +87,7 @@ CREATE TABLE memory (
 -- What a search that names no purpose must keep out.
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
 CREATE INDEX memory_slot ON memory (namespace, slot) WHERE slot IS NOT NULL AND tier IN ('short-term', 'long-term');
-CREATE INDEX memory_slot_before ON memory (namespace, slot) WHERE slot IS NOT NULL AND tier = 'superseded';
+CREATE INDEX memory_slot_ever ON memory (namespace, slot) WHERE slot IS NOT NULL;
 CREATE INDEX memory_alive ON memory (namespace, tier);
 -- Page by page in the order of time.
 CREATE INDEX memory_listed ON memory (namespace, created, id);
@@ -1034,13 +1034,17 @@ END
 $$;
 
 -- Whether a memory was said to be otherwise than what was there: it contradicted that when it was stored, named it to take
--- its place, or took its place in its slot. Who verifies is told that alone, and neither slots nor what stands in them.
+-- its place, or fills a slot that was filled before. What becomes of the other one later, that is erased or comes back,
+-- changes nothing, or who verifies before and who does after would ask different judges. Who verifies is told that alone,
+-- and neither slots nor what stands in them.
 CREATE FUNCTION trial_corrects(of_memory uuid) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT EXISTS (SELECT FROM conflict c WHERE c.newer = of_memory) OR EXISTS (
         SELECT FROM memory m
         JOIN memory o ON o.namespace = m.namespace AND o.slot = m.slot AND o.id <> m.id
-        WHERE m.id = of_memory AND m.slot IS NOT NULL AND o.tier = 'superseded' AND o.created <= m.created
+        WHERE m.id = of_memory AND m.slot IS NOT NULL AND m.explicit AND o.explicit AND o.created <= m.created
+          AND (SELECT min(j.seq) FROM journal j WHERE j.memory_id = o.id AND j.effect = 'stored')
+              < (SELECT min(j.seq) FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored')
     )
 $$;
 
@@ -1062,8 +1066,25 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
         ORDER BY 1
     )
 $$;
+
+-- From which place in the accepted stream on tasks may judge a memory, and which of them was its own session, as verifiers
+-- have it. The retrieval service asks it, of what it may see: decisions speak of other tenants' memories, too.
+CREATE FUNCTION trial_judges(of_memory uuid, OUT since bigint, OUT own text[])
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT greatest(d.accepted_offset, CASE WHEN trial_corrects(m.id) THEN j.source_offset END, 0), trial_sessions(m.id)
+    FROM memory m
+    LEFT JOIN admission a ON a.memory_id = m.id
+    LEFT JOIN decision d ON d.shard = a.shard AND d.epoch = a.rejected
+    LEFT JOIN LATERAL (
+        SELECT source_offset FROM journal
+        WHERE memory_id = m.id AND effect IN ('stored', 'drafted')
+        ORDER BY seq LIMIT 1
+    ) j ON true
+    WHERE m.id = of_memory AND tenant_sees(m.namespace)
+$$;
 GRANT CREATE ON SCHEMA public TO memquorum_reader;
 ALTER FUNCTION trial_corrects(uuid) OWNER TO memquorum_reader;
 ALTER FUNCTION trial_sessions(uuid) OWNER TO memquorum_reader;
+ALTER FUNCTION trial_judges(uuid) OWNER TO memquorum_reader;
 REVOKE CREATE ON SCHEMA public FROM memquorum_reader;
-REVOKE EXECUTE ON FUNCTION trial_corrects(uuid), trial_sessions(uuid) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION trial_corrects(uuid), trial_sessions(uuid), trial_judges(uuid) FROM PUBLIC;

@@ -264,6 +264,27 @@ def test_what_takes_a_place_in_a_slot_corrects_and_what_fills_it_first_does_not(
     assert told == {A: False, B: False, C: False, second: True, other: False}
 
 
+def test_what_corrects_does_so_whatever_becomes_of_what_gave_way(world: World, shard: Shard, codec: Codec) -> None:
+    """Who verifies before it is erased and who does after ask the same judges."""
+
+    def corrects() -> bool:
+        with world.trials.look(10_000) as look:
+            return {one.memory_id: one.corrects for one in look.untried(NAMESPACE, None, 9)}[memory_id("second")]
+
+    for name in ("first", "second"):
+        shard.episode(name, NOW, explicit=True, slot="s" * 32, label="l" * 32)
+    first = memory_id("first")
+    flush(world, shard, dict.fromkeys((first, memory_id("second")), clear(SAYS)))
+    assert corrects()
+    order = erasures.ordered(GENESIS, "memory", first, order_id=memory_id("order", "orders"))
+    shard.erase(
+        erasures.accepted(order, erasures.signed(codec, GENESIS, order), NOW),
+        [ErasedEpisode(first, "superseded", b"c" * 32)],
+    )
+    flush(world, shard)
+    assert shard.rows.memories[first].tier == "gone" and corrects()
+
+
 def test_a_memory_is_not_judged_by_the_task_that_its_session_was(world: World, shard: Shard, codec: Codec) -> None:
     """Nor is what was made of it; an agent's part of a session counts for what that agent said."""
     said = {"session": "früh", "agent": "ann"}

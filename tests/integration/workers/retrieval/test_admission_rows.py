@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -14,13 +15,14 @@ from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Admission, Experienced
 from memquorum.core.avro import Codec
+from memquorum.core.ids import session_event_id
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.query import Filters
 from tests.builders import genesis, trials, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.builders.trials import drawn, proposal, signed, statistics, tell
+from tests.builders.trials import agree, drawn, proposal, signed, statistics, tell
 from tests.support.stores import clear
 
 GENESIS = genesis.make(**trials.entitled())
@@ -41,13 +43,18 @@ def shard(databases: tuple[str, str], codec: Codec) -> Shard:
         said.append(signed(codec, GENESIS, statistics(GENESIS, A, 1, helped), who))
         tell(made, said[-1], at)
     made.decide([proposal(A, said[1:])])
-    store = PostgresStore(databases[0])
+    write(databases[0], made)
+    return made
+
+
+def write(dsn: str, made: Shard, texts: Mapping[str, Clear] | None = None) -> None:
+    """Puts a shard into the store. `texts`: what each memory says; without them something that is its own."""
+    store = PostgresStore(dsn)
     store.start(GENESIS.cluster, GENESIS.shards)
     net = made.work.net()
     with store.transaction({net.before: Keys()}) as transaction:
-        transaction.write([net], {i: clear(i) for i in net.revealed}, {})
+        transaction.write([net], {i: texts[i] if texts else clear(i) for i in net.revealed}, {})
     store.close()
-    return made
 
 
 async def told(
@@ -99,14 +106,72 @@ async def test_it_is_told_how_many_tasks_may_judge_it(
     task("failed", 1.0, 0.0, ended="failed")
     for name in ("second", "third")[: 1 + enough]:
         task(name, 0.9, 0.1)
-    store = PostgresStore(databases[0])
-    store.start(GENESIS.cluster, GENESIS.shards)
-    net = made.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
-        transaction.write([net], {i: texts[i] for i in net.revealed}, {})
-    store.close()
+    write(databases[0], made, texts)
     found = await told(databases[0], B)
     assert found is not None and (found.status, found.judges, found.judges_needed) == (status, 2 + enough, 3)
+
+
+@pytest.mark.parametrize("case", ["heard since it was rejected", "promoted", "in its slot", "its own session"])
+async def test_as_many_tasks_may_judge_it_as_verifiers_count(
+    databases: tuple[str, str], codec: Codec, case: str
+) -> None:
+    """Three come after it, or after it was rejected, whatever has come of the memory since."""
+    made, texts = Shard(codec, GENESIS), dict[str, Clear]()
+    session = session_event_id(NAMESPACE, None, "morning")
+
+    def says(name: str, goal: str = "") -> None:
+        texts[memory_id(name)] = tried.clear("It says so.", 1.0, 0.0, **({"goal": goal} if goal else {}))
+
+    def tasks(*names: str) -> None:
+        for name in names:
+            made.task(name)
+            says(name, "What?")
+
+    def decide(memory: str, vote: votes.Vote) -> None:
+        made.tick(made.rows.state.as_of + 1_000_000_000)
+        made.decide([votes.proposal(memory, "promote")], vote)
+
+    slot: dict[str, Any] = {"explicit": True, "slot": "s" * 32, "label": "l" * 32}
+    made.episode("a", **(slot if case == "in its slot" else {}))
+    if case != "its own session":
+        tasks("early")
+    own = {"promoted": {"contradicts": (A,)}, "in its slot": slot, "its own session": {"session": "morning"}}
+    made.episode("b", **own.get(case, {}))
+    says("a")
+    says("b")
+    decide(A if case != "in its slot" else B, votes.nobody)
+    if case == "heard since it was rejected":
+        agree(made, B, helped=0)
+        assert made.rows.admissions[B].status == "rejected"
+    tasks("first", "second", "third", *([session] if case == "its own session" else []))
+    decide(B, votes.everybody if case == "promoted" else votes.nobody)
+    if case == "heard since it was rejected":
+        tell(made, signed(codec, GENESIS, statistics(GENESIS, B, 2), drawn(made, B, 2)[0]), 9)
+    write(databases[0], made, texts)
+    found = await told(databases[0], B)
+    assert found is not None and found.judges == 3
+
+
+async def test_what_was_rejected_twice_has_one_s_in_the_list_and_alone(
+    databases: tuple[str, str], codec: Codec
+) -> None:
+    """That over all tasks that were asked, in both."""
+    made = Shard(codec, GENESIS)
+    made.episode("b")
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(B, "promote")], votes.nobody)
+    denied = statistics(GENESIS, B, 1, 0)
+    denied = replace(denied, judged=tuple(replace(one, reward_with=-1_000_000 * denied.runs) for one in denied.judged))
+    for at, who in enumerate(drawn(made, B, 1)[:2]):
+        tell(made, signed(codec, GENESIS, denied, who), at)
+    made.tick(1_000_000_001)
+    made.decide([votes.proposal(B, "promote")], votes.nobody)
+    agree(made, B, position=2, helped=0, offset=9)
+    write(databases[0], made)
+    (listed,), _ = await asked(databases[0])
+    alone = await told(databases[0], B)
+    assert alone is not None and listed.status == alone.status == "rejected"
+    assert listed.score == alone.score == -0.5, "denied by three, of no use to three"
 
 
 async def test_what_is_out_of_sight_or_kept_back_is_not_there(shard: Shard, databases: tuple[str, str]) -> None:
