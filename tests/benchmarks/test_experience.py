@@ -13,7 +13,7 @@ import pytest
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
 from tests.benchmarks import kept
-from tests.benchmarks.experience import admitting, command, finding, frame, page, resisting, runs, weighing
+from tests.benchmarks.experience import admitting, command, finding, frame, nearness, page, resisting, runs, weighing
 from tests.benchmarks.experience.frame import FM2, HOTPOT, MUSIQUE, Material
 
 
@@ -126,6 +126,16 @@ def test_weights_that_are_alike_change_nothing(material: Material, tmp_path: Pat
     fresh = [row.value(f"Fool Me Twice R@3, w₀ = 1, {rule}: admitted") for rule in weighing._RULES]
     assert len(set(fresh)) == 1 and fresh[0] > 0
     assert sum("chosen without" in one.name for one in row.figures) == 2
+
+
+def test_a_floor_cuts_what_is_farther_and_nothing_else(material: Material, tmp_path: Path) -> None:
+    write(tmp_path, FM2, CLAIMS)
+    write(tmp_path, MUSIQUE, [{**ASKED, "paragraphs": PARAGRAPHS, "question_decomposition": STEPS}])
+    row = nearness.nearness(material)
+    cut = [row.value(f"Fool Me Twice, {floor / 1e6:.2f}: needed that is cut") for floor in nearness._FLOORS]
+    assert row.value("Fool Me Twice: needed and in experience") > 0 and cut == sorted(cut)
+    assert row.value("Fool Me Twice, below half of the best: needed and not named") == 0
+    assert {one.name for one in row.figures} >= {"MuSiQue, 0.25: left of the other set's"}
 
 
 def test_what_a_tool_answered_says_what_was_asked(material: Material, tmp_path: Path) -> None:

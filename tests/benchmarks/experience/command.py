@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.benchmarks import rows
-from tests.benchmarks.experience import admitting, finding, page, resisting, runs, weighing
+from tests.benchmarks.experience import admitting, finding, nearness, page, resisting, runs, weighing
 from tests.benchmarks.experience.frame import Material
 from tests.benchmarks.kept import Outcome, Row
 
@@ -18,6 +18,7 @@ ROWS: Mapping[str, Callable[[Material], Row]] = {
     **runs.ROWS,
     **admitting.ROWS,
     **weighing.ROWS,
+    **nearness.ROWS,
     **resisting.ROWS,
 }
 ONLY = tuple(ROWS)
