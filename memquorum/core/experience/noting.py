@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from memquorum.core.text.content import stems_of
 
 NEAR = 0.5
-"""Of the cosine of the best answer, what others need to be named in any case (measured: docs/experience-measured.md, row
-`nearness`)."""
+"""Of the cosine of the best answer, what others need to be named in any case; docs/experience-measured.md has what
+that leaves out, row `nearness`."""
 _MANY = 2
 
 
