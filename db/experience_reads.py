@@ -4,6 +4,7 @@ weighs (SPEC E)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from db import admission_rows, found_rows, task_rows
 from db.listed_reads import seen
@@ -16,6 +17,9 @@ from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.rolling_back import Weighed
 from memquorum.core.vote.kinds import ADMITS
+
+COUNTED: Final = 10_000
+"""Of so many memories of a namespace that were tried it is told how they stand; those that changed last."""
 
 
 class ExperienceReads:
@@ -79,10 +83,10 @@ class ExperienceReads:
         return [admission_rows.listed(row) for row in await self._pool.ask("experiences_listed", wanted, sight)]
 
     async def counted(self, sight: Sight, page: pages.Experienced) -> dict[str, int]:
-        """How many memories of a namespace that were tried pass, by status."""
+        """How many memories of a namespace that were tried pass, by status, of those that changed last (`COUNTED`)."""
         if not seen(sight, page.namespace):
             return {}
-        wanted = found_rows.filters_of(page.gates) | {"namespace": page.namespace}
+        wanted = found_rows.filters_of(page.gates) | {"namespace": page.namespace, "most": COUNTED}
         return dict(await self._pool.ask("experiences_counted", wanted, sight))
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:

@@ -2161,14 +2161,20 @@ ORDER BY a.seq DESC, a.memory_id DESC
 LIMIT %(limit)s
 
 -- :name experiences_counted
--- How many memories of a namespace that were tried pass, by how they stand, as in the list.
+-- How many memories of a namespace that were tried pass, by how they stand, as in the list: of so many that changed last,
+-- or each first page would read all that was ever tried.
 SELECT s.status, count(*)
-FROM admission a
+FROM (
+    SELECT memory_id, status FROM admission
+    WHERE namespace = %(namespace)s
+    ORDER BY seq DESC, memory_id DESC
+    LIMIT %(most)s
+) a
 JOIN memory m ON m.id = a.memory_id
 CROSS JOIN LATERAL (
     SELECT CASE WHEN a.status <> 'left' AND m.tier NOT IN ('short-term', 'long-term') THEN 'resting' ELSE a.status END AS status
 ) s
-WHERE a.namespace = %(namespace)s AND $gates
+WHERE m.namespace = %(namespace)s AND $gates
 GROUP BY s.status
 ORDER BY s.status
 

@@ -47,7 +47,7 @@ async def slot(service: Service, request: Request, caller: Caller) -> Response:
         return unknown("key", f"nothing fills this slot in {wanted.namespace!r}")
     if wanted.user is not None:
         used = Uses(wanted.namespace, wanted.user, (found["memory_id"],))
-        await using.read(service, used, request.headers.get(tracing.HEADER), "POST /memories/slot")
+        await using.read(service, caller, used, request.headers.get(tracing.HEADER), "POST /memories/slot")
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     if mask.on:
         found |= {"text": await asyncio.to_thread(mask.text, found["text"])}

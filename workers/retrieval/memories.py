@@ -48,7 +48,7 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
     if agent is not None and found["text"] is not None:
         used = Uses(found["namespace"], agent, (memory_id,))
-        await using.read(service, used, request.headers.get(tracing.HEADER), "GET /memories")
+        await using.read(service, caller, used, request.headers.get(tracing.HEADER), "GET /memories")
     found |= {"text": await _masked(service, request, found)}
     return Told(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
 

@@ -53,12 +53,15 @@ def user(request: Request) -> str | None:
     return agent
 
 
-async def read(service: Service, told: Uses, parent: str | None, way: str) -> None:
-    """A memory that was read by its key or id counts as used: nobody waits for it, nor hears where it fails. `way`: of
-    the request, for its trace."""
-    if told.namespace in service.genesis.signed:
+async def read(service: Service, caller: Caller, told: Uses, parent: str | None, way: str) -> None:
+    """A memory that was read by its key or id counts as used: nobody waits for it, nor hears where it fails, or where
+    its reader's key may use no more in this minute. `way`: of the request, for its trace."""
+    now_s = time.monotonic()
+    if told.namespace in service.genesis.signed or not service.lately.spend(
+        caller.id or "", len(told.memory_ids), now_s
+    ):
         return
-    new = service.lately.new(told.namespace, told.agent, told.memory_ids, time.monotonic())
+    new = service.lately.new(told.namespace, told.agent, told.memory_ids, now_s)
     found = using.accesses(replace(told, memory_ids=new), str(uuid.uuid4()))
     if found:
         await service.count(found, parent, way, confirm=False)

@@ -802,7 +802,7 @@ class Experienced(Struct, frozen=True):
 
 class Experiences(Struct, frozen=True, omit_defaults=True):
     """Memories that were tried, those that changed last first. `counts`: on the first page, how many of the namespace
-    pass, by status. `next`: the cursor of those that come behind, None at the end."""
+    pass, by status; of the 10,000 that changed last. `next`: the cursor of those that come behind, None at the end."""
 
     namespace: str
     counts: dict[str, int]

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
+from db import experience_reads
 from db.reads import Reads
 from db.standing import Clear
 from db.store import PostgresStore
@@ -203,6 +204,22 @@ async def test_what_was_tried_is_listed_with_its_weight_and_counted_by_how_it_st
     assert (await asked(databases[0], behind=(one.journal_seq + 1, A)))[0] == [one]
     assert await asked(databases[0], ("mill",)) == ([], {})
     assert await asked(databases[0], gates=Filters(sensitivity_max=100_000)) == ([], {})
+
+
+async def test_of_more_than_are_counted_those_that_changed_last_are(
+    databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Shard(codec, GENESIS)
+    for name in "ab":
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(B, "promote")], votes.nobody)
+    agree(made, A)
+    agree(made, B, helped=0, offset=9)
+    write(databases[0], made)
+    assert (await asked(databases[0]))[1] == {"agreed": 1, "rejected": 1}
+    monkeypatch.setattr(experience_reads, "COUNTED", 1)
+    assert (await asked(databases[0]))[1] == {"rejected": 1}
 
 
 async def test_what_is_not_alive_rests_in_the_list_as_it_does_alone(shard: Shard, databases: tuple[str, str]) -> None:

@@ -12,6 +12,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import using
+from memquorum.core.retrieval.using import Lately
 from memquorum.telemetry.tracing import Hop
 from tests.builders.served import HERS, Served, bearer, client_of, make, stored
 from workers.retrieval.door import Door
@@ -98,6 +99,18 @@ def test_what_is_read_by_its_id_counts_where_its_reader_says_so(service: Served)
     assert (strange.status_code, len(published(service))) == (404, 1)
     answer = client.get(f"/memories/{HERS}", params={"use": "true"})
     assert (answer.status_code, answer.json()["field"]) == (400, "agent")
+
+
+def test_what_is_read_counts_no_more_often_than_a_key_may_use(codec: Codec) -> None:
+    """What it reads beyond that is answered all the same, as where there is no room."""
+    service = make(codec, Door(None))
+    service.uses, service.lately = Kept(), Lately(2)  # type: ignore[assignment]
+    client = client_of(service)
+    for agent in ("ann", "eve", "sam"):
+        assert client.get(f"/memories/{HERS}", params={"agent": agent, "use": "true"}).status_code == 200
+        assert client.post("/memories/slot", json=SLOT | {"agent": f"{agent} again", "use": True}).status_code == 200
+    assert [one.agent for one in published(service)] == ["ann", "ann again"]
+    assert client.post("/memories/uses", json=TOLD).status_code == 429, "it is one account"
 
 
 def test_what_there_is_no_room_for_is_to_be_told_again_and_stops_no_read(codec: Codec) -> None:
