@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -28,16 +29,18 @@ def open_to_trial(row: Row) -> bool:
 
 def whole(  # noqa: PLR0917
     memory_id: str, row: Row, policy: ExperiencePolicy, judges: int | None, trials: Iterable[Row],
-    votes: Iterable[Row], weights: Iterable[Row],
+    votes: Iterable[Row], weights: Iterable[Row], *, alike: int = 2,
 ) -> Admission:  # fmt: skip
     """Where a memory stands, of a row of `admission_shown` and the rows of the others. `judges`: how many tasks may
-    judge it, where it may be tried."""
+    judge it, where it may be tried; `alike`: so many verifiers have to tell the same."""
     namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections, merged_into = row
+    tried = tuple(trials)
+    found = _agreed(tried, alike) | ({} if digest is None else {position: digest})
     needed = None if judges is None else least_of(max(1, policy.contexts_least), rejections)
     return Admission(
         memory_id, namespace, _status(tier, status, judges, needed), policy.eta_ppm / PPM, position, _share(score_ppm),
         _share(weight_ppm), version or 0, after or 0,
-        tuple(_trial(one, digest) for one in trials),
+        tuple(_trial(one, found.get(one[1])) for one in tried),
         tuple(_vote(one) for one in votes),
         tuple(_weight(one) for one in weights),
         tier, status, judges, needed, merged_into,
@@ -60,6 +63,13 @@ def _vote(row: Row) -> AdmissionVote:
 
 def _share(ppm: int | None) -> float | None:
     return None if ppm is None else ppm / PPM
+
+
+def _agreed(tried: Iterable[Row], alike: int) -> dict[int, str]:
+    """What verifiers agreed in, by positions: its digest. Of what is tried again a trial is held against those that
+    were asked with it, since other tasks judged later."""
+    told = Counter((position, digest) for _, position, digest, *_ in tried)
+    return {position: digest for (position, digest), count in told.items() if count >= alike}
 
 
 def _trial(row: Row, agreed: str | None) -> Trial:

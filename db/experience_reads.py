@@ -47,10 +47,11 @@ class ExperienceReads:
         return found if found is not None and seen(sight, found.namespace) else None
 
     async def admission(
-        self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy]
-    ) -> Admission | None:
+        self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy], *,
+        alike: int = 2,
+    ) -> Admission | None:  # fmt: skip
         """Where a memory stands on its way into experience; None for one that is out of sight, or kept back by the
-        gates. `policy_of`: by which numbers a namespace admits."""
+        gates. `policy_of`: by which numbers a namespace admits; `alike`: how many verifiers have to tell the same."""
         asked = {"id": memory_id, "kinds": sorted(set(ADMITS.values()))}
         rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
         if not rows or not seen(sight, rows[0][0]):
@@ -61,7 +62,7 @@ class ExperienceReads:
         if admission_rows.open_to_trial(rows[0]):
             near = {"namespace": rows[0][0], "near": policy.near_ppm / PPM}
             ((judges,),) = await self._pool.ask("admission_judges", asked | near, sight)
-        return admission_rows.whole(memory_id, rows[0], policy, judges, *parts)
+        return admission_rows.whole(memory_id, rows[0], policy, judges, *parts, alike=alike)
 
     async def weighed(self, sight: Sight, namespace: str, memory_id: str) -> Weighed | None:
         """A memory of a namespace and its weight, whatever gates keep it back; None for one that is out of sight."""

@@ -269,8 +269,9 @@ class Store:
         )  # fmt: skip
 
     async def admission(
-        self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy]
-    ) -> Admission | None:
+        self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy], *,
+        alike: int = 2,
+    ) -> Admission | None:  # fmt: skip
         """Of the greenhouse hers, which was rejected."""
         self.filters.append(gates)
         if memory_id != HERS or not covers(sight.namespaces, "greenhouse"):

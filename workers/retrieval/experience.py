@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Experienced, Experiences
+from memquorum.core.experience.admission import alike
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.retrieval import pages, query
 from memquorum.core.retrieval.pages import cursor, cut
@@ -26,7 +27,8 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
     def policy(namespace: str) -> ExperiencePolicy:
         return service.configurations.policy(namespace).experience
 
-    found = await service.reads.admission(caller.sight(READ), memory_id, gates, policy)
+    same = alike(len(service.genesis.verifiers), service.genesis.f)
+    found = await service.reads.admission(caller.sight(READ), memory_id, gates, policy, alike=same)
     within = query.read_within(request.query_params.get("namespace"))
     if found is None or within not in (None, found.namespace):
         return unknown("memory_id", f"no memory {memory_id}{'' if within is None else f' in {within!r}'}")

@@ -709,7 +709,7 @@ class Judge(Struct, frozen=True):
 
 class Trial(Struct, frozen=True):
     """What a verifier found of a memory as of the decision of the epoch `position`: `score` is S. `agrees`: whether it
-    tells what was agreed in; None where nothing is yet."""
+    tells what was agreed in as of that decision; None where nothing was."""
 
     verifier: str
     position: int

@@ -43,6 +43,11 @@ def most_asked(faults: int) -> int:
     return max(3, 2 * faults + 1)
 
 
+def alike(verifiers: int, faults: int) -> int:
+    """So many have to tell the same where there are so many verifiers: all of them, where they are fewer."""
+    return min(needed(faults), verifiers, most_asked(faults))
+
+
 def agreed(
     drawn: Sequence[str], told: Mapping[str, Statistics], faults: int, policy: ExperiencePolicy, *, reproducible: bool
 ) -> Agreed:
@@ -51,7 +56,7 @@ def agreed(
     Where there are fewer verifiers than have to tell the same, all of them do.
     """
     order = tuple(drawn[: most_asked(faults)])
-    least = min(needed(faults), len(order))
+    least = alike(len(order), faults)
     heard = {who: told[who] for who in order if who in told}
     if not reproducible:
         return _median(order[:least], heard, policy)

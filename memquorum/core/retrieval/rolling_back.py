@@ -60,7 +60,7 @@ def in_the_way(found: Weighed, to: int) -> str | None:
     if found.tier not in ALIVE:
         return why(kind, NOT_ALIVE)
     if found.status not in WEIGHED:
-        return f"{why(kind, NOT_IN_EXPERIENCE)} ({found.status or 'untried'})"
+        return f"{why(kind, NOT_IN_EXPERIENCE)} ({found.status or 'nobody has tried it'})"
     if to >= version:
         return f"{why(kind, NOT_OLDER)}: that is version {version}"
     return None if to in found.versions else why(kind, NO_VERSION)

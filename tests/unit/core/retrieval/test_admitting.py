@@ -57,6 +57,21 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
     ]
 
 
+def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() -> None:
+    """What was agreed in is of a position: on a retry other judges find other sums, with other digests."""
+    first, other, again = (trials.statistics(GENESIS, A, at, count) for at, count in ((3, 0), (3, 1), (9, 3)))
+    early, odd, late = (one.digest.hex() for one in (first, other, again))
+    row = ("greenhouse", "admitted", 9, late, 5, 1, 5, 0, "short-term", 1, None)
+    tried = [("v-1", 3, early, 0, first.data, 8), ("v-2", 3, odd, 0, other.data, 9),
+             ("v-3", 3, early, 0, first.data, 10), ("v-1", 5, early, 0, first.data, 11),
+             ("v-2", 5, odd, 0, other.data, 12), ("v-1", 9, late, 5, again.data, 13),
+             ("v-2", 9, odd, 5, other.data, 14)]  # fmt: skip
+    found = admission_rows.whole(A, row, POLICY, None, tried, [], [])
+    assert [one.agrees for one in found.trials] == [True, False, True, None, None, True, False]
+    alone = admission_rows.whole(A, row, POLICY, None, tried, [], [], alike=3)
+    assert [one.agrees for one in alone.trials] == [None, None, None, None, None, True, False], "two are not enough"
+
+
 def test_what_another_stands_for_is_told_with_that() -> None:
     assert f"memory {ONE} stands for it in experience: they say the same" in told(merged_into=ONE)
 

@@ -61,7 +61,7 @@ def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Ser
         ({}, 9, "not older than the one in force"),
         ({"versions": (1, 3)}, 2, "its weight never had that version"),
         ({"status": "provisional", "version": 0}, 1, "not in experience: it has no weight (provisional)"),
-        ({"status": None, "version": None}, 1, "(untried)"),
+        ({"status": None, "version": None}, 1, "(nobody has tried it)"),
         ({"tier": "sealed"}, 1, "it is not alive"),
     ],
 )
