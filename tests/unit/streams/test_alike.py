@@ -120,10 +120,11 @@ def twin(name: str, text: str = "Pump 7 runs at 3.8 bar.", weight: int = 1_000_0
     return replace(peer(name, text), weight_ppm=weight)
 
 
-def test_of_experience_the_one_with_the_highest_weight_stays_and_only_what_says_the_same_becomes_one() -> None:
-    shelf = Shelf(same=[twin("a"), twin("b", weight=1_200_000), twin("c", "Pump 7 runs at 3.9 bar."), twin("d")])
+def test_of_experience_the_heavier_stays_of_two_and_only_what_says_the_same_becomes_one() -> None:
+    others = [twin("c", "Pump 7 runs at 3.9 bar."), *map(twin, "def")]
+    shelf = Shelf(same=[twin("a"), twin("b", weight=1_200_000), *others])
     twins = Twins(shelf)
-    assert ids(twins.groups(1, NOW, POLICY)) == [["b", "a", "d"]]
+    assert ids(twins.groups(1, NOW, POLICY)) == [["b", "a"], ["d", "e"]], "what is left over has its turn another day"
     assert twins.groups(1, NOW + 1, POLICY) == [], "once a day"
     assert shelf.asked[0] == ("twins", 1, POLICY.experience.merge_ppm, 128, None)
 

@@ -1,5 +1,5 @@
 """The vote to let memories of experience that say the same become one there (SEDM 3.3.2; SPEC E). A proposal names the
-one that stays first, then those that it stands for.
+one that stays first, then the one that it stands for.
 
 A member judges from what it read itself: whether all were admitted and nothing stands for one of them, and whether
 every pair says the same: numbers, names, negations and words agree, they are about the same, from the same source, and
@@ -32,8 +32,10 @@ from memquorum.core.vote.kinds.kind import (
     checks,
 )
 
-TAKES = 8
-"""So many memories become one at most in a vote."""
+TAKES = 2
+"""So many memories become one in a vote: more do so pair by pair. One of several may be gone by the decision, which
+members cannot tell from what leaves right behind it: the journal would void all, and members let the rest become one.
+Of two, whichever is gone, nothing is left that stands for another."""
 TWINS = "twins"
 """Why memories of experience are nominated that say the same."""
 _OUTSIDE = "not all in experience"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.experience.weights import Evidence, read_evidence
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, Memory, WeightRow
@@ -54,14 +55,22 @@ def result(into: Shard, change: Change) -> tuple[str, str]:
     return detail.results[0].outcome, detail.results[0].reason
 
 
-def test_the_first_stands_for_the_others_which_keep_their_own_standing(shard: Shard) -> None:
-    change = unite(shard, A, B, C)
+def test_the_first_stands_for_the_other_which_keeps_its_own_standing(shard: Shard) -> None:
+    change = unite(shard, A, B)
     assert result(shard, change)[0] == "united"
     (row,) = change.of(WeightRow)
     assert (row.memory_id, row.version, row.weight_ppm, row.cause, row.evidence) == (A, 2, PPM, "merged", "[]")
     assert stands(shard, A) == ("admitted", 2, PPM, None, 0)
-    assert stands(shard, B) == stands(shard, C) == ("admitted", 1, PPM, A, 5)
+    assert stands(shard, B) == ("admitted", 1, PPM, A, 5) and stands(shard, C) == ("admitted", 1, PPM, None, 0)
     assert not change.of(Memory) and {A, B, C} <= shard.rows.strengths.keys(), "the memories are as before"
+
+
+def test_three_become_one_pair_by_pair_since_whoever_left_meanwhile_would_keep_the_others_apart(shard: Shard) -> None:
+    with pytest.raises(BadCertificate, match="3 memories in a proposal to unite, which takes 2"):
+        unite(shard, A, B, C)
+    unite(shard, A, B)
+    unite(shard, A, C)
+    assert stands(shard, B)[3:] == (A, 5) and stands(shard, C)[3:] == (A, 6)
 
 
 def test_what_came_of_using_the_others_moves_the_first_and_no_task_counts_twice(shard: Shard) -> None:
@@ -128,7 +137,8 @@ def history(shard: Shard) -> Shard:
     shard.task("later", (A, B, C))
     shard.feedback(memory_id("t1"), (), (A,), event_id="anew")
     decide(shard)
-    unite(shard, C, A, B)
+    unite(shard, C, A)
+    unite(shard, C, B)
     return shard
 
 
