@@ -133,17 +133,17 @@ class Weights:
             return f"versions of {sorted(found)} by merging, where {sorted(stubs)} stand for others"
         for kept, others in stubs.items():
             of, gains = self._of[kept], dict[str, list[int]]()
-            for seen in (of.seen, *(self._of[other].seen for other in others)):
-                for task, gain in seen.items():
-                    gains.setdefault(task, []).append(gain)
+            for other in others:
+                for task, gain in self._of[other].seen.items():
+                    if task not in of.seen:
+                        gains.setdefault(task, []).append(gain)
             by = 0
             for task, all_of_them in gains.items():
-                mean, before = sum(all_of_them) // len(all_of_them), of.seen.get(task)
-                if mean != before:
-                    by += _worth(mean, policy) - (0 if before is None else _worth(before, policy))
-                    of.gains += (mean > 0) - (before is not None and before > 0)
-                    of.losses += (mean < 0) - (before is not None and before < 0)
-                    of.seen[task] = mean
+                mean = sum(all_of_them) // len(all_of_them)
+                by += _worth(mean, policy)
+                of.gains += mean > 0
+                of.losses += mean < 0
+                of.seen[task] = mean
             of.version += 1
             of.weight_ppm = sorted((policy.weight_least_ppm, of.weight_ppm + by, policy.weight_most_ppm))[1]
             made = found[kept]

@@ -153,12 +153,12 @@ def merged(
     """The next version of what stays of near-duplicates: it moves as if what came of using the others had come of its
     own use (SEDM 3.3.2; decision 129). `seen`: what came of its own use, `others`: of each of the others.
 
-    A task of which they share one counts by the mean of what was counted, and none counts twice.
+    No task counts twice: of one that it was given itself what came of it there counts, which is also what a later word
+    takes the place of.
     """
-    own = {one.context: one.mean_ppm for one in united([seen])}
-    all_seen = united([[Evidence(context, mean, 1) for context, mean in own.items()], *others])
-    uses = (Use(one.context, one.mean_ppm, own.get(one.context)) for one in all_seen)
-    later = moved(kept, [one for one in uses if one.gain_ppm != one.before_ppm], policy)
+    own = {one.context for one in seen}
+    uses = (Use(one.context, one.mean_ppm) for one in united(others) if one.context not in own)
+    later = moved(kept, uses, policy)
     return later if later is not kept else replace(kept, version=kept.version + 1, evidence=())
 
 

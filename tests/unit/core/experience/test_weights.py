@@ -108,21 +108,21 @@ def test_what_stays_weighs_as_if_every_use_had_been_its_own(seen: list[Evidence]
     begun = weight(10 * PPM)
     kept = moved(begun, [Use(one.context, one.sum_ppm) for one in seen], wide)
     found = merged(kept, seen, others, wide)
-    means = {one.context: one.mean_ppm for one in united([seen, *others])}
+    means = {one.context: one.mean_ppm for one in united(others)} | {one.context: one.mean_ppm for one in seen}
     alone = moved(begun, [Use(context, mean) for context, mean in means.items()], wide)
     assert (found.weight_ppm, found.gains, found.losses) == (alone.weight_ppm, alone.gains, alone.losses)
     assert found.version == kept.version + 1
     assert merged(kept, seen, others[::-1], wide) == found
-    again = merged(found, [*(one for one in seen if one.context not in {e.context for e in found.evidence}),
-                           *found.evidence], [], wide)  # fmt: skip
-    assert again.weight_ppm == found.weight_ppm and not again.evidence
+    assert not {one.context for one in seen} & {one.context for one in found.evidence}
+    again = merged(found, [*seen, *found.evidence], others, wide)
+    assert again.weight_ppm == found.weight_ppm and not again.evidence, "none counts twice"
 
 
 def test_a_task_that_both_were_given_counts_once() -> None:
     kept = weight(300_000, Evidence(b"c", PPM, 1))
     found = merged(kept, [Evidence(b"c", PPM, 1)], [[Evidence(b"c", 0, 1), Evidence(b"d", 0, 1)]], POLICY)
-    assert found.evidence == (Evidence(b"c", PPM // 2, 1), Evidence(b"d", 0, 1))
-    assert found.weight_ppm == 300_000 - POLICY.alpha_ppm // 2 - POLICY.beta_ppm
+    assert found.evidence == (Evidence(b"d", 0, 1),)
+    assert found.weight_ppm == 300_000 - POLICY.beta_ppm, "as it came out for the one itself"
 
 
 def test_twins_that_nobody_used_leave_the_weight_as_it_is() -> None:

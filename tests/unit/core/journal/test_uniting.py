@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -81,12 +82,39 @@ def test_what_came_of_using_the_others_moves_the_first_and_no_task_counts_twice(
     decide(shard)
     assert stands(shard, A)[2] == PPM - 150_000 and stands(shard, B)[2] == PPM + 100_000 - 150_000
     (row,) = unite(shard, A, B).of(WeightRow)
-    assert set(read_evidence(row.evidence)) == {
-        Evidence(memory_id("both"), 0, 1), Evidence(memory_id("other"), -PPM, 1)
-    }  # fmt: skip
-    assert row.weight_ppm == PPM - 50_000 - 150_000, "no gain in the one on the whole, harm in the other"
-    assert (row.gains, row.losses) == (3, 1)
+    assert read_evidence(row.evidence) == (Evidence(memory_id("other"), -PPM, 1),)
+    assert row.weight_ppm == PPM - 150_000 - 150_000, "harm in the one, by its own use, and in the other"
+    assert (row.gains, row.losses) == (3, 2)
     assert not unite(shard, A, C).of(WeightRow)[0].weight_ppm - row.weight_ppm
+
+
+def test_what_is_said_later_of_a_task_that_both_were_given_takes_the_place_of_what_was_counted(shard: Shard) -> None:
+    tasks = [f"t{at}" for at in range(4)]
+    for name in tasks:
+        shard.task(name, (A, B))
+        shard.feedback(memory_id(name), (A,), (B,))
+    decide(shard)
+    unite(shard, A, B)
+    for name in tasks:
+        shard.feedback(memory_id(name), (), (A,), event_id=f"{name}, anew")
+    decide(shard)
+    row = shard.rows.admissions[A]
+    assert (row.weight_ppm, row.gains, row.losses) == (PPM - 4 * 150_000, 3, 4), "as if it had been said at once"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gains_and_losses_are_never_fewer_than_none_and_an_audit_counts_the_same(shard: Shard, seed: int) -> None:
+    lot = random.Random(seed)
+    for at in range(4):
+        shard.task(f"t{at}", lot.sample((A, B, C), lot.randint(2, 3)), lot.choice(("succeeded", "failed", "unknown")))
+    for at in range(12):
+        for word in range(4):
+            helped = {one for one in (A, B, C) if lot.random() < 0.5}
+            told = (*helped,), (*{A, B, C} - helped,)
+            shard.feedback(memory_id(f"t{word}"), *told, event_id=f"word {word} of {at}")
+        unite(shard, *lot.sample((A, B, C), 2))
+        assert all(row.gains >= 0 and row.losses >= 0 for row in shard.rows.admissions.values())
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
 
 
 def test_uses_that_the_same_decision_counts_come_first(shard: Shard) -> None:
