@@ -69,10 +69,11 @@ def _whose(what: str) -> str:
 
 
 # What is filed at all, or admitted, is little: it is found from there. What stands for another in experience does so
-# while it is alive itself.
+# while it is alive, and while its own use has not taken it below the floor: else neither were given.
 _ADMITTED = (
     "(NOT coalesce(%(experience)s::boolean, false) OR EXISTS (SELECT FROM admission g WHERE g.memory_id = m.id"
-    " AND g.status = 'admitted' AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = g.merged_into)))"
+    " AND g.status = 'admitted' AND NOT EXISTS (SELECT FROM strength x JOIN admission k USING (memory_id)"
+    " WHERE x.memory_id = g.merged_into AND k.status = 'admitted')))"
 )
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",

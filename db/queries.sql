@@ -2736,10 +2736,12 @@ JOIN shard h ON h.shard = m.shard
 $sentences(a.vector)
 
 -- :name weights_in_force
--- What memories weigh in experience, of those that are given there: no other stands for them.
+-- What memories weigh in experience, of those that are given there: no other that is given itself stands for them.
 SELECT a.memory_id::text, a.weight_ppm FROM admission a
 WHERE a.memory_id = ANY(%(ids)s::uuid[]) AND a.status = 'admitted'
-  AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = a.merged_into)
+  AND NOT EXISTS (
+    SELECT FROM strength x JOIN admission k USING (memory_id)
+    WHERE x.memory_id = a.merged_into AND k.status = 'admitted')
 
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.

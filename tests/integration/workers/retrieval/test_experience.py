@@ -11,6 +11,7 @@ from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.experience.texts import Texts
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import Proposal
@@ -24,6 +25,7 @@ ENCODER = HashingEncoder(64)
 GENESIS = genesis.make(**trials.entitled())
 A, B, C = (memory_id(name) for name in "abc")
 TEXTS = {A: "The gateway uses port 8443.", B: "The gateway has another port, 22.", C: "The gateway stands in Ulm."}
+ASKED = Texts("Which port does the gateway use?", outputs="8443.")
 SIGHT = Sight((NAMESPACE,))
 
 
@@ -79,35 +81,51 @@ async def united(databases: tuple[str, str], codec: Codec) -> AsyncIterator[tupl
 
 def write(store: PostgresStore, shard: Shard) -> None:
     net = shard.work.net()
-    vectors = dict(zip(TEXTS, ENCODER.encode(list(TEXTS.values())), strict=True))
+    texts = {one: TEXTS.get(one, ASKED.content) for one in net.revealed}
+    vectors = dict(zip(texts, ENCODER.encode(list(texts.values())), strict=True)) if texts else {}
     with store.transaction({net.before: Keys()}) as transaction:
-        transaction.write([net], {one: Clear(TEXTS[one], vectors[one]) for one in net.revealed}, {})
+        transaction.write([net], {one: Clear(texts[one], vectors[one]) for one in net.revealed}, {})
     rows = shard.rows
     mappings = {name: dict(getattr(rows, name)) for name in ("memories", "strengths", "admissions", "weights")}
     shard.work = Workset(Rows(rows.state, **mappings, nominated=dict(rows.nominated)))
+
+
+async def given(reads: Reads) -> set[str]:
+    """What experience gives, which is what weighs something there."""
+    found, _ = await reads.candidates(SIGHT, question(True), DEFAULTS)
+    names = {one.hit.memory_id for one in found}
+    assert set(await reads.weights(SIGHT, [B, *names])) == names
+    return names
 
 
 async def test_of_what_became_one_the_one_is_given_while_it_is_alive(
     united: tuple[Reads, Shard, PostgresStore],
 ) -> None:
     reads, shard, store = united
-
-    async def given() -> set[str]:
-        found, _ = await reads.candidates(SIGHT, question(True), DEFAULTS)
-        names = {one.hit.memory_id for one in found}
-        assert set(await reads.weights(SIGHT, [B, *names])) == names
-        return names
-
-    assert await given() == {A}
+    assert await given(reads) == {A}
     found, _ = await reads.candidates(SIGHT, question(False), DEFAULTS)
     assert {one.hit.memory_id for one in found} == {A, B, C}, "memories are served as ever"
     told = await reads.admission(SIGHT, B, Filters(), lambda _: GENESIS.policy.experience)
     assert told is not None and told.merged_into == A
     shard.decide([votes.proposal(A, "forget")])
     write(store, shard)
-    assert await given() == {B}
+    assert await given(reads) == {B}
     told = await reads.admission(SIGHT, B, Filters(), lambda _: GENESIS.policy.experience)
     assert told is not None and told.merged_into is None
+
+
+async def test_where_its_use_took_the_one_below_the_floor_what_it_stands_for_is_given(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+    for at in range(7):
+        shard.task(f"t{at}", (A,))
+        shard.feedback(memory_id(f"t{at}"), (), (A,))
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.decide([votes.proposal(C, "promote")], votes.nobody)
+    assert shard.rows.admissions[A].status in {"demoted", "removed"} and shard.rows.admissions[B].merged_into == A
+    write(store, shard)
+    assert await given(reads) == {B}
 
 
 @pytest.mark.parametrize(("experience", "found"), [(True, {A}), (False, {A, B, C})])
