@@ -11,6 +11,7 @@ from memquorum import topics
 from memquorum.client import wire
 from memquorum.client.errors import Invalid, NotAllowed
 from memquorum.client.finishing import After, Finishing, several
+from memquorum.client.values import Receipt
 from memquorum.core.api.answers import Ended, Page, Published, Session
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX
@@ -37,6 +38,8 @@ class Ending(Finishing):
 
     _given_in: OrderedDict[str, dict[str, None]]
     """What contexts gave for a session, by sessions, the one that was asked for last at the end."""
+    _said_in: OrderedDict[str, Receipt]
+    """What this client published of a session last, by sessions, the one that was spoken in last at the end."""
 
     async def end_session(
         self, session: str, *, everyone: bool = False, wait: bool = False, timeout: float = 30.0, **came: Unpack[Came]
@@ -46,7 +49,9 @@ class Ending(Finishing):
         has happened in it for 15 minutes, as the policy says. `session` tells what comes of it.
 
         With an `outcome` it is a finished task, too: of what a `user` said first in it, where no `goal` is given, and
-        with what `context` gave this client for it. One session is one task, and what is said of it first stands.
+        with what `context` gave this client for it. One session is one task, and what is said of it first stands. What
+        was asked is looked for once what this client added to the session is seen; raises NotYet where it is not in
+        time.
 
         Returns once Kafka has confirmed it, with `wait` once the task is kept. Raises Invalid, Unreachable, NotAllowed.
         """
@@ -91,13 +96,23 @@ class Ending(Finishing):
     async def _first_ask(self, session: str, everyone: bool) -> tuple[str, str]:
         asked = {"namespace": self.namespace, "sessions": [session]} | ({} if everyone else {"agents": [self.agent]})
         try:
-            page = await self._ask(Page, "POST", "/memories/list", json=asked)
+            behind = wire.after(self._said_in.get(session))
+            page = await self._ask(Page, "POST", "/memories/list", json=asked, params=behind)
             found = ended.first_ask((one.memory_id, one.text, one.role) for one in page.memories)
         except NotAllowed:
             found = None
         if found is None:
             raise Invalid("missing_field", "goal", ended.NO_GOAL)
         return found
+
+    def _spoke(self, episode: Mapping[str, Any], receipt: Receipt) -> None:
+        """Notes what was published of a session; of 64 sessions."""
+        session = episode.get("session")
+        if isinstance(session, str):
+            self._said_in[session] = receipt
+            self._said_in.move_to_end(session)
+            if len(self._said_in) > _SESSIONS_MOST:
+                self._said_in.popitem(last=False)
 
     def _gave(self, session: str, memory_ids: Iterable[str]) -> None:
         """Notes what a context gave for a session; of 64 sessions, and 1,000 memories of each."""

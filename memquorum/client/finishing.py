@@ -25,7 +25,7 @@ from memquorum.client.errors import Invalid, MemquorumError
 from memquorum.client.overseeing import Passed
 from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
-from memquorum.core.api.answers import Admission, Experiences, FinishedTask, Tasks
+from memquorum.core.api.answers import Admission, Experiences, FinishedTask, Published, Tasks
 from memquorum.core.experience import noting
 from memquorum.core.experience.texts import ENDED, FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
 from memquorum.core.intake import FOUND_MAX, TOOL_BYTES_MAX, TOOLS_MAX
@@ -364,7 +364,7 @@ class Finishing:
 
     async def give_feedback(
         self,
-        task: str,
+        task: str | Receipt | Published,
         *,
         helped: Sequence[str] = (),
         did_not_help: Sequence[str] = (),
@@ -372,11 +372,12 @@ class Finishing:
         wait: bool = False,
         timeout: float = 30.0,
     ) -> Receipt:
-        """Says which of the memories that a task was given have helped in it, and which have not. `task`: its id.
+        """Says which of the memories that a task was given have helped in it, and which have not. `task`: its id,
+        or what was published of it.
 
         With `wait` it returns once that counts, and raises Invalid where it does not: for what the task was never
         given, or for no task."""
-        event_id = event_id or str(uuid.uuid4())
+        task, event_id = _id_of(task), event_id or str(uuid.uuid4())
         said = {
             "agent": self.agent, "namespace": self.namespace, "event_id": event_id, "task": task,
             "helped": list(several("helped", helped)), "did_not_help": list(several("did_not_help", did_not_help)),
@@ -414,12 +415,16 @@ class Finishing:
         body = {"namespace": self.namespace, **asked}
         return await self._ask(Tasks, "POST", "/tasks/list", json=body, params=wire.after(after))
 
-    async def finished_task(self, task: str, *, after: After = None, **gates: Unpack[Gates]) -> FinishedTask:
+    async def finished_task(
+        self, task: str | Receipt | Published, *, after: After = None, **gates: Unpack[Gates]
+    ) -> FinishedTask:
         """A finished task whole: its texts, what it was given, and what is said to have helped. Raises NotFound, also
-        for one that the `gates` keep back, and where the client was told its namespace for one of another.
+        for one that the `gates` keep back, and where the client was told its namespace for one of another. `task`: its
+        id, or what was published of it, as `end_session` tells it.
 
         It waits until the write `after` is seen; without one until what this client said of the task last is. Raises
         NotYet where that is not in time."""
+        task = _id_of(task)
         behind = wire.after(self._said_of.get(task) if after is None else after)
         path = f"/tasks/{wire.path_id(task)}"
         found = await self._get(FinishedTask, path, **self._within(), **behind, **wire.gates(gates))
@@ -465,6 +470,11 @@ class Finishing:
         data = wire.checked(topics.TASKS, value)[1]
         namespace, event_id = str(value["namespace"]), str(value["event_id"])
         return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
+
+
+def _id_of(task: str | Receipt | Published) -> str:
+    """The id of a task, which what was published of it has."""
+    return task.memory_id if isinstance(task, Receipt | Published) else task
 
 
 def several(field: str, said: T) -> T:

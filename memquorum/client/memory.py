@@ -95,6 +95,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         self._starting = asyncio.Lock()
         self._tracing, self._end_traces = Tracing(), _nothing
         self._given_in = OrderedDict()
+        self._said_in = OrderedDict()
         self._said_of = OrderedDict()
 
     @property
@@ -147,8 +148,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Adds many, in order, confirmed together. If one of them is Invalid, none is sent."""
-        checked = [self._episode(episode) for episode in episodes]
+        said = list(episodes)
+        checked = [self._episode(episode) for episode in said]
         await self._send(topics.EPISODES, "EpisodeRecorded", [(r.namespace, r.event_id, value) for r, value in checked])
+        for episode, (receipt, _) in zip(said, checked, strict=True):
+            self._spoke(episode, receipt)
         return [receipt for receipt, _ in checked]
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:

@@ -80,8 +80,9 @@ def _end_session(parsed: argparse.Namespace) -> int:
     if told and (found is None or not _parts(found, whose)):
         others = "" if found is None else f", but of {', '.join(one.agent for one in found.parts)}"
         who = "" if whose is None else f" of {whose}"
-        print(f"no memory{who} in {namespace} is of session {parsed.session}{others}: nothing is over", file=sys.stderr)
-        return FAILED
+        what = "nothing is over" if over.task is None else "it is a task alone"
+        print(f"no memory{who} in {namespace} is of session {parsed.session}{others}: {what}", file=sys.stderr)
+        return FAILED if over.task is None else OK
     return OK
 
 

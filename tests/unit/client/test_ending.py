@@ -29,6 +29,7 @@ class Service:
 
     def __init__(self, asks: bool = True, reads: bool = True, became: str | None = "finished_succeeded") -> None:
         self.sent: list[tuple[str, dict[str, Any]]] = []
+        self.after: list[tuple[str, str | None]] = []
         self._asks, self._reads, self._became = asks, reads, became
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -38,6 +39,7 @@ class Service:
             return httpx.Response(200, json=BECAME | {"outcome": self._became})
         said = json.loads(request.content)
         self.sent.append((path, said))
+        self.after.append((path, request.url.params.get("after")))
         if path == "/memories/list":
             if not self._reads:
                 return httpx.Response(403, json={"error": "denied", "field": "right", "detail": "no"})
@@ -91,6 +93,31 @@ async def test_a_session_that_ended_with_an_outcome_is_a_finished_task_of_what_w
     assert over.task is not None and over.task.memory_id == ids.memory_id("n", first["event_id"])
     assert over.task == again.task, "one session is one task"
     assert [path for path, _ in service.sent][1:3] == ["/sessions/end", "/tasks"]
+
+
+async def test_what_was_asked_first_is_looked_for_once_what_was_added_is_seen() -> None:
+    service = Service()
+    async with client(service) as memory:
+        await memory.add("Hello.", session="s")
+        receipt = await memory.add("Open valve 3.", session="s", role="user")
+        await memory.add("Of another one.", session="t")
+        await memory.end_session("s", outcome="succeeded")
+        assert [token for path, token in service.after if path == "/memories/list"] == [receipt.token]
+        for at in range(70):
+            await memory.add("Hello.", session=f"other {at}")
+        assert len(memory._said_in) == 64 and "s" not in memory._said_in
+
+
+async def test_a_task_is_named_by_what_was_published_of_it_too() -> None:
+    service = Service()
+    async with client(service) as memory:
+        over = await memory.end_session("s", outcome="succeeded", goal="Open it.")
+        assert over.task is not None
+        for named in (over.task, await memory.finish_task("Close it.", "succeeded")):
+            await memory.give_feedback(named, helped=[M])
+            assert service.to("/tasks/feedback")[-1]["task"] == named.memory_id
+        with pytest.raises(Invalid, match="an id is text"):
+            await memory.finished_task(3)  # type: ignore[arg-type]
 
 
 async def test_a_session_of_all_is_a_task_of_whoever_says_so() -> None:
