@@ -69,8 +69,9 @@ class NoOutcome(MemquorumError, TimeoutError):
     def __init__(self, receipt: Receipt, seconds: float) -> None:
         super().__init__(
             f"event {receipt.event_id!r} in {receipt.namespace!r} is published, but has no outcome in {seconds:g} s. "
-            "Either the line is behind or stands (`make status`), or it was refused behind Kafka, over a quota or for "
-            "its signature, which no publisher is told: `memquorum dlq list`, for the operator beside the "
-            "installation, has the reason. Do not add it again under a new id: it is not lost"
+            "Either the line is behind or stands (`make status`), or it was refused behind Kafka, over a quota, "
+            "for its signature or for a time more than a day ahead of the clock there, which no publisher is told: "
+            "`memquorum dlq list`, for the operator beside the installation, has the reason. Do not add it again "
+            "under a new id: it is not lost"
         )
         self.receipt = receipt

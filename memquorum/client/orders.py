@@ -110,6 +110,12 @@ def _erase(parsed: argparse.Namespace) -> int:
     )  # fmt: skip
 
 
+_UNNAMED = (
+    "a finished task goes by its own subject and by what it was given: one of another subject that merely names "
+    "somebody in its texts is not among these; `memquorum experience list` has them"
+)
+
+
 def lines(found: Erasure) -> Iterator[str]:
     """An erasure in words."""
     what = f"{found.selector} {found.value!r} in" if found.value else "everything in"
@@ -140,6 +146,8 @@ def lines(found: Erasure) -> Iterator[str]:
     if found.more:
         yield f"  and {found.more:,} more"
     yield from _staying(found)
+    if found.selector == "subject":
+        yield _UNNAMED
     yield "nothing was erased: give --yes to order it" if found.episodes else "there is nothing to erase"
 
 

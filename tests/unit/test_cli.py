@@ -267,6 +267,7 @@ def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
     told = capsys.readouterr().out
     assert "  M  by bob, 1970-01-01 00:00:00 UTC: another agent said it: bob\n  and 2 more\n" in told
     assert "would erase subject 'ada' in 'n': 1 memory, 2 episodes in all" in told and "  erased" not in told
+    assert "one of another subject that merely names somebody in its texts is not among these" in told
     assert cli.main([*asked, "--yes"]) == OK
     told = capsys.readouterr().out
     assert told.startswith("erased subject 'ada'") and "nothing" not in told and "would" not in told
@@ -508,6 +509,9 @@ def test_a_session_that_nobody_knows_is_not_over(client: Recorded, capsys: pytes
     assert cli.main(["end-session", "unknown", "--wait", "0"]) == FAILED
     told = capsys.readouterr()
     assert "is over" not in told.out and "no memory in default is of session unknown" in told.err
+    assert cli.main(["end-session", "unknown", "--wait", "0", "--outcome", "succeeded", "--goal", "count"]) == OK
+    told = capsys.readouterr()
+    assert "is of session unknown: it is a task alone" in told.err and "it is a finished task" in told.out
     assert cli.main(["end-session", "-a", "carl", "hers", "--wait", "0"]) == FAILED
     assert "no memory of carl in default is of session hers, but of anna" in capsys.readouterr().err
     assert cli.main(["session", "unknown"]) == NOT_FOUND

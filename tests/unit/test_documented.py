@@ -23,6 +23,7 @@ from memquorum import cli
 from memquorum.client.command import ClientCommand
 from memquorum.commands import declared
 from memquorum.core.policy import Policy
+from memquorum.core.retrieval.decisions import OUTCOMES, VOTED
 from tests import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -241,3 +242,10 @@ def test_what_is_not_there_is_seen(line: str) -> None:
 )  # fmt: skip
 def test_what_is_there_is_not_complained_of(line: str) -> None:
     assert [said for said in wrong(line) if said] == []
+
+
+def test_the_page_of_decisions_names_every_kind_of_vote_and_what_it_comes_to() -> None:
+    page = (ROOT / "docs" / "auditing.md").read_text()
+    for option, words in (("--kind", VOTED), ("--outcome", OUTCOMES)):
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{option}`, `"))
+        assert not [word for word in words if f"`{word}`" not in row]

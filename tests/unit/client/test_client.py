@@ -365,7 +365,9 @@ async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:
     async with answering(lambda _: answers.pop(0)) as memory:
         assert await memory.outcome(receipt, 10) == Receipt("n", "e", "older", "reinforced")
     async with answering(lambda _: httpx.Response(200, json=BECAME)) as memory:
-        with pytest.raises(NoOutcome, match=r"published.*quota.*`memquorum dlq list`.*operator") as caught:
+        with pytest.raises(
+            NoOutcome, match=r"published.*quota.*a day ahead of the clock.*`memquorum dlq list`.*operator"
+        ) as caught:
             await memory.outcome(receipt, 0.01)
         assert caught.value.receipt == receipt
 
