@@ -5,16 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
+from memquorum.client.errors import NotFound
 from memquorum.client.orders import TIMEOUT, give, under_way
 from memquorum.client.reading import AFTER, IF_IT_PASSES, PASSES, gated
+from memquorum.client.sync import Memory
 from memquorum.commands import OK, flag, option, titled, when
-from memquorum.core.api.answers import FinishedTask, Rollback, TaskInShort
+from memquorum.core.api.answers import Admission, FinishedTask, Rollback, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.retrieval import admitting
@@ -23,6 +27,7 @@ from memquorum.core.retrieval.telling import ENDED, moment
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import KINDS
 
+_JUDGES = 20
 _LENGTH = 200
 
 
@@ -97,13 +102,25 @@ def _why(parsed: argparse.Namespace) -> int:
     how members voted, and what it weighs."""
     with opened(parsed) as memory:
         found = memory.experience(parsed.memory, after=parsed.after, **gated(parsed))
+        goals = {} if parsed.json else _goals(memory, found, gated(parsed))
     if parsed.json:
         print(in_json(found))
         return OK
     console = terminal.console()
-    for line in admitting.lines(found):
+    for line in admitting.lines(found, goals):
         console.print(terminal.text(console, line), soft_wrap=True)
     return OK
+
+
+def _goals(memory: Memory, found: Admission, gates: Any) -> dict[str, str]:
+    """What the tasks that judge were to do, of the last of them that may be read."""
+    judges = dict.fromkeys(judge.task for trial in reversed(found.trials) for judge in trial.judges)
+    goals = {}
+    for task in list(judges)[:_JUDGES]:
+        # One that is erased, or kept back, is told by its id.
+        with suppress(NotFound):
+            goals[task] = memory.finished_task(task, **gates).goal
+    return goals
 
 
 @command(

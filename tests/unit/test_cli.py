@@ -31,10 +31,13 @@ from memquorum.client import (
 )
 from memquorum.commands import FAILED, NOT_FOUND, OK, USAGE
 from memquorum.core.api.answers import (
+    Admission,
     Answering,
     Around,
     Context,
     Ended,
+    FinishedTask,
+    Judge,
     Leaving,
     Needed,
     Ordered,
@@ -57,6 +60,7 @@ from memquorum.core.api.answers import (
     SessionPart,
     Shown,
     Staying,
+    Trial,
 )
 from memquorum.core.records import Link
 
@@ -153,6 +157,18 @@ class Recorded:
     def get(self, memory_id: str, **gates: Any) -> Shown:
         self.named = gates
         return structs.replace(SHOWN, text=None, tier="forgotten") if self.gone else SHOWN
+
+    def experience(self, memory_id: str, **gates: Any) -> Admission:
+        judges = tuple(Judge(task, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0) for task in ("t1", "erased"))
+        return Admission("M", "n", "rejected", 0.05, trials=(Trial("v-1", 3, 0.5, True, judges, 8),))
+
+    def finished_task(self, task: str, **gates: Any) -> FinishedTask:
+        if task == "erased":
+            raise NotFound("no task")
+        return FinishedTask(
+            task, "anna", "open valve 3", "succeeded", None, 0, 1, (), (), (), (), "anna", "n",
+            "", "", (), "", 0, "", "", (),
+        )  # fmt: skip
 
     def end_session(self, session: str, *, everyone: bool, **came: Any) -> Ended:
         self.named |= {"ended": session, "everyone": everyone} | came
@@ -784,3 +800,12 @@ def test_what_says_otherwise_is_told_of_in_words(client: Recorded, capsys: pytes
     client.search = lambda *_, **__: [beside]  # type: ignore[method-assign]
     assert cli.main(["search", "q"]) == OK
     assert "says otherwise than other; both stand" in capsys.readouterr().out
+
+
+def test_what_the_tasks_that_judge_were_to_do_is_told_to_who_may_read_it(
+    client: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["experience", "why", "M"]) == OK
+    told = capsys.readouterr().out.splitlines()
+    assert next(line for line in told if "task t1" in line).endswith('; asked: "open valve 3"')
+    assert next(line for line in told if "task erased" in line).endswith("as many tokens")

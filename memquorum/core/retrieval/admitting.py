@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from memquorum.core.api.answers import (
     Admission,
     AdmissionVote,
@@ -18,7 +21,10 @@ from memquorum.core.retrieval.telling import why
 from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import ADMITS, KINDS
 
+NO_GOALS: Final[Mapping[str, str]] = {}
 _NAMED = 3
+_GOAL = 80
+"""So many characters are told of what a task was to do."""
 _STANDS = {
     "untried": "it is tried as of the next decision that read it and the tasks that judge it",
     "provisional": "what was told of it is not enough yet",
@@ -34,8 +40,8 @@ _PROVISIONAL = "provisional"
 _FEW = "too few finished tasks that succeeded are near enough to judge it"
 
 
-def lines(one: Admission) -> list[str]:
-    """The account, a line each."""
+def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
+    """The account, a line each. `goals`: what tasks that judge were to do, as far as whoever asks may read them."""
     told = [f"memory {one.memory_id} in {one.namespace}: {one.status}, {_stands(one)}"]
     if one.judges is not None and one.judges_needed is not None:
         told.append(f"{many(one.judges, 'task')} may judge it, of {one.judges_needed} that it takes")
@@ -48,7 +54,7 @@ def lines(one: Admission) -> list[str]:
     if one.after:
         told.append(f"it is tried as of a decision after epoch {one.after}")
     for trial in one.trials:
-        told += _trial(trial)
+        told += _trial(trial, goals)
     told += [_vote(vote) for vote in one.votes]
     return told + [_weight(weight) for weight in one.weights]
 
@@ -67,16 +73,18 @@ def number(value: float) -> str:
     return share(round(value * PPM))
 
 
-def _trial(one: Trial) -> list[str]:
+def _trial(one: Trial, goals: Mapping[str, str]) -> list[str]:
     otherwise = "" if one.agrees is not False else ", otherwise than what was agreed in"
     head = f"{one.verifier}, as of epoch {one.position}: S = {number(one.score)}{otherwise}"
-    return [head, *(_judge(judge) for judge in one.judges)]
+    return [head, *(_judge(judge, goals.get(judge.task)) for judge in one.judges)]
 
 
-def _judge(one: Judge) -> str:
+def _judge(one: Judge, goal: str | None) -> str:
     tokens = one.tokens - one.tokens_without
     cost = f"{round(abs(tokens), 1):g} tokens {'more' if tokens > 0 else 'less'}" if tokens else "as many tokens"
-    return f"  task {one.task}: {number(one.without)} without it, {number(one.reward)} with it; {cost}"
+    said = " ".join((goal or "").split())
+    asked = f'; asked: "{said[:_GOAL]}{"…" if len(said) > _GOAL else ""}"' if said else ""
+    return f"  task {one.task}: {number(one.without)} without it, {number(one.reward)} with it; {cost}{asked}"
 
 
 def _vote(one: AdmissionVote) -> str:

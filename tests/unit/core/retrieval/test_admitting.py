@@ -72,6 +72,16 @@ def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() ->
     assert [one.agrees for one in alone.trials] == [None, None, None, None, None, True, False], "two are not enough"
 
 
+def test_what_a_judge_was_to_do_is_told_in_short_where_it_may_be_read() -> None:
+    found = trials.statistics(GENESIS, A, 3, 2)
+    row = ("greenhouse", "admitted", 3, found.digest.hex(), 5, 1, 5, 0, "short-term", 1, None)
+    tried = [("verifier-1", 3, found.digest.hex(), 5, found.data, 8)]
+    told = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []), {ONE: "open\n valve", TWO: "a" * 90})
+    said = {line.split()[1].rstrip(":"): line for line in told if line.startswith("  task")}
+    assert said[ONE].endswith('as many tokens; asked: "open valve"')
+    assert said[TWO].endswith(f'; asked: "{"a" * 80}…"') and said[THREE].endswith("as many tokens")
+
+
 def test_what_another_stands_for_is_told_with_that() -> None:
     assert f"memory {ONE} stands for it in experience: they say the same" in told(merged_into=ONE)
 
