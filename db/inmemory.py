@@ -711,7 +711,7 @@ class InMemorySchedule:
             self._store.memories[i] for i, s in sorted(alive.items())
             if given(self._store, i) and i not in disputed and self._rested(s, UNITES)
         ]  # fmt: skip
-        return _peers(self._store, free, least_ppm, limit, after)
+        return _peers(self._store, free, least_ppm, limit, after, twins=True)
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
@@ -809,12 +809,25 @@ def given(store: InMemoryStore, memory_id: str) -> bool:
     return row is not None and row.status == ADMITTED and row.merged_into not in store.strengths
 
 
-def _peers(store: InMemoryStore, free: Sequence[Memory], least_ppm: int, limit: int, after: str | None) -> Peers:
-    """What of these, in the order of their ids, lies near others of them, looking at so many behind one."""
+def _peers(
+    store: InMemoryStore,
+    free: Sequence[Memory],
+    least_ppm: int,
+    limit: int,
+    after: str | None,
+    *,
+    twins: bool = False,
+) -> Peers:
+    """What of these, in the order of their ids, lies near others of them, looking at so many behind one. `twins`:
+    who names no subject may say the same as another agent that names none."""
+
+    def kin(m: Memory) -> tuple[str, str, str | None, str | None]:
+        return m.namespace, m.encoder, _about(m) if twins else m.subject, m.source
+
     looked = [m for m in free if after is None or m.id > after][:limit]
     named: set[str] = set()
     for one in looked:
-        beside = [(_cosine_ppm(store, one, m), m.id) for m in free if m.id != one.id and _beside(m) == _beside(one)]
+        beside = [(_cosine_ppm(store, one, m), m.id) for m in free if m.id != one.id and kin(m) == kin(one)]
         near = sorted((-cosine, i) for cosine, i in beside if cosine >= least_ppm)[:NEAREST]
         named.update(i for _, i in near)
         named.update([one.id] if near else [])
@@ -827,7 +840,7 @@ def _peer(store: InMemoryStore, one: Candidate) -> Peer:
     row: AdmissionRow | None = store.rows[AdmissionRow].get(one.memory_id)
     marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label)
     weight = 0 if row is None else row.weight_ppm or 0
-    return Peer(one, clear.text, clear.vector.astype(np.float16).astype(np.float32), marks, weight)
+    return Peer(one, clear.text, clear.vector.astype(np.float16).astype(np.float32), marks, weight, m.agent)
 
 
 def _held(store: InMemoryStore, shard: int) -> Held:
@@ -842,9 +855,9 @@ def _held(store: InMemoryStore, shard: int) -> Held:
     )  # fmt: skip
 
 
-def _beside(m: Memory) -> tuple[str, str, str, str | None]:
-    """What two have in common that may be one."""
-    return m.namespace, m.encoder, m.subject, m.source
+def _about(m: Memory) -> str | None:
+    """Whom a memory is about; None where it names nobody but who says it."""
+    return None if m.subject == m.agent else m.subject
 
 
 def _place(one: IdleSession) -> tuple[int, str, str, str]:

@@ -1290,7 +1290,8 @@ SELECT w.probes, w.last::text, x.*
 FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
 LEFT JOIN (
     SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
-        0, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.slot, m.label
+        0, m.agent, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions,
+        m.slot, m.label
     FROM named
     JOIN memory m ON m.id = named.id
     JOIN strength s ON s.memory_id = m.id
@@ -1302,9 +1303,10 @@ ORDER BY x.id
 -- :name schedule_twins
 -- Memories of experience that lie near another, with those, each with its weight: of so many, by their ids, the nearest of
 -- each. Each is given as experience; none has another that stands for it there, rests, or says otherwise than what is
--- alive. Beside each, how many were looked at, and the last of these.
+-- alive. `about`: its subject, where that is not who said it. Beside each, how many were looked at, and the last of these.
 WITH free AS MATERIALIZED (
-    SELECT s.memory_id AS id, a.weight_ppm, m.namespace, m.encoder, m.subject, m.source, e.vector
+    SELECT s.memory_id AS id, a.weight_ppm, m.namespace, m.encoder, nullif(m.subject, m.agent) AS about,
+        m.source, e.vector
     FROM admission a
     JOIN memory m ON m.id = a.memory_id
     JOIN strength s ON s.memory_id = a.memory_id
@@ -1325,7 +1327,7 @@ WITH free AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT f.id, f.vector <=> p.vector AS distance
         FROM free f
-        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.subject = p.subject
+        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.about IS NOT DISTINCT FROM p.about
           AND f.source IS NOT DISTINCT FROM p.source AND f.id <> p.id
           AND f.vector <=> p.vector <= 1 - %(least)s::float8
         ORDER BY distance, f.id
@@ -1340,8 +1342,8 @@ SELECT w.probes, w.last::text, x.*
 FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
 LEFT JOIN (
     SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
-        f.weight_ppm, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions,
-        m.slot, m.label
+        f.weight_ppm, m.agent, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes,
+        m.jurisdictions, m.slot, m.label
     FROM named
     JOIN free f ON f.id = named.id
     JOIN memory m ON m.id = named.id

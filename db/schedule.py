@@ -238,5 +238,5 @@ def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:
 def _peer(row: Sequence[Any]) -> Peer:
     """What may become one with others, of its row."""
     width = len(Candidate.__struct_fields__)
-    weight_ppm, text, sent, *marks = row[width:]
-    return Peer(Candidate(*row[:width]), text, vector(sent), Marks(*marks), weight_ppm)
+    weight_ppm, agent, text, sent, *marks = row[width:]
+    return Peer(Candidate(*row[:width]), text, vector(sent), Marks(*marks), weight_ppm, agent)

@@ -233,13 +233,14 @@ class Fading(Struct, frozen=True):
 
 class Peer(Struct, frozen=True, eq=False):
     """A summary, or a memory of experience, that is alive and may become one with others: what it says, how it lies,
-    and what holds for its use. `weight_ppm`: in experience, in millionths."""
+    and what holds for its use. `weight_ppm`: in experience, in millionths. `agent`: who said it."""
 
     candidate: Candidate
     text: str
     vector: Vector
     marks: Marks
     weight_ppm: int = 0
+    agent: str = ""
 
 
 NEAREST = 8

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from memquorum.core.access import covers
-from memquorum.core.consolidation.alike import by_weight, cliques
+from memquorum.core.consolidation import twins
+from memquorum.core.consolidation.alike import cliques
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.kinds import KINDS, MERGES, UNITES
@@ -71,11 +72,10 @@ class Alike:
 
 
 class Twins(Alike):
-    """The same of memories of experience, of which none is sealed: the one with the highest weight stays there."""
+    """The same of memories of experience, of which none is sealed (`core.consolidation.twins`)."""
 
     def _found(self, shard: int, policy: Policy, since: str | None) -> Peers:
         return self._schedule.twins(shard, policy.experience.merge_ppm, _MOST, since)
 
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
-        most = KINDS[UNITES[SHORT_TERM]].takes
-        return cliques(found, policy.experience.merge_ppm, most, as_of, by_weight)
+        return twins.groups(found, policy, KINDS[UNITES[SHORT_TERM]].takes, as_of)

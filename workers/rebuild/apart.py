@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +37,7 @@ class Apart:
     """The other process, for whoever began it. Use as a context manager; `result` from a thread of its own."""
 
     def __init__(self, job: Job, shards: Sequence[int], threads: int, course: Course) -> None:
-        """Starts it. `course` is told how far its shards have come, and tells it to end."""
+        """Starts it. `course` is told how far its shards have come, and tells it to end. Raises PartLost."""
         self._course = course
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
@@ -47,10 +48,14 @@ class Apart:
             # Ctrl-C is for this process, which tells the other.
             start_new_session=True,
         )
-        course.on_halt.append(self._tell_to_end)
         assert self._process.stdin is not None
-        pickle.dump((job, tuple(shards), threads), self._process.stdin)
-        self._process.stdin.flush()
+        try:
+            pickle.dump((job, tuple(shards), threads), self._process.stdin)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self.__exit__(None, None, None)
+            raise self._lost() from None
+        course.on_halt.append(self._tell_to_end)
 
     def result(self) -> Counts:
         """What it did, once it is done. Raises what kept it from that, or PartLost."""
@@ -59,8 +64,7 @@ class Apart:
             try:
                 what, *told = pickle.load(self._process.stdout)
             except (EOFError, pickle.UnpicklingError):
-                status = self._process.wait()
-                raise PartLost(f"a process of the rebuild ended with status {status}; what it said is above") from None
+                raise self._lost() from None
             if what == _AT:
                 self._course.tell(*told)
             elif what == _DONE:
@@ -86,11 +90,24 @@ class Apart:
 
     def _tell_to_end(self) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):  # what it was not given before it ended
+            self._process.stdin.close()
+
+    def _lost(self) -> PartLost:
+        status = self._process.wait()
+        return PartLost(f"a process of the rebuild ended with status {status}; what it said is above")
 
 
 def main() -> None:
-    """What the other process does."""
+    """What the other process does. Where whoever began it was killed, it says so and ends: nobody reads its answer."""
+    try:
+        _answer()
+    except BrokenPipeError:
+        print("rebuild: whoever began this process was killed: its shards end here", file=sys.stderr, flush=True)
+        os._exit(1)  # what it still has to answer would be written once more
+
+
+def _answer() -> None:
     # What anything here prints must not stand between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

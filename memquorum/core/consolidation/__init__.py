@@ -10,7 +10,7 @@
    what of their worth it loses, and which of them it may take the place of; `parting`: the parts of a session of which
    one is made;
 5. `rollups`: what is said of one thing across sessions, revised by patches;
-6. `alike`: which summaries say the same, and may become one.
+6. `alike`: which summaries say the same, and may become one; `twins`: which memories of experience do.
 
 All of it is pure and the same on every machine: members check what a consolidator has made by the same rules.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,16 @@ class Telling(Protocol):
         """Whom it is about, from where, and what binds its use."""
 
 
+_T = TypeVar("_T", bound=Telling)
+
+
+def stands_for(one: Telling, mine: Said, other: Telling, theirs: Said) -> bool:
+    """Whether either may be served for the other, however near they lie. `mine`, `theirs`: their texts, as read."""
+    if one.marks is None or other.marks is None:
+        return False
+    return interchangeable(one.marks, other.marks) and mine.agrees(theirs)
+
+
 def cosine_ppm(a: Vector, b: Vector) -> int:
     """The cosine of two vectors in millionths, rounded down and not under 0; 0 where one is zero, or they differ in
     length."""
@@ -60,20 +70,17 @@ def lowest_ppm(summaries: Sequence[Telling]) -> int:
     )
 
 
-def same(summaries: Sequence[Telling]) -> bool:
-    """Whether every two of them say the same and are bound alike, however near they lie."""
-    said = [None if one.text is None else Said(one.text) for one in summaries]
+def same(summaries: Sequence[_T], fits: Callable[[_T, Said, _T, Said], bool] = stands_for) -> bool:
+    """Whether every two of them say the same and are bound alike, however near they lie; or `fits` says so of each with
+    those after it."""
+    if any(one.text is None for one in summaries):
+        return False
+    said = [Said(one.text or "") for one in summaries]
     return all(
-        _same(summaries[at], mine, other, theirs)
+        fits(summaries[at], mine, other, theirs)
         for at, mine in enumerate(said)
         for other, theirs in zip(summaries[at + 1 :], said[at + 1 :], strict=True)
     )
-
-
-def _same(one: Telling, mine: Said | None, other: Telling, theirs: Said | None) -> bool:
-    if mine is None or theirs is None or one.marks is None or other.marks is None:
-        return False
-    return interchangeable(one.marks, other.marks) and mine.agrees(theirs)
 
 
 def rank(salience_ppm: int, created: int, memory_id: str, as_of: int) -> tuple[int, int, str]:
@@ -83,12 +90,19 @@ def rank(salience_ppm: int, created: int, memory_id: str, as_of: int) -> tuple[i
 
 
 def cliques(
-    peers: Sequence[Peer], least_ppm: int, most: int, as_of: int, by: Callable[[Peer, int], Any] | None = None
+    peers: Sequence[Peer],
+    least_ppm: int,
+    most: int,
+    as_of: int,
+    *,
+    by: Callable[[Peer, int], Any] | None = None,
+    fits: Callable[[Peer, Said, Peer, Said], bool] = stands_for,
 ) -> list[tuple[Peer, ...]]:
     """The groups that may become one, each of `most` at most: first the one that stays. None is in two.
 
     From the best on, each takes those that say the same as all that it has taken. Whatever their order, the same
-    give the same groups. `by`: (one, as_of) → its place; None: that of a summary.
+    give the same groups. `by`: (one, as_of) → its place; None: that of a summary. `fits`: whether one says the same as
+    another of a later place.
     """
     ranked = sorted(peers, key=lambda one: (by or _rank)(one, as_of))
     said = {one.candidate.memory_id: Said(one.text) for one in ranked}
@@ -98,7 +112,7 @@ def cliques(
     def together(one: Peer, other: Peer) -> bool:
         if one.candidate.namespace != other.candidate.namespace or cosine_ppm(one.vector, other.vector) < least_ppm:
             return False
-        return _same(one, said[one.candidate.memory_id], other, said[other.candidate.memory_id])
+        return fits(one, said[one.candidate.memory_id], other, said[other.candidate.memory_id])
 
     for at, first in enumerate(ranked):
         if first.candidate.memory_id in taken:
@@ -113,11 +127,6 @@ def cliques(
             found.append(tuple(group))
             taken.update(one.candidate.memory_id for one in group)
     return found
-
-
-def by_weight(peer: Peer, _: int) -> tuple[int, str]:
-    """The place of a memory of experience among those that say the same: the higher weight, then the lower id."""
-    return -peer.weight_ppm, peer.candidate.memory_id
 
 
 def _rank(peer: Peer, as_of: int) -> tuple[int, int, str]:

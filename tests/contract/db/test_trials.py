@@ -10,6 +10,7 @@ from db.standing import Clear
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.consolidation.twins import groups
 from memquorum.core.experience.ports import News, Standing, TrialLook
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import read as read_statistics
@@ -568,6 +569,25 @@ def test_what_is_far_or_disputed_or_kept_apart_is_no_twin(world: World, shard: S
     shard.episode("otherwise", contradicts=(A,))
     flush(world, shard, {memory_id("otherwise"): clear("It uses port 22.")})
     assert twins(world, shard) == []
+
+
+def test_two_agents_that_name_no_subject_may_say_the_same(world: World, shard: Shard) -> None:
+    """Who names another one than itself is a twin of what names the same alone."""
+    bens, others = memory_id("bens"), {"of hall 3": ("ben", "hall-3"), "of ben": ("cid", "ben")}
+    for name, (agent, subject) in {"bens": ("ben", "ben"), **others}.items():
+        shard.episode(name, NOW, agent=agent, subject=subject)
+        flush(world, shard, {memory_id(name): clear(SAYS)})
+    decide(shard)
+    for at, name in enumerate((A, bens, *map(memory_id, others))):
+        shard.decide([proposal(name, agree(shard, name, offset=9 * at))])
+    flush(world, shard)
+    assert twins(world, shard) == sorted((A, bens))
+    found = world.schedule.twins(0, 900_000, 9).found
+    assert {one.candidate.memory_id: (one.agent, one.marks.subject) for one in found} == {
+        A: (shard.rows.memories[A].agent, shard.rows.memories[A].subject), bens: ("ben", "ben"),
+    }  # fmt: skip
+    (group,) = groups(found, GENESIS.policy, 8, NOW)
+    assert [one.candidate.memory_id for one in group] == sorted((A, bens))
 
 
 def test_a_page_of_twins_goes_on_behind_the_last(world: World, shard: Shard, twin: str) -> None:

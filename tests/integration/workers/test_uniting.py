@@ -27,21 +27,17 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
 
 def test_what_says_the_same_becomes_one_in_experience_and_is_back_where_that_is_erased(fleet: Plant) -> None:
     with fleet.client("plant") as memory, fleet.client("plant", "ben") as other:
-        seen = memory.add("Valve 3 opens at 4 bar.", occurred_at=START, wait=True).memory_id
-        assert seen is not None
         ids = list[str]()
-        # What is linked on purpose stays a memory of its own.
-        for who, links in ((memory, []), (other, [{"kind": "requires", "to": seen}])):
-            receipt = who.add(SAID, subject="hall-3", occurred_at=START, links=links, wait=True)
+        # In the ordinary way: each says it by itself, in words of its own, and neither says of whom.
+        for who, said in ((memory, SAID), (other, "The gateway, in the hall 3, uses port 8443!")):
+            receipt = who.add(said, occurred_at=START, wait=True)
             assert receipt.outcome == "stored" and receipt.memory_id is not None
-            who.pin(receipt.memory_id)
             ids.append(receipt.memory_id)
         for at in range(4):
             memory.finish_task(
                 f"Which port does the gateway in hall 3 use? Shift {at} asks.", "succeeded", outputs=SAID,
                 said_by="reviewer", wait=True,
             )  # fmt: skip
-        other.add("Valve 3 opens at 6 bar.", occurred_at=START, wait=True)
         fleet.turn()
 
         def stand() -> dict[str, tuple[str, str | None]]:

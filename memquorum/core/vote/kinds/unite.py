@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from memquorum.core.consolidation.alike import lowest_ppm, same
+from memquorum.core.consolidation.alike import lowest_ppm
+from memquorum.core.consolidation.twins import same
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.grounds import Grounds, MemberContext

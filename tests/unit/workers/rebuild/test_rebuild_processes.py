@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +28,7 @@ from workers.rebuild.shard import Counts, Course, Ended, Job, together
 from workers.rebuild.worker import dealt
 
 _LONG_S = 60.0
+_ROOT = Path(__file__).parents[4]
 
 
 def _links(first: Any = lambda: None) -> Iterator[tuple[int, Any]]:
@@ -122,6 +126,27 @@ def test_another_process_ends_with_whoever_began_it() -> None:
         apart._process.stdin.close()  # as the kernel does for one that was killed
         with pytest.raises(Ended):
             apart.result()
+
+
+_KILLED = f"""
+import os, signal
+from {__name__} import Walk
+from workers.rebuild.apart import Apart
+from workers.rebuild.shard import Course
+Apart(Walk(), [0], 1, Course(lambda shard, offset: os.kill(os.getpid(), signal.SIGKILL))).result()
+"""
+
+
+def test_another_process_says_in_a_line_that_whoever_began_it_was_killed() -> None:
+    done = subprocess.run([sys.executable, "-c", _KILLED], capture_output=True, text=True, check=False, cwd=_ROOT)
+    assert done.returncode == -signal.SIGKILL
+    assert done.stderr == "rebuild: whoever began this process was killed: its shards end here\n"
+
+
+def test_a_process_that_cannot_be_given_its_job_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(PartLost, match="status 1"):
+        Apart(Walk(what=bytes(1_000_000)), [0], 1, Course())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""Which memories of experience say the same and may become one there (SEDM 3.3.2; infra/decisions/0129).
+
+Nothing is merged for good, as summaries are: each stays a memory, with its own subject, and is back where the one goes.
+So less has to be equal than there. Their words agree by the same rules and as much binds their use; they have one
+source, since two say more than one. Besides,
+
+- who names no subject speaks of itself: two such say the same where neither says "I", "we" or "you", which would be
+  somebody else;
+- what has a key, or a path or attributes, stands for what has none; never for what has another, which is of another
+  matter however it reads. What has one stays, so that it is found by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from memquorum.core.consolidation import alike
+from memquorum.core.merging import Marks, interchangeable
+from memquorum.core.policy import Policy
+from memquorum.core.text.agreement import Said
+from memquorum.ports import Peer
+
+
+class Voiced(alike.Telling, Protocol):
+    """A memory of experience, as a member has read it or the schedule knows it."""
+
+    @property
+    def agent(self) -> str:
+        """Who said it."""
+
+
+def stands_for(one: Voiced, mine: Said, other: Voiced, theirs: Said) -> bool:
+    """Whether the one may be given for the other, however near they lie. `mine`, `theirs`: their texts, as read."""
+    return apart(one, mine, other, theirs) is None
+
+
+def apart(one: Voiced, mine: Said, other: Voiced, theirs: Said) -> str | None:
+    """What keeps the one from being given for the other, in words; None where nothing does, but for how near they
+    lie."""
+    if one.marks is None or other.marks is None:
+        return "what binds them is not known"
+    about, beside = _about(one, one.marks), _about(other, other.marks)
+    if about != beside:
+        return "they are about different subjects"
+    if about is None and one.agent != other.agent and (mine.personal or theirs.personal):
+        return 'two agents say "I", "we" or "you", of themselves'
+    if one.marks.source != other.marks.source:
+        return "they are from different sources"
+    if other.marks.slot not in (None, one.marks.slot):
+        return "each has a key of its own"
+    if other.marks.label not in (None, one.marks.label):
+        return "each has a path or attributes of its own"
+    if not interchangeable(one.marks, _filed(other.marks, one.marks)):
+        return "their use is not bound alike"
+    return None if mine.agrees(theirs) else "their words do not say the same for sure"
+
+
+def same(memories: Sequence[Voiced]) -> bool:
+    """Whether the first may be given for all, and every one for those after it."""
+    return alike.same(memories, stands_for)
+
+
+def groups(peers: Sequence[Peer], policy: Policy, most: int, as_of: int) -> list[tuple[Peer, ...]]:
+    """The groups that may become one in experience, each of `most` at most: first the one that stays."""
+    return alike.cliques(peers, policy.experience.merge_ppm, most, as_of, by=place, fits=stands_for)
+
+
+def place(peer: Peer, _: int) -> tuple[bool, bool, int, str]:
+    """Its place among those that say the same: what has a key, or a path or attributes, first; then the higher weight,
+    then the lower id."""
+    return peer.marks.slot is None, peer.marks.label is None, -peer.weight_ppm, peer.candidate.memory_id
+
+
+def _about(one: Voiced, marks: Marks) -> str | None:
+    """Whom it is about; None where it names nobody but who says it."""
+    return None if marks.subject == one.agent else marks.subject
+
+
+def _filed(marks: Marks, like: Marks) -> Marks:
+    """The marks, with the subject and the place of another."""
+    return replace(marks, subject=like.subject, slot=like.slot, label=like.label)
