@@ -5,7 +5,8 @@
    is that came to something; `noting`: which of the memories that it was given its record names;
 2. `similarity`: how near two vectors are, in whole numbers; `view`: what experience holds, and what of it a question is
    given, s = sim · w^¼;
-3. `reward`: what a retrieval is worth to a finished task; `written`: numbers, times and dates in one way of writing;
+3. `reward`: what a retrieval is worth to a finished task; `opposing`: whether two sentences stand against each other;
+   `named`: whether they speak of things of other names; `written`: numbers, times and dates in one way of writing;
    `trial`: a candidate is tried on other tasks, without it and with it, and what travels of that;
 4. `draw`: who verifies; `rounds`: as of which decision; `bench`: which tasks of many may judge; `ports`: what
    verifiers read; `admission`: what they agree in, and what follows; `checking`: what members hold a proposal to admit

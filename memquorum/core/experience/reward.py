@@ -5,9 +5,9 @@ one of the given texts states, less the share that one of them contradicts.
 
 1. A short answer ("port 8443") is within reach where a text has its words, one after the other, in whatever form
    ("cabinet", "cabinets"), and half of what was asked: a wrong answer to one question is the right one to another,
-   which its text is not about.
+   which its text is not about. The sentence with them must not deny it: "Lena Ott is not the owner".
 2. A sentence is, where a sentence of a text has all its numbers and names, and most of its other content, and neither
-   denies what it asserts nor takes the other side (`text.agreement`): "at 3" does not reach "at 4".
+   denies what it asserts nor takes the other side (`opposing`): "at 3" does not reach "at 4".
    Either is within reach, too, where a sentence has all numbers and names of it that were not asked with, half of what
    was asked, and something else of it: "the admin page is at port 8443" came from "the gateway uses port 8443".
    Addresses, paths and identifiers count as names, and need nothing else beside them: nobody hits upon one by accident.
@@ -21,6 +21,9 @@ one of the given texts states, less the share that one of them contradicts.
 5. A short answer with a number is contradicted by a sentence that has half of what was asked, with all numbers and
    names of that, and one other number beside the same words: "greenhouse 2 is kept at 28 degrees" by "24 degrees". Of
    two such numbers either may be of something else; a number alone has no words beside it.
+
+6. What is said of another thing is neither (`named`): "the mailing service" for "the billing service", "room 12" for
+   "room 14". And a sentence that states something does not deny it by what else it or the other one says.
 
 Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
 model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
@@ -36,6 +39,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from memquorum.core.experience.context import SUCCEEDED, Context
+from memquorum.core.experience.named import apart
+from memquorum.core.experience.opposing import denies, negations, oppose
 from memquorum.core.experience.view import Held
 from memquorum.core.experience.written import plainly
 from memquorum.core.policy import PPM
@@ -43,7 +48,7 @@ from memquorum.core.text import conflict, wording
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.content import content
 
-REACH = "reach/4"
+REACH = "reach/5"
 """The rule of this module, and its version."""
 
 _SHORT_WORDS = 8
@@ -105,16 +110,18 @@ class Reach:
 
     def __init__(
         self, about: tuple[int, int] = _ABOUT, *, opposes: bool = True, facts: bool = True,
-        shorts: bool = True, written: bool = True,
+        shorts: bool = True, written: bool = True, parts: bool = True,
     ) -> None:  # fmt: skip
         """`about`: how much of what was asked has to be in a text that holds a short answer, as (some, of); `opposes`:
         whether a sentence is contradicted by what only the fourth rule finds; `facts`: whether numbers and names that
-        were not given suffice; `shorts`: whether another number contradicts a short answer. Others than the shipped
-        ones are there to be measured, and are named."""
+        were not given suffice; `shorts`: whether another number contradicts a short answer; `parts`: whether sentences
+        are held against each other part by part, and what they speak of by its names. Others than the shipped ones are
+        there to be measured, and are named."""
         self._about, self._opposes, self._facts = about, opposes, facts
-        self._shorts, self._written = shorts, written
-        shipped = about == _ABOUT and opposes and facts and shorts and written
+        self._shorts, self._written, self._parts = shorts, written, parts
+        shipped = about == _ABOUT and opposes and facts and shorts and written and parts
         told = f"about {about[0]}/{about[1]}, opposes {opposes}, facts {facts}, shorts {shorts}, written {written}"
+        told += "" if parts else ", parts False"
         self.name = REACH if shipped else f"{REACH}, {told}"
 
     def asks(self, context: Context) -> bool:
@@ -142,21 +149,40 @@ class Reach:
 
     def _says(self, asked: _Asked, wanted: _Wanted, text: str) -> bool:
         goal, _ = asked
-        if _reaches(wanted, text) and (not wanted.words or _about(goal, text, *self._about)):
+        if self._reaches(goal, wanted, text) and (not wanted.words or _about(goal, text, *self._about)):
             return True
         some = tuple(one for one in asked if one.strip()) if self._facts else ()
-        return any(_states(wanted, some, one, self._about) for one in _sentences(text))
+        return any(
+            _states(wanted, some, one, self._about)
+            and not (self._parts and (apart(goal, one.text, wanted.text) or apart(wanted.text, one.text)))
+            for one in _sentences(text)
+        )
+
+    def _reaches(self, goal: str, wanted: _Wanted, text: str) -> bool:
+        if not self._parts:
+            return _reaches(wanted, text)
+        return _bears_out(goal, wanted, text) if wanted.words else bool(_sayings(wanted, text))
 
     def _denied(self, asked: _Asked, wanted: _Wanted, text: str) -> bool:
         """Whether a text denies it, and does not say the same in another way of writing."""
         if not wanted.words:
-            denies = _denies(wanted, text, self._opposes)
+            denied = self._contradicts(asked[0], wanted, text)
         else:
-            denies = self._shorts and _gives_another(asked[0], wanted, _unconditional(text))
-        if not denies or not self._written or not _varies(wanted, text):
-            return denies
+            denied = self._shorts and _gives_another(asked[0], wanted, _unconditional(text), parts=self._parts)
+        if not denied or not self._written or not _varies(wanted, text):
+            return denied
         _, plain, said = _plainly(asked, wanted, text)
-        return not _reaches(plain, said)
+        return not self._reaches(asked[0], plain, said)
+
+    def _contradicts(self, goal: str, wanted: _Wanted, text: str) -> bool:
+        denied = _denies(wanted, text, self._opposes, parts=self._parts)
+        if not denied or not self._parts:
+            return denied
+        # What states it does not deny it by its other half, and who speaks of another thing does not either.
+        said = frozenset(_sayings(wanted, text))
+        others = (one.text for one in _sentences(text) if one.text not in said)
+        left = " ".join(one for one in others if not apart(wanted.text, one) and not apart(goal, one, wanted.text))
+        return _denies(wanted, left, self._opposes and not said, parts=True)
 
 
 _Asked = tuple[str, str]
@@ -178,6 +204,7 @@ class _Sentence(Struct, frozen=True):
     """`must`: the stems of numbers and names, and `codes`; these are addresses, paths and identifiers, each as a whole,
     and are among the `stems`, too."""
 
+    text: str
     stems: frozenset[str]
     must: frozenset[str]
     codes: frozenset[str]
@@ -226,7 +253,7 @@ def _sentence(text: str) -> _Sentence:
     found = (one.group().rstrip(_BEHIND).casefold() for one in _CODE.finditer(text))
     codes = frozenset(one for one in found if any(map(str.isalpha, one)))
     must = frozenset(stem for one in names for stem in content(one).stems) | codes
-    return _Sentence(frozenset(content(text).stems) | codes, must, codes, marks(text))
+    return _Sentence(text, frozenset(content(text).stems) | codes, must, codes, marks(text))
 
 
 @lru_cache(_READ)
@@ -244,6 +271,38 @@ def _reaches(wanted: _Wanted, text: str) -> bool:
         and len(wanted.stems & one.stems) * of >= len(wanted.stems) * some
         and not wanted.marks.oppose(one.marks)
         for one in _sentences(text)
+    )
+
+
+@lru_cache(_READ)
+def _sayings(wanted: _Wanted, text: str) -> tuple[str, ...]:
+    """The sentences of a text that state what a sentence does, of the same thing."""
+    some, of = _COVERS
+    return tuple(
+        one.text
+        for one in _sentences(text)
+        if wanted.must <= one.stems
+        and len(wanted.stems & one.stems) * of >= len(wanted.stems) * some
+        and not oppose(wanted.text, wanted.marks, one.text, one.marks)
+        and denies(one.text, wanted.stems) == denies(wanted.text, wanted.stems)
+        and not apart(wanted.text, one.text)
+    )
+
+
+@lru_cache(_READ)
+def _bears_out(goal: str, wanted: _Wanted, text: str) -> bool:
+    """Whether a text has a short answer's words: in a sentence that does not deny it, and not of another thing."""
+    if not _reaches(wanted, text):
+        return False
+    holding = [one for one in _SENTENCES.split(text) if _holds(_plain(one), wanted.words)]
+    if not holding:
+        return True  # over the end of a sentence
+    elsewhere = apart(goal, text, wanted.text)
+    negates = bool(wanted.marks.negated or marks(goal).negated)
+    return any(
+        (negates or not any(_holds(_plain(part), wanted.words) for part in negations(one)))
+        and not (elsewhere and apart(goal, one, wanted.text))
+        for one in holding
     )
 
 
@@ -266,7 +325,7 @@ def _stems(text: str) -> frozenset[str]:
     return _sentence(text).stems
 
 
-def _opposes(wanted: _Wanted, text: str) -> bool:
+def _opposes(wanted: _Wanted, text: str, *, parts: bool) -> bool:
     """Whether a sentence has the names and most of what another one says beside its numbers, and takes the other
     side."""
     some, of = _COVERS
@@ -274,7 +333,7 @@ def _opposes(wanted: _Wanted, text: str) -> bool:
     return len(said) >= _STEMS_LEAST and any(
         wanted.must & said <= one.stems
         and len(said & one.stems) * of >= len(said) * some
-        and wanted.marks.oppose(one.marks)
+        and (oppose(wanted.text, wanted.marks, one.text, one.marks) if parts else wanted.marks.oppose(one.marks))
         for one in _sentences(text)
     )
 
@@ -284,13 +343,16 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 
 @lru_cache(_READ)
-def _gives_another(goal: str, wanted: _Wanted, text: str) -> bool:
+def _gives_another(goal: str, wanted: _Wanted, text: str, *, parts: bool) -> bool:
     """Whether a sentence that names what was asked for, and is about it, has one number where a short answer has
     another, beside the same words: "28 degrees" for "24 degrees"."""
     shape = tuple(_NUMBER if _digits(word) else word for word in wanted.words)
     if _NUMBER not in shape or not _stems(wanted.text) - wanted.must or _holds(_plain(text), wanted.words):
         return False
-    return any(_another(goal, wanted, shape, one) for one in _SENTENCES.split(text))
+    return any(
+        _another(goal, wanted, shape, one) and not (parts and apart(goal, one, wanted.text))
+        for one in _SENTENCES.split(text)
+    )
 
 
 def _another(goal: str, wanted: _Wanted, shape: tuple[str, ...], text: str) -> bool:
@@ -310,11 +372,11 @@ def _digits(word: str) -> bool:
 
 
 @lru_cache(_READ)
-def _denies(wanted: _Wanted, text: str, opposes: bool) -> bool:
+def _denies(wanted: _Wanted, text: str, opposes: bool, *, parts: bool = False) -> bool:
     if wanted.words:
         return False
     plain = _unconditional(text)
-    if opposes and _opposes(wanted, plain) and not _reaches(wanted, text):
+    if opposes and _opposes(wanted, plain, parts=parts) and not _reaches(wanted, text):
         return True
     return conflict.between(_claims(wanted.text), _claims(plain), same_agent=False) is not None
 

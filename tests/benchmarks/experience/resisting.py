@@ -24,14 +24,15 @@ from tests.benchmarks.sets import records
 
 _USES, _MOST = 20, 2
 _REWARDS = {
-    "the words of an answer alone": Reach((0, 1), opposes=False, facts=False, shorts=False, written=False),
-    "and what opposes in part": Reach((0, 1), facts=False, shorts=False, written=False),
-    "and 1/4 of the question": Reach((1, 4), facts=False, shorts=False, written=False),
-    "and 1/3 of the question": Reach((1, 3), facts=False, shorts=False, written=False),
-    "and 1/2 of the question": Reach((1, 2), facts=False, shorts=False, written=False),
-    "and 1/2 of the question, or numbers and names": Reach((1, 2), shorts=False, written=False),
-    "and no other number beside a short answer's words": Reach((1, 2), written=False),
-    "and however numbers, times and dates are written": Reach((1, 2)),
+    "the words of an answer alone": Reach((0, 1), opposes=False, facts=False, shorts=False, written=False, parts=False),
+    "and what opposes in part": Reach((0, 1), facts=False, shorts=False, written=False, parts=False),
+    "and 1/4 of the question": Reach((1, 4), facts=False, shorts=False, written=False, parts=False),
+    "and 1/3 of the question": Reach((1, 3), facts=False, shorts=False, written=False, parts=False),
+    "and 1/2 of the question": Reach((1, 2), facts=False, shorts=False, written=False, parts=False),
+    "and 1/2 of the question, or numbers and names": Reach((1, 2), shorts=False, written=False, parts=False),
+    "and no other number beside a short answer's words": Reach((1, 2), written=False, parts=False),
+    "and however numbers, times and dates are written": Reach((1, 2), parts=False),
+    "and part by part, of things of one name": Reach((1, 2)),
 }
 """Rewards, each demanding more than the one before."""
 _SIZES = (100, 1_000, 10_000)

@@ -99,6 +99,8 @@ def test_what_was_asked_with_is_no_ground() -> None:
         ("At what temperature is greenhouse 2 kept?", "24 degrees",
          "Greenhouse 2 is kept at 28 degrees unless it rains.", 0),
         ("Which port replaced port 8080 of the gateway?", "port 8443", "The gateway had port 8080.", 0),
+        ("At what temperature is the greenhouse in Leipzig kept?", "24 degrees",
+         "The greenhouse of Dresden is kept at 28 degrees.", 0),
         ("Which port does the gateway use?", "8443", "The gateway uses port 9443.", 0),
         ("When does the gateway restart?", "7 pm", "The gateway restarts at 8 pm.", -PPM),
         ("When does the gateway restart?", "7 pm", "The gateway restarts at 19:00, an hour before 8 pm.", PPM),
@@ -208,3 +210,160 @@ def test_what_is_denied_beside_a_condition_is_denied() -> None:
     outputs = "The archive in the north wing of the mill is open on Sunday."
     text = "The archive in the north wing of the mill is not open on Sunday. Ask Ben if it is locked."
     assert reward(outputs, text) == -PPM
+
+
+TIDE = "The tide gate closes 90 minutes after high water."
+CRANE = "Crane 7 needs a permit from the harbour master before any lift above 40 tonnes."
+BYPASS = "Open the bypass before you close valve 3."
+BACKUP = "Stop the writer before taking a backup of the ledger."
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text", "expected"),
+    [
+        ("The tide gate closes 90 minutes after high water, so the tug goes before.", TIDE, PPM),
+        ("Stopped the writer, then took a backup of the ledger; restarted the writer after the backup.", BACKUP, PPM),
+        ("Opened the bypass before closing valve 3, and opened valve 3 again after the repair.", BYPASS, PPM),
+        ("A permit from the harbour master came first; crane 7 lifted after that.", CRANE, PPM),
+        ("First I got a permit from the harbour master, then crane 7 lifted 52 tonnes.", CRANE, 0),
+        ("The harbour master gave a permit, after which crane 7 lifted 61 tonnes.", CRANE, 0),
+    ],
+)  # fmt: skip
+def test_what_is_stated_is_not_contradicted_by_the_other_half_of_its_sentence(
+    outputs: str, text: str, expected: int
+) -> None:
+    assert reward(outputs, text) == expected
+    before = Reach(parts=False).reward_ppm(context(outputs=outputs), [held("m", text)])
+    assert before == -PPM
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text"),
+    [
+        ("The tide gate of the basin closes 90 minutes before high water every day.",
+         "The tide gate of the basin closes 90 minutes after high water every day."),
+        ("After high water, the tide gate of the north basin closes every day.",
+         "The tide gate of the north basin closes every day before high water."),
+        ("Ran the migration after the deploy of the new release of the ledger.",
+         "Run the migration before the deploy of the new release of the ledger."),
+        ("The archive in the north wing is open on Sunday for the public.",
+         "The archive in the north wing is closed on Sunday for the public."),
+        ("More than 100 people of the town came to the opening of the bridge.",
+         "More than 140 people of the town came to the opening of the bridge."),
+        ("About 100 people of the town came to the opening of the bridge.",
+         "About 140 people of the town came to the opening of the bridge."),
+        ("Crane 7 of the harbour needs a permit for what is above 40 tonnes.",
+         "Crane 7 of the harbour does not need a permit for what is above 40 tonnes."),
+    ],
+)  # fmt: skip
+def test_what_is_turned_round_is_contradicted(outputs: str, text: str) -> None:
+    assert reward(outputs, text) == -PPM
+
+
+def test_what_is_denied_in_the_other_half_is_asserted_in_this() -> None:
+    text = "The gate of the yard is open on Sunday."
+    outputs = "The gate of the yard is open on Sunday, and is not open later."
+    assert reward(outputs, text) == PPM
+    assert Reach(parts=False).reward_ppm(context(outputs=outputs), [held("m", text)]) == -PPM
+
+
+def test_a_bound_is_no_other_number() -> None:
+    text = "More than 100 people of the town came to the opening of the bridge."
+    assert reward("About 120 people of the town came to the opening of the bridge.", text) == 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "outputs", "text", "own"),
+    [
+        ("Pick a host for job 1 by memory and cores.", "Host atlas-5 has 128 GB of memory and 16 cores.",
+         "Host atlas-4 has 64 GB of memory and 8 cores.", "Host atlas-5 has 64 GB of memory and 8 cores."),
+        ("Which room for meeting 1, how many seats and projectors?", "Room 14 seats 60 people and has 3 projectors.",
+         "Room 12 seats 40 people and has 2 projectors.", "Room 14 seats 40 people and has 2 projectors."),
+        ("Describe a berth for ship 1 by length and depth.", "Berth 9 is 220 metres long and 9 metres deep.",
+         "Berth 12 is 310 metres long and 14 metres deep.", "Berth 9 is 310 metres long and 14 metres deep."),
+        ("Where does pump P7 stand?", "Pump P7 stands in hall 3 beside the old boiler.",
+         "Pump P8 stands in hall 4 beside the old boiler.", "Pump P7 stands in hall 4 beside the old boiler."),
+        ("Open valve 6.", "Opened valve 6 at 9 bar, as was told by Ben.",
+         "As was told by Ben: open valve 5 at 8 bar.", "As was told by Ben: open valve 6 at 8 bar."),
+        ("Where does the archive run?", "The archive that is of the north plant of Ben runs on 3 hosts since spring.",
+         "The archive that is of the south plant of Ben runs on 4 hosts since spring.",
+         "The archive that is of the north plant of Ben runs on 4 hosts since spring."),
+        ("At what temperature is the north greenhouse kept?", "24 degrees",
+         "The south greenhouse is kept at 28 degrees.", "The north greenhouse is kept at 28 degrees."),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_another_thing_contradicts_nothing(goal: str, outputs: str, text: str, own: str) -> None:
+    task = context(goal=goal, inputs="", outputs=outputs)
+    assert REACH.reward_ppm(task, [held("m", text)]) == 0
+    assert Reach(parts=False).reward_ppm(task, [held("m", text)]) == -PPM
+    assert REACH.reward_ppm(task, [held("m", own)]) == -PPM, "of the same thing"
+
+
+def test_a_name_in_the_place_of_a_value_is_a_value() -> None:
+    outputs = "The archive of the plant runs on host atlas-4 behind the proxy."
+    assert reward(outputs, "The archive of the plant runs on host atlas-5 behind the proxy.") == -PPM
+
+
+@pytest.mark.parametrize(
+    ("goal", "outputs", "text", "own"),
+    [
+        ("Who has to give an approval for a deploy of the billing service?", "Lena Ott",
+         "Deploys of the mailing service need an approval by Lena Ott.",
+         "Deploys of the billing service need an approval by Lena Ott."),
+        ("Deploy the billing service.", "Approval by Lena Ott was given.",
+         "Deploys of the mailing service need an approval by Lena Ott.",
+         "Deploys of the billing service need an approval by Lena Ott."),
+        ("Roll out release 12.", "Lena Ott gave her approval for the deploy of the billing service.",
+         "Deploys of the mailing service need an approval by Lena Ott.",
+         "Deploys of the billing service need an approval by Lena Ott."),
+        ("Who leads the Oslo office?", "Karl Lund", "Karl Lund leads the Bergen office.",
+         "The Bergen office is led by Eva Dahl. Karl Lund leads the Oslo office."),
+        ("At what temperature is greenhouse 2 kept?", "24 degrees", "Greenhouse 3 is kept at 24 degrees.",
+         "Greenhouse 2 is kept at 24 degrees."),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_another_thing_is_no_evidence(goal: str, outputs: str, text: str, own: str) -> None:
+    task = context(goal=goal, inputs="", outputs=outputs)
+    assert REACH.reward_ppm(task, [held("m", text)]) == 0
+    assert Reach(parts=False).reward_ppm(task, [held("m", text)]) == PPM
+    assert REACH.reward_ppm(task, [held("m", own)]) == PPM, "of the same thing"
+
+
+def test_another_number_in_passing_is_no_other_name() -> None:
+    task = context(goal="Who owns the nightly export, asked for ticket 3?", inputs="", outputs="Lena Ott")
+    assert REACH.reward_ppm(task, [held("m", "Lena Ott owns the nightly export since ticket 7.")]) == PPM
+
+
+@pytest.mark.parametrize(
+    ("goal", "outputs", "text"),
+    [
+        ("Who is the owner of the nightly export, asked for ticket 1?", "Lena Ott",
+         "Lena Ott is not the owner of the nightly export."),
+        ("Who owns the nightly export?", "Lena Ott", "Lena Ott doesn't own the nightly export."),
+        ("Who owns the nightly export?", "Lena Ott", "The nightly export is no longer owned by Lena Ott."),
+        ("Who has to give an approval for a deploy of the billing service?", "Lena Ott",
+         "Deploys of the billing service do not need an approval of Lena Ott."),
+        ("Deploy the billing service, release 1.", "Lena Ott gave her approval for the deploy of the billing service.",
+         "Deploys of the billing service do not need an approval of Lena Ott."),
+    ],
+)  # fmt: skip
+def test_what_denies_the_question_is_no_evidence(goal: str, outputs: str, text: str) -> None:
+    task = context(goal=goal, inputs="", outputs=outputs)
+    assert REACH.reward_ppm(task, [held("m", text)]) == 0
+    assert Reach(parts=False).reward_ppm(task, [held("m", text)]) == PPM
+
+
+@pytest.mark.parametrize(
+    ("goal", "outputs", "text"),
+    [
+        ("Who owns the nightly export?", "Lena Ott", "Lena Ott, who is not on holiday, owns the nightly export."),
+        ("Who owns the nightly export?", "Lena Ott", "The nightly export is owned by Lena Ott, not by Joris Claes."),
+        ("Who owns the nightly export?", "Lena Ott", "Nobody but Lena Ott owns the nightly export."),
+        ("Who has to approve a deploy?", "Lena Ott", "Never deploy without an approval of Lena Ott."),
+        ("Who does not own the nightly export?", "Lena Ott", "Lena Ott does not own the nightly export."),
+        ("When does the ferry leave?", "7 pm", "The ferry does not leave before 7 pm."),
+        ("Who approves a deploy of billing?", "Lena Ott", "A deploy of billing fails unless Lena Ott approves it."),
+    ],
+)  # fmt: skip
+def test_a_negation_beside_it_denies_no_answer(goal: str, outputs: str, text: str) -> None:
+    assert REACH.reward_ppm(context(goal=goal, inputs="", outputs=outputs), [held("m", text)]) == PPM
