@@ -1,4 +1,5 @@
-"""The kinds of proposals, each an object in its own file: `kind` says what a kind is.
+"""The kinds of proposals, each an object in its own file: `kind` says what a kind is, and `held` is what those have in
+common that ask whether something holds, and how much.
 
 `forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge`, `admit` and `unite` are proposed by the
 nomination stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of another

@@ -9,27 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.forget import GONE_ALREADY
+from memquorum.core.vote.kinds.held import held
 from memquorum.core.vote.kinds.kind import (
-    Kind,
     MemoryState,
     Offered,
     Terms,
     Together,
     Words,
-    checks,
 )
 
 _UNTRIED = "not what was tried"
 TRIED = "tried"
 """Why a memory is nominated of which verifiers agree that it helps."""
-_TERMS = ("held", "gain")
-_check, _sound = checks(_TERMS, flags=1)
 
 
 def _judge(
@@ -42,11 +38,6 @@ def _terms(one: MemoryFacts) -> Terms | None:
     if one.trial is None:
         return None
     return PPM * one.trial.held, min(PPM, max(0, one.trial.score_ppm))
-
-
-def _score(terms: Any, _: Policy) -> Any:
-    held, gain = terms
-    return gain * (held // PPM)
 
 
 def _absent(found: MemoryState, _: int) -> str | None:
@@ -63,20 +54,13 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}: {'admit' if yes else 'it is not admitted'}"
 
 
-ADMIT = Kind(
-    name="admit",
-    terms=_TERMS,
-    widths=(4, 4),
-    due=lambda candidate, as_of, policy: None,
+ADMIT = held(
+    "admit",
+    "held",
+    "gain",
     judge=_judge,
-    fade=None,
-    abstain=lambda as_of: (0, 0),
-    check=_check,
-    sound=_sound,
-    score=_score,
     yes=lambda score, policy: score >= policy.experience.eta_ppm,
     needed=lambda policy: policy.promote.tau,
-    gate=None,
     outcome="admitted",
     words=Words(
         aim="admit it to experience",
@@ -87,7 +71,6 @@ ADMIT = Kind(
         },
         opinion=_in_words,
     ),
-    reads=True,
     offered=Offered.TRIED,
     tiers=frozenset(ALIVE),
     share=Fraction(1, 16),

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from memquorum.core.access import covers
 from memquorum.core.consolidation.alike import lowest_ppm, rank, same
@@ -25,23 +24,20 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
+from memquorum.core.vote.kinds.held import held
 from memquorum.core.vote.kinds.kind import (
     Fate,
-    Kind,
     MemoryState,
     Offered,
     Rests,
     Terms,
     Together,
     Words,
-    checks,
 )
 
 TAKES = 8
 """So many summaries become one at most in a vote."""
 _APART, _MOVED = "brought back", "moved since"
-_TERMS = ("same", "cosine")
-_check, _sound = checks(_TERMS, flags=1)
 
 
 def _judge(
@@ -65,11 +61,6 @@ def _terms(summaries: Together, as_of: int) -> Terms | None:
 
 def _rank(one: MemoryFacts, as_of: int) -> tuple[int, int, str]:
     return rank(one.salience_ppm, one.created, one.memory_id, as_of)
-
-
-def _score(terms: Any, _: Policy) -> Any:
-    says_same, cosine = terms
-    return cosine * (says_same // PPM)
 
 
 def _absent(found: MemoryState, _: int) -> str | None:
@@ -96,20 +87,13 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}, {'≥' if yes else '<'} {least}: {'merge' if yes else 'all stay'}"
 
 
-MERGE = Kind(
-    name="merge",
-    terms=_TERMS,
-    widths=(4, 4),
-    due=lambda candidate, as_of, policy: None,
+MERGE = held(
+    "merge",
+    "same",
+    "cosine",
     judge=_judge,
-    fade=None,
-    abstain=lambda as_of: (0, 0),
-    check=_check,
-    sound=_sound,
-    score=_score,
     yes=lambda score, policy: (score > 0) & (score >= policy.consolidate.merge_alike_ppm),
     needed=lambda policy: policy.consolidate.alpha,
-    gate=None,
     outcome="merged",
     words=Words(
         aim="let one summary stand for those that say the same",
@@ -122,7 +106,6 @@ MERGE = Kind(
         },
         opinion=_in_words,
     ),
-    reads=True,
     offered=Offered.ALIKE,
     takes=TAKES,
     spares=1,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from memquorum.core.consolidation.alike import lowest_ppm
 from memquorum.core.consolidation.twins import same
@@ -22,15 +21,14 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds.forget import GONE_ALREADY
+from memquorum.core.vote.kinds.held import held
 from memquorum.core.vote.kinds.kind import (
-    Kind,
     MemoryState,
     Offered,
     Rests,
     Terms,
     Together,
     Words,
-    checks,
 )
 
 TAKES = 2
@@ -40,8 +38,6 @@ Of two, whichever is gone, nothing is left that stands for another."""
 TWINS = "twins"
 """Why memories of experience are nominated that say the same."""
 _OUTSIDE = "not all in experience"
-_TERMS = ("same", "cosine")
-_check, _sound = checks(_TERMS, flags=1)
 
 
 def _judge(
@@ -58,11 +54,6 @@ def _terms(some: Together) -> Terms | None:
     return PPM * same(some), lowest_ppm(some)
 
 
-def _score(terms: Any, _: Policy) -> Any:
-    says_same, cosine = terms
-    return cosine * (says_same // PPM)
-
-
 def _absent(found: MemoryState, _: int) -> str | None:
     if not found.alive:
         return GONE_ALREADY
@@ -77,20 +68,13 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}, {'≥' if yes else '<'} {least}: {'unite' if yes else 'all stay in experience'}"
 
 
-UNITE = Kind(
-    name="unite",
-    terms=_TERMS,
-    widths=(4, 4),
-    due=lambda candidate, as_of, policy: None,
+UNITE = held(
+    "unite",
+    "same",
+    "cosine",
     judge=_judge,
-    fade=None,
-    abstain=lambda as_of: (0, 0),
-    check=_check,
-    sound=_sound,
-    score=_score,
     yes=lambda score, policy: (score > 0) & (score >= policy.experience.merge_ppm),
     needed=lambda policy: policy.promote.tau,
-    gate=None,
     outcome="united",
     words=Words(
         aim="let one memory stand in experience for those that say the same",
@@ -101,7 +85,6 @@ UNITE = Kind(
         },
         opinion=_in_words,
     ),
-    reads=True,
     offered=Offered.TWINS,
     takes=TAKES,
     spares=1,
