@@ -122,7 +122,43 @@ CROSS JOIN LATERAL (
     ORDER BY seq LIMIT 1
 ) j
 WHERE m.tier IN ('short-term', 'long-term') AND coalesce(a.status, 'provisional') IN ('provisional', 'rejected')"""
+# Of what is `free` to become one, about the same and from the same source: of so many by their ids the nearest of each.
+# Beside each that lies near another, how many were looked at, and the last of these.
+_NEIGHBOURS = """probe AS MATERIALIZED (
+    SELECT * FROM free WHERE %(after)s::uuid IS NULL OR id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
+), near AS MATERIALIZED (
+    SELECT p.id AS probe, n.id
+    FROM probe p
+    CROSS JOIN LATERAL (
+        SELECT f.id, f.vector <=> p.vector AS distance
+        FROM free f
+        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.about IS NOT DISTINCT FROM p.about
+          AND f.source IS NOT DISTINCT FROM p.source AND f.id <> p.id
+          AND f.vector <=> p.vector <= 1 - %(least)s::float8
+        ORDER BY distance, f.id
+        LIMIT %(nearest)s
+    ) n
+), named AS (
+    SELECT probe AS id FROM near
+    UNION
+    SELECT id FROM near
+)
+SELECT w.probes, w.last::text, x.*
+FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
+LEFT JOIN (
+    SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
+        f.weight_ppm, m.agent, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes,
+        m.jurisdictions, m.slot, m.label
+    FROM named
+    JOIN free f ON f.id = named.id
+    JOIN memory m ON m.id = named.id
+    JOIN strength s ON s.memory_id = m.id
+    JOIN content c ON c.memory_id = m.id
+    JOIN embedding e ON e.memory_id = m.id
+) x ON true
+ORDER BY x.id"""
 _WHOLE = {
+    "neighbours": _NEIGHBOURS,
     "edges": _EDGES,
     "untried": _UNTRIED,
     "remembered": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in REMEMBERED),

@@ -1255,7 +1255,7 @@ ORDER BY x.seq, x.parent
 -- Summaries that lie near another, with those: of so many, by their ids, the nearest of each. Neither rests, is
 -- protected, or says otherwise than what is alive. Beside each, how many were looked at, and the last of these.
 WITH free AS MATERIALIZED (
-    SELECT s.memory_id AS id, m.namespace, m.encoder, m.subject, m.source, e.vector
+    SELECT s.memory_id AS id, m.namespace, 0 AS weight_ppm, m.encoder, m.subject AS about, m.source, e.vector
     FROM memory m
     JOIN strength s ON s.memory_id = m.id
     JOIN embedding e ON e.memory_id = m.id
@@ -1267,38 +1267,7 @@ WITH free AS MATERIALIZED (
         JOIN strength o ON o.memory_id = c.older
         JOIN strength n ON n.memory_id = c.newer
         WHERE c.older = m.id OR c.newer = m.id)
-), probe AS MATERIALIZED (
-    SELECT * FROM free WHERE %(after)s::uuid IS NULL OR id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
-), near AS MATERIALIZED (
-    SELECT p.id AS probe, n.id
-    FROM probe p
-    CROSS JOIN LATERAL (
-        SELECT f.id, f.vector <=> p.vector AS distance
-        FROM free f
-        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.subject = p.subject
-          AND f.source IS NOT DISTINCT FROM p.source AND f.id <> p.id
-          AND f.vector <=> p.vector <= 1 - %(least)s::float8
-        ORDER BY distance, f.id
-        LIMIT %(nearest)s
-    ) n
-), named AS (
-    SELECT probe AS id FROM near
-    UNION
-    SELECT id FROM near
-)
-SELECT w.probes, w.last::text, x.*
-FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
-LEFT JOIN (
-    SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
-        0, m.agent, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions,
-        m.slot, m.label
-    FROM named
-    JOIN memory m ON m.id = named.id
-    JOIN strength s ON s.memory_id = m.id
-    JOIN content c ON c.memory_id = m.id
-    JOIN embedding e ON e.memory_id = m.id
-) x ON true
-ORDER BY x.id
+), $neighbours
 
 -- :name schedule_twins
 -- Memories of experience that lie near another, with those, each with its weight: of so many, by their ids, the nearest of
@@ -1319,39 +1288,7 @@ WITH free AS MATERIALIZED (
         JOIN strength o ON o.memory_id = c.older
         JOIN strength n ON n.memory_id = c.newer
         WHERE c.older = m.id OR c.newer = m.id)
-), probe AS MATERIALIZED (
-    SELECT * FROM free WHERE %(after)s::uuid IS NULL OR id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
-), near AS MATERIALIZED (
-    SELECT p.id AS probe, n.id
-    FROM probe p
-    CROSS JOIN LATERAL (
-        SELECT f.id, f.vector <=> p.vector AS distance
-        FROM free f
-        WHERE f.namespace = p.namespace AND f.encoder = p.encoder AND f.about IS NOT DISTINCT FROM p.about
-          AND f.source IS NOT DISTINCT FROM p.source AND f.id <> p.id
-          AND f.vector <=> p.vector <= 1 - %(least)s::float8
-        ORDER BY distance, f.id
-        LIMIT %(nearest)s
-    ) n
-), named AS (
-    SELECT probe AS id FROM near
-    UNION
-    SELECT id FROM near
-)
-SELECT w.probes, w.last::text, x.*
-FROM (SELECT count(*) AS probes, (array_agg(id ORDER BY id DESC))[1] AS last FROM probe) w
-LEFT JOIN (
-    SELECT m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades,
-        f.weight_ppm, m.agent, c.body, halfvec_send(e.vector), m.subject, m.source, m.sensitivity_ppm, m.purposes,
-        m.jurisdictions, m.slot, m.label
-    FROM named
-    JOIN free f ON f.id = named.id
-    JOIN memory m ON m.id = named.id
-    JOIN strength s ON s.memory_id = m.id
-    JOIN content c ON c.memory_id = m.id
-    JOIN embedding e ON e.memory_id = m.id
-) x ON true
-ORDER BY x.id
+), $neighbours
 
 -- :name summaries_waiting
 -- How many summaries wait for their vote.
