@@ -109,14 +109,8 @@ def _admitted(codec: Codec) -> tuple[bytes, Shard]:
 def _moved(codec: Codec) -> tuple[bytes, Shard]:
     """A and B are admitted and become one; what did harm sinks, is rolled back, and stands for nothing any more."""
     file = genesis.make_bytes(policy=POLICY, **trials.entitled())
-    shard = Shard(codec, load(file))
+    shard = trials.experienced(codec, load(file), "ab", outside="c")
     order = votes.rollback(shard.rules.genesis, A, 1)
-    for name in "abc":
-        shard.episode(name)
-    shard.tick(1_000_000_000)
-    shard.decide([votes.proposal(C, "promote")], votes.nobody)
-    for at, one in enumerate((A, B)):
-        shard.decide([proposal(one, agree(shard, one, offset=9 * at))])
     shard.task("t", [A, B])
     shard.feedback(memory_id("t"), [], [A, B])
     shard.tick(1_000_000_001)

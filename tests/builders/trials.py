@@ -70,3 +70,29 @@ def agree(into: Shard, memory: str, position: int = 1, helped: int = 3, offset: 
 def proposal(memory: str, made: Sequence[bytes], namespace: str = NAMESPACE) -> Proposal:
     """The proposal to admit what verifiers agree in."""
     return Proposal((memory,), namespace, "admit", TRIED, 0, 0, 0, tried=tuple(made))
+
+
+def experienced(codec: Codec, genesis: Genesis, names: str, outside: str) -> Shard:
+    """A shard with a memory of each name, which is a letter. `outside` is voted on in epoch 1 and stays as it is; the
+    others are admitted then, each in an epoch of its own."""
+    made = Shard(codec, genesis)
+    for name in (*names, outside):
+        made.episode(name)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(memory_id(outside), "promote")], votes.nobody)
+    for at, one in enumerate(map(memory_id, names)):
+        made.decide([proposal(one, agree(made, one, offset=9 * at))])
+    return made
+
+
+def idle(into: Shard, outside: str, **more: Any) -> Change:
+    """An epoch that changes nothing of what it names, so that nothing comes of it but what was used. `outside`: a
+    memory."""
+    into.tick(into.rows.state.as_of + 1)
+    return into.decide([votes.proposal(outside, "promote")], votes.nobody, **more)
+
+
+def stands(into: Shard, memory: str, *fields: str) -> tuple[Any, ...]:
+    """How a memory stands in experience: its status, the version of its weight and the weight; then those `fields`."""
+    one = into.rows.admissions[memory]
+    return tuple(getattr(one, name) for name in ("status", "version", "weight_ppm", *fields))

@@ -62,13 +62,7 @@ def question(experience: bool) -> Question:
 @pytest.fixture
 async def united(databases: tuple[str, str], codec: Codec) -> AsyncIterator[tuple[Reads, Shard, PostgresStore]]:
     """A and B are admitted, and A stands for B."""
-    shard = Shard(codec, GENESIS)
-    for name in "abc":
-        shard.episode(name)
-    shard.tick(1_000_000_000)
-    shard.decide([votes.proposal(C, "promote")], votes.nobody)
-    for at, name in enumerate((A, B)):
-        shard.decide([trials.proposal(name, trials.agree(shard, name, offset=9 * at))])
+    shard = trials.experienced(codec, GENESIS, "ab", outside="c")
     shard.decide([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
     store, found = PostgresStore(databases[0]), Reads(databases[0])
     store.start(GENESIS.cluster, GENESIS.shards)

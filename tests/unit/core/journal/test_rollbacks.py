@@ -17,7 +17,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import Decided, RestoreOrdered, RestoreRequested
 from tests.builders import erasures, genesis, trials, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.builders.trials import agree, proposal
+from tests.builders.trials import agree, experienced
 
 GENESIS = genesis.make(**trials.entitled("erasure"))
 A, B, C = (memory_id(name) for name in "abc")
@@ -25,21 +25,14 @@ T, U = memory_id("t"), memory_id("u")
 
 
 def decide(into: Shard, **more: Any) -> list[WeightRow]:
-    """An epoch that lets nothing go; the versions of weights that it brings."""
-    into.tick(into.rows.state.as_of + 1)
-    return list(into.decide([votes.proposal(C, "promote")], votes.nobody, **more).of(WeightRow))
+    """The versions of weights that an epoch brings of which nothing else comes."""
+    return list(trials.idle(into, C, **more).of(WeightRow))
 
 
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     """A and B are admitted in epochs 2 and 3; C is not. A helped in t, and did harm in u: its weight has 3 versions."""
-    made = Shard(codec, GENESIS)
-    for name in "abc":
-        made.episode(name)
-    made.tick(1_000_000_000)
-    made.decide([votes.proposal(C, "promote")], votes.nobody)
-    for at, one in enumerate((A, B)):
-        made.decide([proposal(one, agree(made, one, offset=9 * at))])
+    made = experienced(codec, GENESIS, "ab", outside="c")
     made.task("t", (A,))
     decide(made)
     made.task("u", (A,))
@@ -50,8 +43,7 @@ def shard(codec: Codec) -> Shard:
 
 
 def stands(into: Shard, memory: str = A) -> tuple[Any, ...]:
-    one = into.rows.admissions[memory]
-    return one.status, one.version, one.weight_ppm, one.gains, one.losses
+    return trials.stands(into, memory, "gains", "losses")
 
 
 def order(memory: str = A, to: int = 2, name: str = "back", **changes: Any) -> RestoreOrdered:

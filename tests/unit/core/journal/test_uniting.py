@@ -17,7 +17,7 @@ from memquorum.core.records import Decided, Proposal
 from tests.builders import genesis, trials, votes
 from tests.builders.published import POLICY, kinds, publish
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.builders.trials import agree, proposal
+from tests.builders.trials import experienced
 
 GENESIS = genesis.make(policy=POLICY, **trials.entitled())
 A, B, C, D = (memory_id(name) for name in "abcd")
@@ -26,14 +26,7 @@ A, B, C, D = (memory_id(name) for name in "abcd")
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     """A, B and C are admitted; D is not."""
-    made = Shard(codec, GENESIS)
-    for name in "abcd":
-        made.episode(name)
-    made.tick(1_000_000_000)
-    made.decide([votes.proposal(D, "promote")], votes.nobody)
-    for at, one in enumerate((A, B, C)):
-        made.decide([proposal(one, agree(made, one, offset=9 * at))])
-    return made
+    return experienced(codec, GENESIS, "abc", outside="d")
 
 
 def unite(into: Shard, *names: str, vote: votes.Vote = votes.everybody) -> Change:
@@ -42,13 +35,11 @@ def unite(into: Shard, *names: str, vote: votes.Vote = votes.everybody) -> Chang
 
 
 def decide(into: Shard) -> Change:
-    into.tick(into.rows.state.as_of + 1)
-    return into.decide([votes.proposal(D, "promote")], votes.nobody)
+    return trials.idle(into, D)
 
 
 def stands(into: Shard, memory: str) -> tuple[Any, ...]:
-    one = into.rows.admissions[memory]
-    return one.status, one.version, one.weight_ppm, one.merged_into, one.merged_at
+    return trials.stands(into, memory, "merged_into", "merged_at")
 
 
 def result(into: Shard, change: Change) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from memquorum.core.records import ErasedEpisode
 from memquorum.core.tiers import FINISHED
 from tests.builders import erasures, genesis, trials, votes
 from tests.builders.shard import Shard, memory_id
-from tests.builders.trials import agree, proposal
+from tests.builders.trials import agree, experienced, proposal
 
 GENESIS = genesis.make(**trials.entitled())
 A, B, C = (memory_id(name) for name in "abc")
@@ -29,25 +29,16 @@ T, U = memory_id("t"), memory_id("u")
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     """A and B are admitted in epochs 2 and 3; C is not."""
-    made = Shard(codec, GENESIS)
-    for name in "abc":
-        made.episode(name)
-    made.tick(1_000_000_000)
-    made.decide([votes.proposal(C, "promote")], votes.nobody)
-    for at, one in enumerate((A, B)):
-        made.decide([proposal(one, agree(made, one, offset=9 * at))])
-    return made
+    return experienced(codec, GENESIS, "ab", outside="c")
 
 
 def decide(into: Shard, **more: Any) -> list[WeightRow]:
-    """An epoch that lets nothing go; the versions of weights that it brings."""
-    into.tick(into.rows.state.as_of + 1)
-    return list(into.decide([votes.proposal(C, "promote")], votes.nobody, **more).of(WeightRow))
+    """The versions of weights that an epoch brings of which nothing else comes."""
+    return list(trials.idle(into, C, **more).of(WeightRow))
 
 
 def stands(into: Shard, memory: str = A) -> tuple[Any, ...]:
-    one = into.rows.admissions[memory]
-    return one.status, one.version, one.weight_ppm, one.gains, one.losses
+    return trials.stands(into, memory, "gains", "losses")
 
 
 def test_what_was_admitted_weighs_one_and_is_counted_from_there_on(shard: Shard) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import sealing
 from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.orders import uses
 from memquorum.core.orders.restore import REQUEST
@@ -20,81 +18,32 @@ from memquorum.core.records import (
     DecayCrossed,
     Decided,
     NominationProposed,
-    OrderAccepted,
     OrderFound,
-    Proposal,
     Signed,
     Standing,
 )
 from memquorum.core.vote import asking
 from memquorum.core.vote.tally import Outcome
-from tests.builders import votes
-from tests.builders.genesis import make
-from tests.builders.seats import AS_OF, CODEC, Fleet
-from tests.builders.shard import accepted, memory_id, scored
-from tests.builders.worths import weighed
+from tests.builders import requested, votes
+from tests.builders.requested import AS_OF, GENESIS, KEY, MINE, Keys, decide, forgets, outcomes
+from tests.builders.seats import CODEC, Fleet
 from workers.replica.seat import LOGS
 
-GENESIS = make(4)
-MINE = memory_id("umbrella")
-KEY = bytes(range(32))
 ORDER = votes.restore(GENESIS, MINE)
-SIGNED = votes.signed(CODEC, GENESIS, "operator", ORDER)
-# The accepted stream: a tick, the episode, a tick, the request, a tick.
-STANDS = OrderFound(SIGNED, AS_OF, 3)
-
-
-class Keys:
-    """A vault with the memory's key."""
-
-    def __init__(self) -> None:
-        self.keys = {MINE: KEY}
-
-    def open(self, wanted: set[str]) -> dict[str, bytes]:
-        return {i: self.keys[i] for i in wanted if i in self.keys}
+STANDS = requested.found(ORDER)
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
-    """Four members who have read and forgotten a memory, in epoch 1."""
-    made = Fleet(tmp_path, GENESIS)
-    text = "Somebody left an umbrella."
-    episode = replace(
-        accepted("umbrella", AS_OF - 400_000_000), sealed_content=sealing.seal_text(KEY, bytes(12), text, MINE),
-        commitment=sealing.commitment(KEY, text),
-    )  # fmt: skip
-    score = replace(
-        scored(episode, 1),
-        sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE),
-        **weighed(KEY, text, MINE),
-    )
-    request = OrderAccepted(ORDER.order_id, "restore", ORDER.namespace, (MINE,), SIGNED, AS_OF, topics.RESTORES, 0, 7)
-    later = ClockTicked("later", AS_OF)
-    made.logs[topics.ACCEPTED] += [CODEC.encode(record) for record in (episode, later, request, later)]
-    made.logs[topics.SCORED] = [CODEC.encode(score)]
-    for member in range(4):
-        made.sit(member)
-        made.seats[member]._judge._vault = Keys()  # type: ignore[assignment]
-    at = AS_OF - 400_000_000
-    forget = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", at, at, 600_000)
-    decide(made, NominationProposed(GENESIS.cluster, 0, 0, 1, AS_OF, 2, "interval", (forget,)))
-    assert [one.outcome for one in outcomes(made)] == ["forgotten"]
+    """The members forgot the memory, in epoch 1."""
+    made = requested.fleet(tmp_path, ORDER)
+    assert decide(made, forgets()).outcome == "forgotten"
     yield made
     made.close()
 
 
-def decide(fleet: Fleet, proposed: NominationProposed) -> None:
-    fleet.logs[topics.NOMINATIONS].append(votes.signed(CODEC, GENESIS, "service:nomination", proposed))
-    fleet.run()
-
-
-def asks(found: OrderFound = STANDS) -> NominationProposed:
-    tick = DecayCrossed(0, AS_OF, 4, 9, ())
-    return asking.build(CODEC, GENESIS, Standing(1, AS_OF, 0, 0), tick, (REQUEST, found, ORDER))
-
-
-def outcomes(fleet: Fleet) -> list[Outcome]:
-    return [check_pre_prepare(CODEC, GENESIS, data).outcomes[0] for data in fleet.logs[topics.PRE_PREPARES]]
+def asks(found: OrderFound = STANDS, epoch: int = 2) -> NominationProposed:
+    return requested.asks(ORDER, found, epoch)
 
 
 def known(fleet: Fleet) -> list[bool]:
@@ -103,8 +52,7 @@ def known(fleet: Fleet) -> list[bool]:
 
 def test_what_everybody_knows_to_rest_is_restored_by_all(fleet: Fleet) -> None:
     assert known(fleet) == [False] * 4
-    decide(fleet, asks())
-    last = outcomes(fleet)[-1]
+    last = decide(fleet, asks())
     assert (last.outcome, last.yes, last.votes) == ("restored", (0, 1, 2, 3), 2)
     assert known(fleet) == [True] * 4
     assert {view.known([MINE])[MINE].last_access for view in fleet.views.values()} == {AS_OF}
@@ -114,8 +62,7 @@ def test_what_everybody_knows_to_rest_is_restored_by_all(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize("found", [replace(STANDS, offset=2), replace(STANDS, accepted_at=AS_OF - 1)])
 def test_what_was_not_read_where_it_is_said_to_stand_is_not_restored(fleet: Fleet, found: OrderFound) -> None:
-    decide(fleet, asks(found))
-    last = outcomes(fleet)[-1]
+    last = decide(fleet, asks(found))
     assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
 
 
@@ -125,23 +72,17 @@ def test_who_has_lost_its_keys_or_lies_neither_withholds_nor_restores(
 ) -> None:
     for member in blind:
         fleet.seats[member]._judge._vault.keys.clear()  # type: ignore[attr-defined]
-    decide(fleet, asks())
-    last = outcomes(fleet)[-1]
+    last = decide(fleet, asks())
     assert last.outcome == expected and set(last.yes) == {0, 1, 2, 3} - set(blind)
 
 
 def test_a_request_that_was_answered_is_not_voted_for_again(fleet: Fleet) -> None:
     decide(fleet, asks())
-    forget = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
     late = AS_OF + 400_000_000
     fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
-    decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))
+    decide(fleet, forgets(3, late, 5, used=AS_OF))
     assert [one.outcome for one in outcomes(fleet)] == ["forgotten", "restored", "forgotten"]
-    again = asking.build(
-        CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (REQUEST, STANDS, ORDER)
-    )
-    decide(fleet, again)
-    last = outcomes(fleet)[-1]
+    last = decide(fleet, asks(epoch=4))
     assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
 
 
@@ -161,10 +102,9 @@ def journal(fleet: Fleet) -> list[Decided]:
 def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered(fleet: Fleet) -> None:
     """A liar and one member that has only followed the journal would be enough to answer an old request again."""
     decide(fleet, asks())
-    forget = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
     late = AS_OF + 400_000_000
     fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
-    decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))
+    decide(fleet, forgets(3, late, 5, used=AS_OF))
     fleet.lose(3, view=True)
     seat = fleet.sit(3)
     seat._judge._vault = Keys()  # type: ignore[assignment]
@@ -175,10 +115,7 @@ def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered
             seat.follow(decided)
     assert fleet.views[3].progress(0).seq == 4
     fleet.seats.pop(1)  # so that the others need its ballot
-    again = asking.build(
-        CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (REQUEST, STANDS, ORDER)
-    )
-    decide(fleet, again)
+    decide(fleet, asks(epoch=4))
     assert fleet.views[3].order_at(0, STANDS.offset) is None
     last = check_pre_prepare(CODEC, GENESIS, fleet.logs[topics.PRE_PREPARES][-1])
     assert {ballot.member for ballot in last.ballots} == {0, 2, 3}
@@ -201,8 +138,7 @@ def nominate(fleet: Fleet, found: OrderFound, epoch: int = 2) -> Outcome:
     at = len(fleet.logs[topics.ACCEPTED]) - 1
     tick, order = DecayCrossed(0, AS_OF, at, 9, ()), uses.opened(CODEC, GENESIS, REQUEST, found)
     built = asking.build(CODEC, GENESIS, Standing(epoch - 1, AS_OF, 0, 0), tick, (REQUEST, found, order))
-    decide(fleet, replace(built, accepted_offset=at))
-    return outcomes(fleet)[-1]
+    return decide(fleet, replace(built, accepted_offset=at))
 
 
 @pytest.fixture(params=["crossed", "sealed"])

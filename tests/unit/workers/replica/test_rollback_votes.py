@@ -6,71 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from db.view_rows import Admitted
-from memquorum import topics
-from memquorum.core import sealing
-from memquorum.core.consensus.certificate import check_pre_prepare
-from memquorum.core.orders.restore import REQUEST
-from memquorum.core.records import (
-    ClockTicked,
-    DecayCrossed,
-    NominationProposed,
-    OrderAccepted,
-    OrderFound,
-    Proposal,
-    Standing,
-)
-from memquorum.core.vote import asking
+from memquorum.core.records import OrderFound
 from memquorum.core.vote.tally import Outcome
-from tests.builders import votes
-from tests.builders.genesis import make
-from tests.builders.seats import AS_OF, CODEC, Fleet
-from tests.builders.shard import accepted, memory_id, scored
-from tests.builders.worths import weighed
+from tests.builders import requested, votes
+from tests.builders.requested import AS_OF, GENESIS, MINE, decide, forgets
+from tests.builders.seats import Fleet
 
-GENESIS = make(4)
-MINE = memory_id("umbrella")
-KEY = bytes(range(32))
 ORDER = votes.rollback(GENESIS, MINE, 1)
-SIGNED = votes.signed(CODEC, GENESIS, "operator", ORDER)
-# The accepted stream: a tick, the episode, a tick, the request, a tick.
-STANDS = OrderFound(SIGNED, AS_OF, 3)
-LONG_AGO = AS_OF - 400_000_000
-
-
-class Keys:
-    """A vault with the memory's key."""
-
-    def open(self, wanted: set[str]) -> dict[str, bytes]:
-        return {i: KEY for i in wanted if i == MINE}
+STANDS = requested.found(ORDER)
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
-    """Four members who have read a memory and a request about it."""
-    made = Fleet(tmp_path, GENESIS)
-    text = "Somebody left an umbrella."
-    episode = replace(
-        accepted("umbrella", LONG_AGO), sealed_content=sealing.seal_text(KEY, bytes(12), text, MINE),
-        commitment=sealing.commitment(KEY, text),
-    )  # fmt: skip
-    score = replace(
-        scored(episode, 1),
-        sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE),
-        **weighed(KEY, text, MINE),
-    )
-    request = OrderAccepted(ORDER.order_id, "restore", ORDER.namespace, (MINE,), SIGNED, AS_OF, topics.RESTORES, 0, 7)
-    later = ClockTicked("later", AS_OF)
-    made.logs[topics.ACCEPTED] += [CODEC.encode(record) for record in (episode, later, request, later)]
-    made.logs[topics.SCORED] = [CODEC.encode(score)]
-    for member in range(4):
-        made.sit(member)
-        made.seats[member]._judge._vault = Keys()  # type: ignore[assignment]
-    made.run()
+    made = requested.fleet(tmp_path, ORDER)
     yield made
     made.close()
 
@@ -82,15 +34,7 @@ def admit(fleet: Fleet, *members: int) -> None:
 
 
 def decided(fleet: Fleet, found: OrderFound = STANDS, epoch: int = 1) -> Outcome:
-    tick, stands = DecayCrossed(0, AS_OF, 4, 9, ()), Standing(epoch - 1, AS_OF, 0, 0)
-    proposed = asking.build(CODEC, GENESIS, stands, tick, (REQUEST, found, ORDER))
-    return voted(fleet, proposed)
-
-
-def voted(fleet: Fleet, proposed: NominationProposed) -> Outcome:
-    fleet.logs[topics.NOMINATIONS].append(votes.signed(CODEC, GENESIS, "service:nomination", proposed))
-    fleet.run()
-    return check_pre_prepare(CODEC, GENESIS, fleet.logs[topics.PRE_PREPARES][-1]).outcomes[0]
+    return decide(fleet, requested.asks(ORDER, found, epoch))
 
 
 def test_whoever_has_read_it_and_seen_the_memory_admitted_is_for_it(fleet: Fleet) -> None:
@@ -125,8 +69,6 @@ def test_a_request_that_was_not_read_where_it_is_said_to_stand_is_not_followed(f
 
 def test_what_was_forgotten_meanwhile_is_left_as_it_is(fleet: Fleet) -> None:
     admit(fleet)
-    gone = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", LONG_AGO, LONG_AGO, 600_000)
-    first = NominationProposed(GENESIS.cluster, 0, 0, 1, AS_OF, 2, "interval", (gone,))
-    assert voted(fleet, first).outcome == "forgotten"
+    assert decide(fleet, forgets()).outcome == "forgotten"
     told = decided(fleet, epoch=2)
     assert (told.outcome, told.yes) == ("kept", ())
