@@ -493,6 +493,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         queries=settings.queries_keep_ms > 0,
         bounds=settings.bounds,
         redaction=redaction(settings),
+        own_clock=_own_clock(settings),
         ready=ready,
         telemetry=telemetry,
     )

@@ -23,6 +23,7 @@ from memquorum.core.retrieval.redaction import Redaction
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
+from workers.kafka.own_clock import OwnClock
 from workers.retrieval import answers, mem0
 from workers.retrieval.after import NotYet
 from workers.retrieval.door import Door, Locked
@@ -49,6 +50,7 @@ class Made(TypedDict, total=False):
     queries: bool
     bounds: Bounds
     redaction: Redaction
+    own_clock: OwnClock | None
 
 
 def app(

@@ -99,8 +99,11 @@ def named(service: Service, topic: str, data: bytes) -> tuple[bytes, Intent]:
 
 
 def _judged(service: Service, topic: str, data: bytes) -> Intent:
-    # Only intake knows what time it is there.
-    answer = intake.accept(service.codec, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True)
+    # What time it is where time is driven only intake knows; elsewhere its clock may be a bit ahead of this one.
+    clock = service.own_clock
+    now_ms = 0 if clock is None else clock.now_ms() + clock.tolerance_ms
+    origin = Origin(topic, 0, 0, intake.NEWEST_MS)
+    answer = intake.accept(service.codec, data, origin, now_ms, driven=clock is None)
     if isinstance(answer, Refusal):
         raise BadRequest(answer.reason, answer.field, answer.detail)
     return answer

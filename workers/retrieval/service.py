@@ -34,6 +34,7 @@ from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory
 from workers.kafka import loop
+from workers.kafka.own_clock import OwnClock
 from workers.retrieval.caching import Caching
 from workers.retrieval.configurations import Configurations
 from workers.retrieval.door import Door
@@ -71,11 +72,13 @@ class Service:
         queries: bool = False,
         bounds: Bounds = DEFAULTS,
         redaction: Redaction = NONE,
+        own_clock: OwnClock | None = None,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
         without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache.
-        `queries`: whether what is asked is logged. `redaction`: which namespaces are read masked alone."""
-        self.erasure_seed = erasure_seed
+        `queries`: whether what is asked is logged. `redaction`: which namespaces are read masked alone. `own_clock`:
+        what the times of records are held against; None where the fleet's time is driven."""
+        self.erasure_seed, self.own_clock = erasure_seed, own_clock
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.genesis, self.codec, self.bounds, self.redaction = genesis, codec, bounds, redaction
         self.configurations, self.lately = Configurations(codec, genesis), Lately(bounds.uses_most)
