@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypedDict, Unpack
 
 from memquorum import topics
 from memquorum.client import wire
-from memquorum.client.errors import Invalid, NotAllowed
+from memquorum.client.errors import Invalid, NotAllowed, NotFound
 from memquorum.client.finishing import After, Finishing, several
 from memquorum.client.values import Receipt
 from memquorum.core.api.answers import Ended, Page, Published, Session
@@ -42,20 +43,26 @@ class Ending(Finishing):
     """What this client published of a session last, by sessions, the one that was spoken in last at the end."""
 
     async def end_session(
-        self, session: str, *, everyone: bool = False, wait: bool = False, timeout: float = 30.0, **came: Unpack[Came]
-    ) -> Ended:
+        self, session: str, *, everyone: bool = False, wait: bool = False, timeout: float = 30.0, after: After = None,
+        **came: Unpack[Came],
+    ) -> Ended:  # fmt: skip
         """Says that this agent's part of a session is over, or with `everyone` that of every agent of the namespace:
         what is left of it is summed up, and members vote on the summaries. Without it a session is over when nothing
         has happened in it for 15 minutes, as the policy says. `session` tells what comes of it.
 
         With an `outcome` it is a finished task, too: of what a `user` said first in it, where no `goal` is given, and
-        with what `context` gave this client for it. One session is one task, and what is said of it first stands. What
-        was asked is looked for once what this client added to the session is seen; raises NotYet where it is not in
-        time.
+        with what `context` gave this client for it. One session is one task, and what is said of it first stands.
+
+        `after`: a write of somebody else's that is seen before anything is published, by its receipt or token. Without
+        it what was asked is looked for once what this client added to the session is seen. Raises NotYet where that is
+        not in time: nothing was published then.
 
         Returns once Kafka has confirmed it, with `wait` once the task is kept. Raises Invalid, Unreachable, NotAllowed.
         """
-        task = await self._task_of(session, everyone, came)
+        if after is not None:
+            with suppress(NotFound):  # of the session there may be nothing all the same
+                await self.session(session, after=after)
+        task = await self._task_of(session, everyone, came, None if after else self._said_in.get(session))
         if task is not None:
             self._finished(task)  # is held against the wall before anything is sent
         event_id = str(uuid.uuid4())
@@ -76,7 +83,9 @@ class Ending(Finishing):
         path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session, 'session')}"
         return await self._get(Session, path, **wire.after(after))
 
-    async def _task_of(self, session: str, everyone: bool, came: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def _task_of(
+        self, session: str, everyone: bool, came: Mapping[str, Any], after: After
+    ) -> dict[str, Any] | None:
         """What a session that came to something says as a finished task."""
         said = {name: one for name, one in came.items() if one is not None and one != ()}
         by, outcome = said.pop("by", None), said.pop("outcome", None)
@@ -86,18 +95,17 @@ class Ending(Finishing):
             return None
         asked, goal = None, said.pop("goal", None)
         if goal is None:
-            asked, goal = await self._first_ask(session, everyone)
+            asked, goal = await self._first_ask(session, everyone, after)
         named, noted = several("retrieved", said.pop("retrieved", ())), self._given_in.get(session, {})
         return said | {
             "goal": goal, "outcome": outcome, "by": by, "retrieved": ended.given(named, noted, asked, FOUND_MAX),
             "event_id": ended.event_id(self.namespace, None if everyone else self.agent, session),
         }  # fmt: skip
 
-    async def _first_ask(self, session: str, everyone: bool) -> tuple[str, str]:
+    async def _first_ask(self, session: str, everyone: bool, after: After) -> tuple[str, str]:
         asked = {"namespace": self.namespace, "sessions": [session]} | ({} if everyone else {"agents": [self.agent]})
         try:
-            behind = wire.after(self._said_in.get(session))
-            page = await self._ask(Page, "POST", "/memories/list", json=asked, params=behind)
+            page = await self._ask(Page, "POST", "/memories/list", json=asked, params=wire.after(after))
             found = ended.first_ask((one.memory_id, one.text, one.role) for one in page.memories)
         except NotAllowed:
             found = None

@@ -15,6 +15,7 @@ from rich.text import Text
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreachable
+from memquorum.client.reading import AFTER
 from memquorum.client.sync import Memory
 from memquorum.commands import FAILED, OK, option, seconds
 from memquorum.core.api.answers import Session, SessionPart
@@ -51,6 +52,7 @@ def _session(parsed: argparse.Namespace) -> int:
     option("--outputs", metavar="TEXT", help="with --outcome: what it gave"),
     option("--retrieved", action="append", metavar="ID", help="with --outcome: a memory that it was given; repeatable"),
     option("--by", metavar="NAME", help="with --outcome: who says so (default: the agent)"),
+    AFTER,
     example="memquorum end-session -n greenhouse shift-1",
 )  # fmt: skip
 def _end_session(parsed: argparse.Namespace) -> int:
@@ -61,7 +63,7 @@ def _end_session(parsed: argparse.Namespace) -> int:
         came: Any = {name: one for name in _CAME if (one := getattr(parsed, name)) is not None}
         if came:  # whether that stands is to be told
             came |= {"wait": True, "timeout": max(1.0, parsed.wait)}
-        over, told = memory.end_session(parsed.session, everyone=whose is None, **came), True
+        over, told = memory.end_session(parsed.session, everyone=whose is None, after=parsed.after, **came), True
         found = None
         try:
             found = _settled(memory, parsed.session, whose, parsed.wait)

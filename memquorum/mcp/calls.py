@@ -11,11 +11,12 @@ from msgspec import Struct, structs
 from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Receipt
-from memquorum.core.api.answers import Became, Ended, Hit, Ordered, Published, Shown
+from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Shown
 from memquorum.core.records import Link
 
 T = TypeVar("T")
 _TITLE = 80
+_OF_A_LIST = ("statuses", "limit", "cursor")
 _PENDING = (
     "pending or unknown: nothing has come of it yet, or it was refused, or nothing was published under this id; "
     "ask again in a second"
@@ -63,6 +64,17 @@ class Kept(Published, frozen=True, kw_only=True):
 
     outcome: str | None = None
     lessons: tuple[str, ...] = ()
+
+
+class Experience(Struct, frozen=True):
+    """Memories that were tried, those that changed last first; `counts`: how many stand how, on the first page; `next`:
+    the cursor of what comes behind. Or `why`: where the one that was asked for stands, and why."""
+
+    namespace: str
+    memories: tuple[Experienced, ...] = ()
+    counts: dict[str, int] = {}
+    next: str | None = None
+    why: Admission | None = None
 
 
 class Found(Struct, frozen=True):
@@ -244,8 +256,23 @@ def _kept(call: Call, receipt: Receipt) -> Kept:
 
 
 async def end_session(call: Call, session: str, said_by: str | None = None, **came: Any) -> Ended:
-    """Says that this agent's part of a session is over, and what it came to."""
-    return await call.memory.end_session(session, by=said_by, **came)
+    """Says that this agent's part of a session is over, and what it came to, once what was written last is seen."""
+    over = await call.read(call.memory.end_session, session, by=said_by, **came)
+    if over.task is not None:
+        call.last.wrote(over.task.token)
+    return over
+
+
+async def experience(call: Call, memory_id: str | None = None, **said: Any) -> Experience:
+    """What was tried, as a list; or of one memory where it stands, and why."""
+    if memory_id is None:
+        page = await call.read(call.memory.experiences, **said)
+        return Experience(page.namespace, page.memories, page.counts, page.next)
+    for name in _OF_A_LIST:
+        if name in said:
+            raise Invalid("unknown_field", name, "is of a list: leave it out where memory_id asks why of one")
+    why = await call.read(call.memory.experience, memory_id, **said)
+    return Experience(why.namespace, why=why)
 
 
 async def order(call: Call, order_id: str) -> Ordered:

@@ -88,6 +88,7 @@ def _tool(
 
 _WAIT = Field("wait", bool, "True: wait until it can be found, and tell what became of it (default: false).")
 _ID = Field("memory_id", str, "The memory's id.", required=True)
+_TRIED = Field("memory_id", str, "A memory's id: tells why this one is in experience or is not.")
 _PEEK = Field("peek", bool, "True: only look, it does not count as used (default: false).")
 _EVENT = Field("event_id", str, "The event_id that add_memory gave.", required=True)
 _ORDER = Field("order_id", str, "The order_id that was given with the order.", required=True)
@@ -176,6 +177,15 @@ READING = (
         gives=a.Tasks, do=_reading("tasks"),
     ),
     _tool(
+        "get_experience",
+        "Lists the memories that finished tasks were to show the help of, the latest change first: which of them are "
+        "in experience, what each weighs, and in how many tasks it helped or did harm. With memory_id it tells why one "
+        "is in experience or is not: what verifiers found, how members voted, and each version of its weight.",
+        e.EXPERIENCE, e.EXPERIENCES,
+        takes=("statuses", "limit", "cursor", *_GATES, "after"), own=(_TRIED,),
+        gives=calls.Experience, do=calls.experience,
+    ),
+    _tool(
         "get_event_status",
         "Tells what became of what add_memory published. Its status is the outcome, or pending or unknown.",
         e.EVENT,
@@ -230,7 +240,7 @@ WRITING = (
         "With an outcome it is a finished task, too, of what a user said first in it where you give no goal: others "
         "learn from it what helps.",
         e.END_SESSION,
-        takes=("session", "outcome", "goal", "inputs", "outputs", "tools", "retrieved", "said_by"),
+        takes=("session", "outcome", "goal", "inputs", "outputs", "tools", "retrieved", "said_by", "after"),
         gives=a.Ended, do=calls.end_session, writes=True, again=True,
     ),
     _tool(
@@ -273,6 +283,14 @@ ORDERING = (
         gives=a.Restore, do=_asking("restore", "memory_ids"), writes=True, again=True,
     ),
     _tool(
+        "rollback_weight",
+        "Asks that a memory of experience weighs again what it did at an older version: the members vote on it. "
+        "get_experience tells which versions there are. What came of its use until then moves the weight no more.",
+        e.ROLLBACK,
+        takes=("memory_id", "to", "reference"),
+        gives=a.Rollback, do=_asking("rollback", "memory_id"), writes=True, again=True,
+    ),
+    _tool(
         "pin_memory",
         "Keeps a memory from being forgotten until it is unpinned. An erasure goes over it.",
         e.PIN,
@@ -297,7 +315,7 @@ ORDERING = (
     ),
     _tool(
         "get_order",
-        "Tells what became of an order to forget, restore, pin, unpin or erase.",
+        "Tells what became of an order to forget, restore, roll a weight back, pin, unpin or erase.",
         e.ORDER,
         own=(_ORDER,),
         gives=a.Ordered, do=calls.order,

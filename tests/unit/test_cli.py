@@ -170,8 +170,8 @@ class Recorded:
             "", "", (), "", 0, "", "", (),
         )  # fmt: skip
 
-    def end_session(self, session: str, *, everyone: bool, **came: Any) -> Ended:
-        self.named |= {"ended": session, "everyone": everyone} | came
+    def end_session(self, session: str, *, everyone: bool, after: str | None, **came: Any) -> Ended:
+        self.named |= {"ended": session, "everyone": everyone, "after": after} | came
         task = Published("n", "t1", "a task", "n/t1") if came else None
         return Ended("n", session, "e1", None if everyone else "anna", task)
 
@@ -517,7 +517,8 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
         "outcome": "failed", "goal": "count", "by": "eve", "retrieved": ["m1"],
     }  # fmt: skip
     assert "`memquorum experience show -n default a task`" in capsys.readouterr().out
-    assert cli.main(["end-session", "hers", "--json"]) == OK
+    assert cli.main(["end-session", "hers", "--json", "--after", "n/e0"]) == OK
+    assert client.named["after"] == "n/e0"
     assert json.loads(capsys.readouterr().out)["session"]["parts"][0]["agent"] == "anna"
 
 

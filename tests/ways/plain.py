@@ -159,6 +159,7 @@ class _Mcp(Way):
             ("recall_memories", {"query": "quokka"}), ("get_memory", its), ("explain_memory", its),
             ("get_memories", {}), ("get_memories", {"cursor": known.cursor}),
             ("get_memories", {"after": known.token}), ("get_goals", its), ("get_pins", its), ("get_pins", {}),
+            ("get_experience", its), ("get_experience", {}), ("rollback_weight", {**its, "to": 1}), ("get_tasks", its),
             ("get_event_status", {"event_id": event_id}), ("get_order", {"order_id": known.order_id}),
             ("update_memory", {**its, "content": "Nothing.", "wait": True}), ("delete_memory", its),
             ("delete_memory", {"key": known.key, "path": PATH}), ("pin_memory", its), ("unpin_memory", its),

@@ -132,7 +132,7 @@ END_SESSION = Endpoint(
     "end_session", "POST", "/sessions/end", (PUBLISH,),
     "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on. "
     "With an outcome it is a finished task, too.",
-    a.Ended, r.EndRequest, status=202,
+    a.Ended, r.EndRequest, _AFTER, status=202,
 )  # fmt: skip
 SESSION = Endpoint(
     "session", "GET", "/sessions/{namespace}/{session:path}", (READ, PUBLISH),

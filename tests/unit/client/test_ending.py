@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memquorum.client import AsyncMemory, Invalid, Memory
+from memquorum.client import AsyncMemory, Invalid, Memory, NotYet
 from memquorum.core import ids
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX
@@ -34,6 +34,12 @@ class Service:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path
+        if path.startswith("/sessions/n/"):
+            self.sent.append((path, {}))
+            self.after.append((path, request.url.params.get("after")))
+            if (late := self.after[-1][1]) and late.endswith("late"):
+                return httpx.Response(504, json={"error": "not_yet", "field": "after", "detail": "no"})
+            return httpx.Response(404, json={"error": "unknown", "field": "session", "detail": "no"})
         if path.startswith("/events/"):
             self.sent.append(("/events", {}))
             return httpx.Response(200, json=BECAME | {"outcome": self._became})
@@ -106,6 +112,23 @@ async def test_what_was_asked_first_is_looked_for_once_what_was_added_is_seen() 
         for at in range(70):
             await memory.add("Hello.", session=f"other {at}")
         assert len(memory._said_in) == 64 and "s" not in memory._said_in
+
+
+@pytest.mark.parametrize("came", [{}, {"outcome": "failed"}, {"outcome": "failed", "goal": "Open it."}])
+async def test_a_session_ends_after_the_write_of_somebody_else_that_is_named(came: dict[str, str]) -> None:
+    service = Service()
+    async with client(service) as memory:
+        await memory.add("Hello.", session="s")
+        service.sent.clear()
+        service.after.clear()
+        await memory.end_session("s", after="n/bobs", **came)
+        assert service.after[0] == ("/sessions/n/s", "n/bobs")
+        assert {token for _, token in service.after[1:]} == {None}, "what is seen is waited for once"
+        assert service.to("/sessions/end") and bool(service.to("/tasks")) == bool(came)
+        service.sent.clear()
+        with pytest.raises(NotYet):
+            await memory.end_session("s", after="n/late", **came)
+        assert [path for path, _ in service.sent] == ["/sessions/n/s"], "nothing is published before it is seen"
 
 
 async def test_a_task_is_named_by_what_was_published_of_it_too() -> None:

@@ -74,7 +74,7 @@ def test_a_key_that_may_only_read_is_shown_no_tool_that_writes() -> None:
     assert shown(READ) >= {"search_memories", "get_memory", "explain_memory"}
     assert shown(PUBLISH) == {"add_memory", "end_session", "finish_task", "give_feedback", "get_event_status"}
     assert "update_memory" in shown(READ, PUBLISH) and "update_memory" not in shown(READ)
-    asked = {"propose_forget", "restore_memory", "pin_memory", "unpin_memory", "get_order"}
+    asked = {"propose_forget", "restore_memory", "rollback_weight", "pin_memory", "unpin_memory", "get_order"}
     assert shown(FORGET) == asked | {"get_goals", "get_pins"}
     assert shown(ERASE) == {"erase_memories", "get_order"}
     assert shown(*RIGHTS) == set(BY_NAME) and shown() == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,7 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.experience import ended
 from memquorum.core.experience.texts import read
 from memquorum.core.intake import EndIntent, EpisodeIntent
-from tests.builders.served import HERS, THEIRS, bearer, client_of, make, stored
+from tests.builders.served import HERS, THEIRS, Journal, Store, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 ENDED = {"agent": "ann", "session": "s1", "namespace": "greenhouse"}
@@ -52,6 +52,29 @@ def test_a_session_that_ended_with_an_outcome_is_a_finished_task_too(codec: Code
     assert told["task"]["memory_id"] == task.memory_id and told["task"]["token"] == f"greenhouse/{task.event_id}"
     (listing,) = service.reads.listings
     assert (listing.filters.sessions, listing.filters.agents) == (("s1",), ("ann",))
+
+
+def test_what_was_asked_is_looked_for_after_the_write_that_is_named(codec: Codec, tmp_path: Path) -> None:
+    stored(tmp_path / "keys", (1, ("publish", "read"), ("greenhouse",)))
+    service = make(codec, Door(tmp_path / "keys"))
+    service.outcomes = journal = cast(Any, Journal(("greenhouse", "e1")))
+    client, came = client_of(service), ENDED | {"outcome": "succeeded"}
+    listed = list[int]()
+    waits = journal.wait
+
+    async def wait(*asked: Any) -> Any:
+        listed.append(len(cast(Store, service.reads).listings))
+        return await waits(*asked)
+
+    journal.wait = wait
+    end = "/sessions/end?after=greenhouse/"
+    assert client.post(f"{end}e1", json=came, headers=bearer(1, "publish")).status_code == 202
+    assert (listed, len(cast(Store, service.reads).listings), len(service.relayed)) == ([0], 1, 1)
+    late = client.post(f"{end}e2", json=came, headers=bearer(1, "publish"))
+    assert (late.status_code, late.json()["field"]) == (504, "after")
+    elsewhere = client.post("/sessions/end?after=mill/e1", json=came, headers=bearer(1, "publish"))
+    assert elsewhere.status_code == 403
+    assert (len(service.ended), len(service.relayed)) == (1, 1)
 
 
 def test_where_nobody_can_tell_what_was_asked_the_goal_has_to_be_said(codec: Codec, tmp_path: Path) -> None:

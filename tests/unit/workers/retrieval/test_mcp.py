@@ -178,6 +178,51 @@ async def test_a_search_waits_for_what_was_added_before_it(service: Served) -> N
         assert len(service.outcomes.waited) == waited, "nobody waits for it twice"
 
 
+async def test_a_session_ends_after_what_was_added_before_it_and_a_read_after_its_task(service: Served) -> None:
+    service.outcomes = cast(Any, Journal(("greenhouse", "e1")))
+    async with client(service, 2, query="?agent=ada") as asking:
+        await asking.call_tool("add_memory", {"content": "Open valve 3.", "session": "s", "event_id": "e1"})
+        over = await asking.call_tool("end_session", {"session": "s", "outcome": "failed"})
+        assert [event for event, _ in service.outcomes.waited] == [("greenhouse", "e1")]
+        await asking.call_tool("get_tasks", {})
+        told = over.structured_content["task"]["token"]
+        assert "/".join(service.outcomes.waited[-1][0]) == told and len(service.outcomes.waited) == 2
+        assert "after: " in await wrong(asking, "end_session", session="s", after="e1")
+        ended = len(service.ended)
+        assert "no outcome after" in await wrong(asking, "end_session", session="s", after="greenhouse/e2")
+        assert len(service.ended) == ended == 1
+
+
+async def test_what_stands_how_in_experience_is_listed_and_of_one_it_is_told_why(service: Served) -> None:
+    async with client(service, 1) as asking:
+        await asking.list_tools()  # so that the client holds what comes against its schemas
+        page = await asking.call_tool("get_experience", {"limit": 1, "redact": True})
+        (one,) = page.structured_content["memories"]
+        assert page.structured_content["counts"] == {"admitted": 1, "rejected": 1} and "170" not in one["text"]
+        rest = await asking.call_tool("get_experience", {"cursor": page.structured_content["next"]})
+        assert {one["memory_id"], rest.structured_content["memories"][0]["memory_id"]} == {HERS, THEIRS}
+        (admitted,) = (await asking.call_tool("get_experience", {"statuses": ["admitted"]})).structured_content[
+            "memories"
+        ]
+        assert (admitted["memory_id"], admitted["weight"]) == (THEIRS, 1.1)
+        why = (await asking.call_tool("get_experience", {"memory_id": HERS})).structured_content["why"]
+        assert (why["status"], why["trials"][0]["verifier"]) == ("rejected", "verifier-1")
+        assert "no memory" in await wrong(asking, "get_experience", memory_id=THEIRS)
+        assert (await wrong(asking, "get_experience", memory_id=HERS, limit=3)).startswith("limit: ")
+        assert (await wrong(asking, "get_experience", statuses=["served"])).startswith("statuses: ")
+        assert "needs the right 'forget'" in await wrong(asking, "rollback_weight", memory_id=HERS, to=1)
+
+
+async def test_a_weight_is_rolled_back_by_a_vote_within_the_namespace_alone(service: Served) -> None:
+    async with client(service, 2) as asking:
+        done = (await asking.call_tool("rollback_weight", {"memory_id": HERS, "to": 2})).structured_content
+        assert (done["status"], done["to"]) == ("rolled back", 2)
+        assert '"rolled back"' in await text(asking, "get_order", order_id=done["order_id"])
+        assert "older" in await text(asking, "rollback_weight", memory_id=HERS, to=3)
+        assert "no memory" in await wrong(asking, "rollback_weight", memory_id=THEIRS, to=1)
+        assert (await wrong(asking, "rollback_weight", memory_id=HERS)).startswith("to: ")
+
+
 async def test_an_update_names_what_it_replaces_and_is_no_freer(service: Served) -> None:
     async with client(service, 2) as asking:
         done = await asking.call_tool("update_memory", {"memory_id": HERS, "content": "Valve 3 opens at 6 bar."})

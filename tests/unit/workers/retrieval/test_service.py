@@ -131,14 +131,15 @@ def test_a_read_comes_after_the_write_that_it_names_or_says_so(
     path, sent = filled(endpoint.path), sample(endpoint)
     answer = client.request(endpoint.method, path, params={"after": "greenhouse/said/1"}, json=sent)
     # Of explain there is nothing to tell here.
-    assert (answer.status_code, journal.waited) == (404 if endpoint.name == "explain" else 200, [((
-        "greenhouse", "said/1"), 10.0)])  # fmt: skip
+    assert answer.status_code == (404 if endpoint.name == "explain" else endpoint.status)
+    assert journal.waited == [(("greenhouse", "said/1"), 10.0)]
     service.reads = cast(Any, None)  # whatever asks it, fails
     answer = client.request(endpoint.method, path, params={"after": "greenhouse/never"}, json=sent)
     assert (answer.status_code, answer.json()["error"], answer.json()["field"]) == (504, "not_yet", "after")
+    assert len(service.ended) == (endpoint.name == "end_session"), "what did not come after it was not published"
 
 
-def test_every_read_of_memories_may_come_after_a_write() -> None:
+def test_every_read_of_memories_and_the_end_of_a_session_may_come_after_a_write() -> None:
     names = {
         "search",
         "retrieve",
@@ -154,6 +155,7 @@ def test_every_read_of_memories_may_come_after_a_write() -> None:
         "task",
         "experience",
         "experiences",
+        "end_session",
     }
     assert {endpoint.name for endpoint in READS} == names
 
