@@ -130,6 +130,7 @@ def run(
     judge.store(met, truth, made, honest)
     if met.tiers:
         judge.budgets(met, [one.cellar for one in line.made.values()])
+        judge.experience(met, [one.school for one in line.made.values()])
     told = {name for _, lies in liars.values() for names in lies for name in names}
     judge.convictions(met, faults, judge.must_be_proven(told))
     judge.times(met)

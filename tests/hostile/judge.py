@@ -12,6 +12,7 @@ from memquorum.core.vote.kinds import DEMOTE, EVICT, KINDS, PROMOTE
 from tests.hostile.cellar import BUDGET_TOKENS, WEIGHS, Cellar
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
+from tests.hostile.school import School, wrong
 from tests.hostile.watch import Decision
 from workers.audit.accusations import Fault
 
@@ -190,6 +191,12 @@ def budgets(met: Met, cellars: Iterable[Cellar]) -> None:
             met.problems.append(f"shard {one.shard}: {beyond} tokens beyond the budget after {len(one.asked)} epochs")
         if beyond <= -WEIGHS:
             met.problems.append(f"shard {one.shard}: {-beyond} tokens less than the budget are left")
+
+
+def experience(met: Met, schools: Iterable[School]) -> None:
+    """Experience holds what helps, as one where it says the same, with the weight that somebody asked for."""
+    for one in schools:
+        met.problems += wrong(one, delayed=met.delayed > 0)
 
 
 def convictions(met: Met, faults: Collection[Fault], must: bool) -> None:

@@ -13,6 +13,8 @@ import os
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -30,7 +32,9 @@ from memquorum.core.records import (
     EpisodeRecorded,
     EpisodeScored,
     NominationProposed,
+    OrderAccepted,
     Proposal,
+    TaskFinished,
 )
 from memquorum.core.vote.kinds import ADMIT, DEMOTE, EVICT, FORGET, PROMOTE
 from memquorum.encoders.hashing import HashingEncoder
@@ -39,8 +43,9 @@ from streams.salience import Salience
 from streams.stage import Arrival
 from tests.builders.genesis import seed_of
 from tests.builders.trials import VERIFIERS, signed, statistics
-from tests.hostile import cellar
+from tests.hostile import cellar, school
 from tests.hostile.cellar import Cellar
+from tests.hostile.school import School, Verifiers
 from workers.kafka import loop
 
 MEMBERS = 4
@@ -72,10 +77,12 @@ class Epoch:
     rivals: bool = False
     """Whether the memories are pairs of claims that contradict each other: then what an honest member says follows from
     what it heard, and to one of a pair at most it says yes (SPEC B, P40)."""
+    tried: bool = False
+    """Whether it is about experience that was tried; what else is to be admitted nobody has tried."""
 
     def thinks(self, member: int) -> list[bool]:
-        """Whether an honest member says yes, of each. What is to be admitted nobody has tried."""
-        if self.kind == ADMIT.name:
+        """Whether an honest member says yes, of each."""
+        if self.kind == ADMIT.name and not self.tried:
             return [False] * len(self.memories)
         return [self.kind == PROMOTE.name or not wanted >> member & 1 for wanted in self.wanted_by]
 
@@ -83,17 +90,20 @@ class Epoch:
 @dataclass(slots=True)
 class Made:
     """A shard's memories, and the accepted offset of its early tick; the late one is the next. `epochs`: in order;
-    those of what has a budget as they come, and then the `others`."""
+    those of what has a budget as they come, then the `others`, and last those of experience as they come."""
 
     namespace: str
     others: tuple[Epoch, ...]
     tick: int
     cellar: Cellar
+    school: School
     epochs: list[Epoch] = field(default_factory=list)
     nominations: dict[int, NominationProposed] = field(default_factory=dict)
-    """Of what has a budget, by epoch."""
+    """Of what has a budget and of experience, by epoch."""
     late: bool = False
     """Whether the others are among them."""
+    held: bool = False
+    """Whether no further epoch of what has a budget comes."""
     over: bool = False
     """Whether no further epoch comes."""
 
@@ -129,6 +139,7 @@ class Line:
         self._vault = vault
         # A broker that is away delays what is written here, for as long as it takes.
         self._producer = loop.producer(bootstrap, linger_ms=2, log_level=0)
+        self._memory_dsn, self._verifiers = memory_dsn, Verifiers(bootstrap, genesis, codec, memory_dsn)
         self.made: dict[int, Made] = {}
 
     def fill(self, epochs: int, proposals: int) -> None:
@@ -145,11 +156,11 @@ class Line:
             stored = [self._accepted(space, event, "agent-0", text) for event, text in cellar.told(shard)]
             beside = Cellar(self.genesis, shard, [one.memory_id for one in stored], self._schedule)
             accepted += stored
+            accepted += [self._let_in(one) for one in school.told(school.space_of(shard, self.genesis.shards))]
             ticks = [ClockTicked(f"tick-{shard}-{at}", at) for at in (EARLY, LATE)]
             for record in (*accepted, *ticks):
                 self._write(topics.ACCEPTED, shard, self.codec.encode(record))
-            for value in self._scored(shard, accepted):
-                self._write(topics.SCORED, shard, value)
+            self.write(topics.SCORED, shard, self._scored(shard, accepted))
             ids, named = iter(record.memory_id for record in accepted), {r.event_id: r.memory_id for r in accepted}
             claims = Epoch(tuple(named[event] for event, _ in rivals), (0,) * len(rivals), PROMOTE.name, rivals=True)
             voted = [
@@ -158,7 +169,11 @@ class Line:
             helpless = tuple(named[event] for event, _ in _talk(members))[:_UNTRIED]
             lies = Epoch(helpless, (0,) * len(helpless), ADMIT.name)
             others = claims, *_promoting(voted), *voted, lies
-            self.made[shard] = Made(namespace, others, len(accepted), beside)
+            taught = School(
+                self.genesis, self.codec, shard, self._memory_dsn, self._schedule, partial(self._append, shard),
+                self._verifiers,
+            )  # fmt: skip
+            self.made[shard] = Made(namespace, others, len(accepted), beside, taught)
         assert self._producer.flush(30) == 0, "the broker did not take the memories within 30 s"
 
     def nominate(self, shard: int, epoch: int) -> None:
@@ -192,20 +207,47 @@ class Line:
 
     def go_on(self, shard: int) -> None:
         """Adds the shard's next epoch once those before it are applied: of what has a budget as long as there is more
-        of it than may be; then all others; and once more of what has a budget, as what was kept has rested by then."""
+        of it than may be; then all others; once more of what has a budget, as what was kept has rested by then; and
+        what is asked of experience."""
         made = self.made[shard]
         if made.over or not made.cellar.applied(len(made.epochs), LATE):
+            return
+        if made.held:
+            self._taught(made)
             return
         found = made.cellar.nominated(*((LATE, made.tick + 1) if made.late else (EARLY, made.tick)))
         if found is None:
             made.epochs.extend(made.others if not made.late else ())
-            made.late, made.over = True, made.late
+            made.late, made.held = True, made.late
             return
         memories = tuple(one.memory_ids[0] for one in found.proposals)
         everybody = (1 << self.genesis.n) - 1
         wanted = tuple(0 if goes else everybody for goes in made.cellar.lets_go(memories))
         made.epochs.append(Epoch(memories, wanted, EVICT.name))
         made.nominations[found.epoch] = found
+
+    def _taught(self, made: Made) -> None:
+        """Adds the next epoch of experience, once verifiers have told enough."""
+        if made.school.over:
+            made.over = True
+            return
+        found = made.school.nominated(LATE, made.tick + 1)
+        if found is None:
+            return
+        record, said = found
+        everybody = (1 << self.genesis.n) - 1
+        names, kind = tuple(one.memory_ids[0] for one in record.proposals), record.proposals[0].kind
+        made.epochs.append(Epoch(names, tuple(0 if yes else everybody for yes in said), kind, tried=True))
+        made.nominations[record.epoch] = record
+
+    def _append(self, shard: int, said: EpisodeRecorded | TaskFinished | OrderAccepted) -> int:
+        """Writes what comes in later, and a tick; its accepted offset."""
+        record = said if isinstance(said, OrderAccepted) else self._let_in(said)
+        offset = self._delivered(topics.ACCEPTED, shard, self.codec.encode(record))
+        if isinstance(record, EpisodeAccepted):
+            self.write(topics.SCORED, shard, self._scored(shard, [record], offset))
+        self._write(topics.ACCEPTED, shard, self.codec.encode(ClockTicked(f"tick-{shard}-{offset}", LATE)))
+        return offset
 
     def tick(self, as_of: int) -> None:
         """Lets every shard's time go on."""
@@ -221,6 +263,7 @@ class Line:
     def close(self) -> None:
         self._producer.flush(5)
         self._schedule.close()
+        self._verifiers.close()
 
     def _write(self, topic: str, shard: int, value: bytes) -> None:
         while True:
@@ -231,21 +274,37 @@ class Line:
             except BufferError:
                 self._producer.poll(0.1)
 
+    def _delivered(self, topic: str, shard: int, value: bytes) -> int:
+        """Writes a record, and waits until the broker has it; its offset."""
+        found = list[int]()
+
+        def note(error: object, message: Any) -> None:
+            assert error is None, error
+            found.append(message.offset())
+
+        self._producer.produce(topic, value, partition=shard, on_delivery=note)
+        assert self._producer.flush(60) == 0, "the broker did not take a record within 60 s"
+        return found[0]
+
     def _accepted(self, namespace: str, event: str, agent: str, text: str) -> EpisodeAccepted:
-        origin = Origin(topics.EPISODES, 0, 0)
-        said = EpisodeRecorded(content=text, namespace=namespace, agent=agent, event_id=event, occurred_at=START,
-                               reward=0.9)  # fmt: skip
+        return self._let_in(
+            EpisodeRecorded(content=text, namespace=namespace, agent=agent, event_id=event, occurred_at=START,
+                            reward=0.9)
+        )  # fmt: skip
+
+    def _let_in(self, said: EpisodeRecorded | TaskFinished) -> EpisodeAccepted:
+        origin = Origin(topics.TASKS if isinstance(said, TaskFinished) else topics.EPISODES, 0, 0)
         intent = accept(self.codec, self.codec.encode(said), origin, EARLY, driven=True)
         assert isinstance(intent, EpisodeIntent), intent
-        key = self._vault.create([(intent.memory_id, namespace, agent)])[intent.memory_id]
+        key = self._vault.create([(intent.memory_id, intent.namespace, intent.agent)])[intent.memory_id]
         return seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12), os.urandom(12)))
 
-    def _scored(self, shard: int, accepted: Sequence[EpisodeAccepted]) -> list[bytes]:
+    def _scored(self, shard: int, accepted: Sequence[EpisodeAccepted], first: int = 0) -> list[bytes]:
         stage = Salience(
             self.codec, self.genesis.policy, encoder=HashingEncoder(), vault=self._vault,
             neighbourhoods=InMemoryNeighbourhoods(InMemoryStore()),
         )  # fmt: skip
-        arrivals = [Arrival(shard, offset, self.codec.encode(record)) for offset, record in enumerate(accepted)]
+        arrivals = [Arrival(shard, offset, self.codec.encode(record)) for offset, record in enumerate(accepted, first)]
         scored = [output.value for output in stage.process(arrivals)]
         outcomes = {self.codec.decode_as(EpisodeScored, value).outcome for value in scored}
         assert outcomes == {"stored"}, f"the stage did not store every episode: {outcomes}"

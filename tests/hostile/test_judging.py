@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.hostile import cellar, judge, memories
+from memquorum.core.policy import PPM
+from tests.hostile import cellar, judge, memories, school
 from tests.hostile.drive import liars_of
 from tests.hostile.judge import LIAR, LIMIT_S, Met
 from tests.hostile.memories import Epoch
@@ -138,6 +139,35 @@ def test_a_budget_is_held_and_what_is_worth_most_stays(
         epochs=lambda: len(cellar.ACTS),
     )
     judge.budgets(met, [made])  # type: ignore[list-item]
+    assert told in " ".join(met.problems) if told else not met.problems
+
+
+ALL_IN = {**dict.fromkeys(school.FACTS, ("admitted", None)), school.ASIDE: ("rejected", None)}
+AS_ONE = ALL_IN | {"again": ("admitted", "fact")}
+BACK = {"other": [("admitted", PPM), ("used", PPM - 50_000), ("rolled back", PPM)]}
+
+
+@pytest.mark.parametrize(
+    ("stands", "weights", "delayed", "told"),
+    [
+        (AS_ONE, BACK, 0, None),
+        (AS_ONE | {school.ASIDE: ("admitted", None)}, BACK, 1, "in experience"),
+        (AS_ONE | {"third": ("agreed", None)}, BACK, 0, "in experience"),
+        (AS_ONE | {"third": ("agreed", None)}, BACK, 1, None),
+        (ALL_IN, BACK, 0, "united"),
+        (ALL_IN, BACK, 1, None),
+        (AS_ONE | {"third": ("admitted", "other")}, BACK, 1, "united"),
+        (AS_ONE, {}, 0, "rolled back"),
+        (AS_ONE, {}, 1, None),
+        (AS_ONE, {"other": [*BACK["other"], ("rolled back", PPM)]}, 1, "rolled back"),
+        (AS_ONE, BACK | {"fact": [("rolled back", PPM)]}, 1, "rolled back"),
+    ],
+)
+def test_experience_holds_what_helps_as_one_with_the_weight_that_was_asked_for_and_nothing_else(
+    stands: dict[str, Any], weights: dict[str, Any], delayed: int, told: str | None
+) -> None:
+    met = Met("some", delayed=delayed)
+    judge.experience(met, [SimpleNamespace(shard=0, stands=lambda: stands, weights=lambda: weights)])  # type: ignore[list-item]
     assert told in " ".join(met.problems) if told else not met.problems
 
 

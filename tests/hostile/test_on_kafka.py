@@ -15,6 +15,7 @@ from tests.hostile.cellar import ACTS
 from tests.hostile.fleet import Place, genesis_of
 from tests.hostile.judge import LIAR, Met
 from tests.hostile.member import LIED
+from tests.hostile.school import STEPS
 from workers.audit import accusations
 
 EPOCHS = 3
@@ -33,14 +34,19 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
         liars=drive.liars_of("mixed"), disturb=drive.disturbed("mixed"), grace_ms=drive.LONG_GRACE_MS,
     )  # fmt: skip
     assert met.problems == []
-    assert len(met.took_s) == met.nominated >= 4 * (2 + EPOCHS + len(ACTS))
+    assert len(met.took_s) == met.nominated >= 4 * (2 + EPOCHS + len(ACTS) + len(STEPS))
     assert len(met.sides) > 8, "of no pair of claims honest members were for both sides"
-    assert met.outcomes.keys() == {"promoted", "demoted", "forgotten", "kept"}
+    assert met.outcomes.keys() == {"promoted", "demoted", "forgotten", "kept", "admitted", "united", "rolled back"}
     assert met.entries > 0, "verify has judged nothing"
     assert {"gone", "short-term", "long-term"} == set(met.tiers.values())
     with psycopg.connect(databases[0]) as connection:
-        untried = "SELECT outcome, reason, count(*) FROM outcome WHERE kind = 'admit' GROUP BY 1, 2"
-        assert connection.execute(untried).fetchall() == [("voided", "not what was tried", 16)]
+        told = "SELECT kind, outcome, reason, count(*) FROM outcome WHERE kind = ANY(%s) GROUP BY 1, 2, 3 ORDER BY 1, 2"
+        found = connection.execute(told, (["admit", "unite", "rollback"],)).fetchall()
+    assert found == [  # what nobody has tried, and of what was tried that which helps nobody; of two each counts
+        ("admit", "admitted", "quorum", 16), ("admit", "voided", "not what was tried", 20),
+        ("rollback", "kept", "too_few_votes", 4), ("rollback", "rolled back", "quorum", 4),
+        ("unite", "kept", "too_few_votes", 8), ("unite", "united", "quorum", 8),
+    ]  # fmt: skip
     reports, _ = accusations.read(fresh_kafka, load(genesis_of(met.members)), codec)
     faults = accusations.faults(codec, reports, verify=True)
     proven = {(fault.shard, fault.accused) for fault in faults if fault.verdict is not None}
