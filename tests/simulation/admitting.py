@@ -110,11 +110,11 @@ class Members(Fleet):
 
 
 class Trials:
-    """One simulated fleet. `lying`: what verifiers do, by their names, and members, by their numbers; `uses`: whether
-    what is admitted is given to further tasks, which fail."""
+    """One simulated fleet. `lying`: what verifiers do, by their names, and members, by their numbers. What is admitted
+    is given to further tasks, which fail."""
 
-    def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str], *, uses: bool = True) -> None:
-        self.dice, self._vault, self._uses, self._elsewhere = Dice(seed), Keys(), uses, seed % 2 == 1
+    def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str]) -> None:
+        self.dice, self._vault, self._elsewhere = Dice(seed), Keys(), seed % 2 == 1
         self._acts = {who: act for who, act in lying.items() if isinstance(who, str)}
         self.members = Members(folder, self._vault, {m: act for m, act in lying.items() if isinstance(m, int)})
         for member in range(MEMBERS):
@@ -154,7 +154,7 @@ class Trials:
                 (self.idle if matter == _MATTERS - 1 else self.helps).add(fact)
             if matter < _MATTERS - 1 and epoch <= _TASKS:
                 self._finish(f"task-{matter}-{epoch}", matter, f"Gateway {matter} uses port {port}.")
-            if self._uses and self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
+            if self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
                 # What is given to a task that fails loses weight, which trials of others must not notice.
                 self._finish(f"use-{matter}-{epoch}", matter, "", ended="failed", given=f"fact-{matter}")
         if epoch in (_ASKED, _AGAIN):
@@ -341,7 +341,7 @@ class Trials:
             "what helps is admitted": self.named(ADMITTED) == self.helps,
             "each use counts once": self.lost == {name: 50_000 * count for name, count in self._failed().items()},
             "what helps nobody is not": not self.named(ADMITTED) & self.idle,
-            "one weight is rolled back, once": back == [(memory_id("fact-0"), PPM)] * self._uses,
+            "one weight is rolled back, once": back == [(memory_id("fact-0"), PPM)],
         }
         return [rule for rule, holds in wrong.items() if not holds]
 

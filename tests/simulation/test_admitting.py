@@ -24,8 +24,8 @@ Patch = pytest.MonkeyPatch
 def run(tmp_path: Path) -> Iterator[Run]:
     made = list[Trials]()
 
-    def one(seed: int, lying: Mapping[str | int, str], *, uses: bool = True) -> Trials:
-        made.append(Trials(tmp_path / str(len(made)), seed, lying, uses=uses))
+    def one(seed: int, lying: Mapping[str | int, str]) -> Trials:
+        made.append(Trials(tmp_path / str(len(made)), seed, lying))
         made[-1].run()
         return made[-1]
 
@@ -104,7 +104,7 @@ SABOTAGES = (
 @pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda one: one.carry_out.__name__)
 def test_a_guard_that_is_gone_is_noticed(sabotage: Sabotage, run: Run, monkeypatch: Patch) -> None:
     sabotage.carry_out(monkeypatch)
-    assert sabotage.rule in run(2, sabotage.lying, uses=False).faults()
+    assert sabotage.rule in run(2, sabotage.lying).faults()
 
 
 def test_members_who_believe_that_an_old_request_stands_roll_back_twice(run: Run, monkeypatch: Patch) -> None:
