@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from itertools import islice
 
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
-from memquorum.core.api.answers import Experienced, Experiences
+from memquorum.core.api.answers import Admission, Experienced, Experiences, FinishedTask, Judge
+from memquorum.core.experience import pointing
 from memquorum.core.experience.admission import alike
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.retrieval import pages, query
 from memquorum.core.retrieval.pages import cursor, cut
+from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redactor
 from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
@@ -32,7 +36,35 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
     within = query.read_within(request.query_params.get("namespace"))
     if found is None or within not in (None, found.namespace):
         return unknown("memory_id", f"no memory {memory_id}{'' if within is None else f' in {within!r}'}")
-    return Told(found)
+    asked = query.read_flag("redact", request.query_params.get("redact"))
+    return Told(await _pointed(service, caller, found, gates, service.redaction.of(found.namespace, asked=asked)))
+
+
+async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filters, mask: Redactor) -> Admission:
+    """The same with what of the memory's text bears out or contradicts what the tasks that judge it came to: of the
+    last of them, and as far as this reader may read the memory and the task."""
+    judges = dict.fromkeys(judge.task for trial in reversed(one.trials) for judge in trial.judges)
+    sight = caller.at(one.namespace, READ)
+    shown = await service.reads.memory(sight, one.memory_id, gates) if judges else None
+    if shown is None or shown["text"] is None:
+        return one
+    found = [await service.reads.task(sight, task, gates) for task in islice(judges, _POINTED_MOST)]
+    told = await asyncio.to_thread(_told_of, shown["text"], [task for task in found if task is not None], mask)
+
+    def judged(judge: Judge) -> Judge:
+        bears_out, contradicts = told.get(judge.task, (None, None))
+        return replace(judge, bears_out=bears_out, contradicts=contradicts)
+
+    return replace(one, trials=tuple(replace(each, judges=tuple(map(judged, each.judges))) for each in one.trials))
+
+
+def _told_of(text: str, tasks: Iterable[FinishedTask], mask: Redactor) -> dict[str, tuple[str | None, str | None]]:
+    """What of a text bears out and contradicts what each task came to, by tasks."""
+    told = {}
+    for task in tasks:
+        found = pointing.pointed(task.goal, task.inputs, task.outputs, text)
+        told[task.task] = mask.part(text, found.bears_out), mask.part(text, found.contradicts)
+    return told
 
 
 async def experiences(service: Service, request: Request, caller: Caller) -> Response:
@@ -63,3 +95,4 @@ def _beginning(text: str) -> str:
 
 
 _LENGTH = 200
+_POINTED_MOST = 20

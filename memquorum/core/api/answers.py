@@ -696,7 +696,10 @@ class FinishedTask(TaskInShort, frozen=True):
 
 class Judge(Struct, frozen=True):
     """What one finished task says of a memory, the mean over its runs: what it is worth to the task without the memory
-    and with it, in [-1, 1], and the tokens and memories that the task was given then."""
+    and with it, in [-1, 1], and the tokens and memories that the task was given then.
+
+    `bears_out`, `contradicts`: what of the memory's text states, or contradicts, what the task came to, word for word;
+    None where nothing does by the rule of today, or the reader may not read both, or one of them is long."""
 
     task: str
     without: float
@@ -705,6 +708,8 @@ class Judge(Struct, frozen=True):
     tokens: float
     given_without: float
     given: float
+    bears_out: str | None = None
+    contradicts: str | None = None
 
 
 class Trial(Struct, frozen=True):

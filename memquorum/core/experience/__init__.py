@@ -7,7 +7,8 @@
    given, s = sim · w^¼;
 3. `reward`: what a retrieval is worth to a finished task; `opposing`: whether two sentences stand against each other;
    `named`: whether they speak of things of other names; `written`: numbers, times and dates in one way of writing;
-   `trial`: a candidate is tried on other tasks, without it and with it, and what travels of that;
+   `pointing`: which sentence of a memory it is that the reward goes by; `trial`: a candidate is tried on other tasks,
+   without it and with it, and what travels of that;
 4. `draw`: who verifies; `rounds`: as of which decision; `bench`: which tasks of many may judge; `ports`: what
    verifiers read; `admission`: what they agree in, and what follows; `checking`: what members hold a proposal to admit
    against;

@@ -142,6 +142,12 @@ class Reach:
         )
         return found * PPM // len(wanted)
 
+    def stands(self, goal: str, inputs: str, outputs: str, text: str) -> tuple[frozenset[int], frozenset[int]]:
+        """Which of what a task's outputs state a text states, and which it contradicts, each by its place there."""
+        asked, wanted = (goal, inputs), _wanted(outputs)
+        said = frozenset(at for at, one in enumerate(wanted) if self._answers(asked, one, text))
+        return said, frozenset(at for at, one in enumerate(wanted) if self._denied(asked, one, text))
+
     def _answers(self, asked: _Asked, wanted: _Wanted, text: str) -> bool:
         if self._says(asked, wanted, text):
             return True

@@ -23,8 +23,8 @@ from memquorum.core.vote.kinds import ADMITS, KINDS
 
 NO_GOALS: Final[Mapping[str, str]] = {}
 _NAMED = 3
-_GOAL = 80
-"""So many characters are told of what a task was to do."""
+_LENGTH = 80
+"""So many characters are told of what a task was to do, and of what bears out or contradicts what it came to."""
 _STANDS = {
     "untried": "it is tried as of the next decision that read it and the tasks that judge it",
     "provisional": "what was told of it is not enough yet",
@@ -82,9 +82,16 @@ def _trial(one: Trial, goals: Mapping[str, str]) -> list[str]:
 def _judge(one: Judge, goal: str | None) -> str:
     tokens = one.tokens - one.tokens_without
     cost = f"{round(abs(tokens), 1):g} tokens {'more' if tokens > 0 else 'less'}" if tokens else "as many tokens"
-    said = " ".join((goal or "").split())
-    asked = f'; asked: "{said[:_GOAL]}{"…" if len(said) > _GOAL else ""}"' if said else ""
-    return f"  task {one.task}: {number(one.without)} without it, {number(one.reward)} with it; {cost}{asked}"
+    said = _in_one_line(goal or "")
+    asked = f'; asked: "{said}"' if said else ""
+    head = f"  task {one.task}: {number(one.without)} without it, {number(one.reward)} with it; {cost}{asked}"
+    told = ((one.bears_out, "bears that out"), (one.contradicts, "contradicts that"))
+    return head + "".join(f'; "{_in_one_line(text)}" {does}' for text, does in told if text)
+
+
+def _in_one_line(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= _LENGTH else f"{said[:_LENGTH]}…"
 
 
 def _vote(one: AdmissionVote) -> str:

@@ -41,6 +41,12 @@ class Redactor(Struct, frozen=True):
         """A whole text."""
         return masked(text, self.second) if self.on else text
 
+    def part(self, text: str, span: tuple[int, int] | None) -> str | None:
+        """A part of a text, masked by what the whole says; None for no part."""
+        if span is None:
+            return None
+        return parts(text, [span], self.second)[0] if self.on else text[slice(*span)]
+
     def hits(self, hits: Iterable[Hit]) -> list[Hit]:
         """Hits; an excerpt is masked by what it says itself."""
         return [replace(hit, text=self.text(hit.text)) if self.on else hit for hit in hits]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from db import admission_rows
-from memquorum.core.api.answers import Experienced, Experiences
+from memquorum.core.api.answers import Admission, Experienced, Experiences, Judge, Trial
 from memquorum.core.experience.weights import Evidence, written
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval.admitting import counted, lines, short
@@ -80,6 +80,17 @@ def test_what_a_judge_was_to_do_is_told_in_short_where_it_may_be_read() -> None:
     said = {line.split()[1].rstrip(":"): line for line in told if line.startswith("  task")}
     assert said[ONE].endswith('as many tokens; asked: "open valve"')
     assert said[TWO].endswith(f'; asked: "{"a" * 80}…"') and said[THREE].endswith("as many tokens")
+
+
+def test_what_of_a_memory_bears_out_or_contradicts_what_a_judge_came_to_is_told_in_short() -> None:
+    judges = (
+        Judge(ONE, 0, 1, 0, 0, 0, 0, "Port\n8443.", "a" * 90), Judge(TWO, 0, -1, 0, 0, 0, 0, None, "Port 1."),
+        Judge(THREE, 0, 0, 0, 0, 0, 0),
+    )  # fmt: skip
+    found = Admission(A, "greenhouse", "rejected", 0.05, trials=(Trial("verifier-1", 3, 0.0, True, judges, 8),))
+    one, two, three = (line for line in lines(found, {TWO: "Open it."}) if line.startswith("  task"))
+    assert one.endswith(f'as many tokens; "Port 8443." bears that out; "{"a" * 80}…" contradicts that')
+    assert two.endswith('; asked: "Open it."; "Port 1." contradicts that') and three.endswith("as many tokens")
 
 
 def test_what_another_stands_for_is_told_with_that() -> None:

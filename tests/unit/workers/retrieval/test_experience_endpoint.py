@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
+from memquorum.core.access import Sight, covers
+from memquorum.core.api.answers import FinishedTask
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.pages import cursor
 from memquorum.core.retrieval.query import Filters
-from tests.builders.served import HERS, ORDER, Store, bearer, client_of, make, stored
+from memquorum.core.retrieval.redaction import Redaction
+from tests.builders.served import HERS, ORDER, Served, Store, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 
@@ -20,7 +24,61 @@ def test_a_memory_is_accounted_for_with_what_verifiers_found(codec: Codec) -> No
     assert (told["status"], told["score"], told["least"], told["namespace"]) == ("rejected", 0.0, 0.05, "greenhouse")
     (trial,) = told["trials"]
     assert (trial["verifier"], trial["agrees"], trial["judges"][0]["task"]) == ("verifier-1", True, ORDER)
-    assert cast(Store, service.reads).filters == [Filters(sensitivity_max=300_000)]
+    # The memory and the task are asked for with the same gates.
+    assert cast(Store, service.reads).filters == [Filters(sensitivity_max=300_000)] * 3
+
+
+class Tried(Store):
+    """A memory that contradicts what its judge came to. `there`: whether the task may be read."""
+
+    def __init__(self, there: bool = True) -> None:
+        super().__init__()
+        self.text = "Ben left. The gateway uses port 9443, says +49 170 1234567."
+        self._there = there
+
+    async def task(self, sight: Sight, task_id: str, gates: Filters) -> FinishedTask | None:
+        assert task_id == ORDER and covers(sight.namespaces, "greenhouse")
+        whole = await super().task(sight, HERS, gates)
+        assert whole is not None
+        asked = {"task": ORDER, "goal": "Which port does the gateway use?", "outputs": "port 8443"}
+        return replace(whole, **asked, inputs="") if self._there else None
+
+
+def judge(service: Served, **asked: str) -> dict[str, object]:
+    told: dict[str, object] = (
+        client_of(service).get(f"/experience/{HERS}", params=asked).json()["trials"][0]["judges"][0]
+    )
+    return told
+
+
+def test_what_of_a_memory_contradicts_what_its_judge_came_to_is_told(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    service.reads = cast(Any, store := Tried())
+    told = judge(service)
+    assert (told["bears_out"], told["contradicts"]) == (None, "The gateway uses port 9443, says +49 170 1234567.")
+    assert judge(service, redact="true")["contradicts"] == "The gateway uses port 9443, says [phone]."
+    service.redaction = Redaction(("greenhouse",))
+    assert judge(service)["contradicts"] == "The gateway uses port 9443, says [phone]."
+    store.text = "The gateway uses port 8443."
+    told = judge(service)
+    assert (told["bears_out"], told["contradicts"]) == (store.text, None)
+
+
+def test_where_the_memory_or_the_task_may_not_be_read_nothing_of_it_is_told(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    service.reads = cast(Any, Tried(there=False))
+    assert judge(service)["contradicts"] is None
+    service.reads = cast(Any, store := Tried())
+    assert judge(service)["contradicts"] is not None
+    store.text = cast(Any, None)  # it is not alive
+    assert judge(service)["contradicts"] is None
+
+    async def kept_back(*_: Any) -> None:
+        return None
+
+    service.reads = cast(Any, store := Tried())
+    store.memory = kept_back  # type: ignore[method-assign]
+    assert judge(service)["contradicts"] is None
 
 
 def test_what_is_out_of_sight_is_not_there(codec: Codec, tmp_path: Path) -> None:
