@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Admission, Experienced, Experiences, FinishedTask, Judge
-from memquorum.core.experience import pointing
+from memquorum.core.experience import pointing, reward
 from memquorum.core.experience.admission import alike
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.retrieval import pages, query
@@ -64,6 +64,8 @@ def _told_of(text: str, tasks: Iterable[FinishedTask], mask: Redactor) -> dict[s
     for task in tasks:
         found = pointing.pointed(task.goal, task.inputs, task.outputs, text)
         told[task.task] = mask.part(text, found.bears_out), mask.part(text, found.contradicts)
+    # No text outlives its answer here, and what a member keeps to judge again would fill the service's memory.
+    reward.forget()
     return told
 
 

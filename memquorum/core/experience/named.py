@@ -131,3 +131,7 @@ def _counted(after: str) -> bool:
 
 def _stem(word: str) -> str:
     return stems_of(word)[0]
+
+
+KEPT = (apart, _names)
+"""What keeps something of the texts that it was asked of."""

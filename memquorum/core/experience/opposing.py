@@ -142,3 +142,7 @@ def _negated(clause: str) -> bool:
         for word, after in zip(words, [*words[1:], ""], strict=False)
     )
     return count % 2 == 1 and _EXCEPTS.isdisjoint(words)
+
+
+KEPT = (_bounds, _orders, negations)
+"""What keeps something of the texts that it was asked of."""

@@ -38,6 +38,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from memquorum.core.experience import named, opposing
 from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.named import apart
 from memquorum.core.experience.opposing import denies, negations, oppose
@@ -397,3 +398,15 @@ def _unconditional(text: str) -> str:
 @lru_cache(_READ)
 def _claims(text: str) -> conflict.Claims:
     return conflict.read(text)
+
+
+_KEPT = (
+    _want, _wanted, _plain, _sentences, _sentence, _about, _sayings, _bears_out, _stems, _gives_another, _denies,
+    _claims, plainly, *named.KEPT, *opposing.KEPT,
+)  # fmt: skip
+
+
+def forget() -> None:
+    """Empties what is kept of the texts that were judged: for who judges texts of many readers, once for each."""
+    for one in _KEPT:
+        one.cache_clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memquorum.core.experience import named, opposing, reward, written
 from memquorum.core.experience.pointing import LONGEST, pointed
 
 PORT, TEMPERATURE = "Which port does the gateway use?", "At what temperature is greenhouse 2 kept?"
@@ -40,6 +41,23 @@ def test_the_sentence_is_told(
     found = pointed(goal, "", outputs, text)
     told = [None if one is None else text[slice(*one)] for one in (found.bears_out, found.contradicts)]
     assert told == [bears_out, contradicts]
+
+
+KEPT = [
+    kept
+    for module in (reward, named, opposing, written)
+    for kept in vars(module).values()
+    if isinstance(kept, type(written.plainly)) and kept.__module__ == module.__name__
+]
+
+
+def test_what_was_judged_is_forgotten_where_that_is_asked() -> None:
+    outputs = "Greenhouse 2 opens at 8 pm before Ben. Open valve 3 slowly."
+    for said in (outputs, "port 8443"):
+        pointed("Which port before noon?", "", said, "It opens at most at 9 pm before Ben. Valve 3 is not open.")
+    assert [one.__name__ for one in KEPT if not one.cache_info().currsize] == []
+    reward.forget()
+    assert [one.__name__ for one in KEPT if one.cache_info().currsize] == []
 
 
 def test_of_what_is_long_nothing_is_told() -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memquorum.core.access import Sight, covers
 from memquorum.core.api.answers import FinishedTask
 from memquorum.core.avro import Codec
+from memquorum.core.experience import written
 from memquorum.core.retrieval.pages import cursor
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redaction
@@ -62,6 +63,13 @@ def test_what_of_a_memory_contradicts_what_its_judge_came_to_is_told(codec: Code
     store.text = "The gateway uses port 8443."
     told = judge(service)
     assert (told["bears_out"], told["contradicts"]) == (store.text, None)
+
+
+def test_no_text_that_was_judged_outlives_its_answer(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    service.reads = cast(Any, Tried())
+    assert judge(service)["contradicts"] is not None
+    assert written.plainly.cache_info().currsize == 0
 
 
 def test_where_the_memory_or_the_task_may_not_be_read_nothing_of_it_is_told(codec: Codec) -> None:
