@@ -186,13 +186,22 @@ class Kafka:
                 raise EmbeddedError(f"Kafka ended with status {process.returncode} while starting; {tail(self.log)}")
             try:
                 # Asked anew each time: a client that is told of no brokers never asks again (see workers.kafka.reach).
-                if len(AdminClient(settings).list_topics(timeout=0.5).brokers) >= brokers:
+                found = AdminClient(settings).list_topics(timeout=0.5)
+                if found.cluster_id not in (None, self._cluster()):
+                    # Its own has not yet noticed that it cannot listen there.
+                    raise EmbeddedError(f"Address already in use: the broker on {bootstrap} is of another cluster")
+                if len(found.brokers) >= brokers:
                     self.bootstrap = bootstrap
                     return
                 time.sleep(_LOOK_S)  # it answers before the others are there
             except KafkaException:
                 continue  # list_topics has waited half a second for the broker
         raise EmbeddedError(f"Kafka did not answer on {bootstrap} within {_START_S:.0f} s; {tail(self.log)}")
+
+    def _cluster(self) -> str:
+        """The id of the cluster that its data are of."""
+        told = (self.folder / "data" / "meta.properties").read_text().splitlines()
+        return next(line.partition("=")[2] for line in told if line.startswith("cluster.id="))
 
     def _start_once(self) -> str:
         self.prepare()

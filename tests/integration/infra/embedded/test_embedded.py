@@ -56,6 +56,21 @@ def test_records_outlive_a_restart_of_the_broker(own_kafka: Kafka) -> None:
     assert _first(own_kafka.bootstrap) == b"still here"
 
 
+def test_the_broker_of_another_that_took_the_port_is_not_taken_for_ones_own(kafka: str, tmp_path: Path) -> None:
+    """Until the own one has noticed that it cannot listen there the other one answers in its place."""
+    own = Kafka(tmp_path, port=int(kafka.rpartition(":")[2]))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "meta.properties").write_text("version=1\ncluster.id=bXEownxxxxxxxxxxxxxxxx\nnode.id=1\n")
+    own.process = subprocess.Popen(["sleep", "60"])
+    try:
+        with pytest.raises(EmbeddedError, match="Address already in use"):
+            own.wait()
+    finally:
+        own.process.kill()
+        own.process.wait()
+    assert own.bootstrap == ""
+
+
 def test_topics_are_as_declared_and_a_second_call_changes_nothing(kafka: str) -> None:
     found = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).topics
     assert {name: len(found[name].partitions) for name in topics.ALL} == {
