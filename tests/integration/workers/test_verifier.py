@@ -1,5 +1,5 @@
 """On a running installation verifiers agree in what helps, and members admit it; what does not is rejected with its
-numbers, and a verifier that lies is outvoted and shown."""
+numbers, and a verifier that lies is outvoted and shown. What says the same in experience becomes one there."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from memquorum.core.retrieval import admitting
 from memquorum.schema_files import load_codec
 from tests.builders.tried import lie
 from tests.support.clock import tick
-from tests.support.sessions import HOUR, START, Plant, configured
+from tests.support.sessions import HOUR, MINUTE, START, Plant, configured
 from workers.verifier.trying import Made
 from workers.verifier.worker import Publisher
 
 LIAR = "verifier-1"
+AWAY = ".away"
 HELPS = "The gateway in hall 3 uses port 8443."
 # Near to what the tasks ask, and of no use to them.
 IDLE = [f"Which port the gateway in hall 3 had in week {week} nobody knows." for week in (4, 5, 6, 7)]
@@ -36,11 +37,13 @@ def held() -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory, held: dict[str, bytes]) -> Iterator[Plant]:
-    """The whole fleet with a driven clock, at START, and with the keys of two of its three verifiers."""
+    """The whole fleet with a driven clock, at START, and with the keys of two of its three verifiers; it looks for what
+    says the same at every epoch."""
     told = configured(tmp_path_factory.mktemp("line"), verifier_every_s=1)
-    made = genesis.create(told, policy={"caps": UNCAPPED})
+    made = genesis.create(told, policy={"caps": UNCAPPED, "consolidate": {"merge_every_ms": MINUTE}})
     held[LIAR] = genesis.service_seed(told, made, LIAR)
-    Path(told.keys_dir, f"service-{LIAR}.key").unlink()
+    key = Path(told.keys_dir, f"service-{LIAR}.key")
+    key.rename(key.with_suffix(AWAY))
     with supervisor.started(told) as running:
         tick(running, START)
         yield Plant(running)
@@ -161,5 +164,63 @@ def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verif
         assert counts == f"plant: 1 admitted, {len(idle)} rejected" and text == HELPS
         assert f"{helps}  admitted; S = " in stands and "weight 1.1, version 2; helped in" in stands
         roll_back(fleet, memory, helps)
+
+
+def put_back(fleet: Plant) -> None:
+    """The installation has the key of its third verifier again, which another process finds."""
+    key = Path(fleet.line.keys_dir, f"service-{LIAR}.key")
+    if key.with_suffix(AWAY).exists():
+        key.with_suffix(AWAY).rename(key)
+        fleet.kill("verifier")
+
+
+def test_what_says_the_same_becomes_one_in_experience_and_is_back_where_that_is_erased(fleet: Plant) -> None:
+    put_back(fleet)
+    with fleet.client("yard") as memory, fleet.client("yard", "ben") as other:
+        ids = list[str]()
+        # In the ordinary way: each says it by itself, in words of its own, and neither says of whom.
+        for who, said in ((memory, HELPS), (other, "The gateway, in the hall 3, uses port 8443!")):
+            receipt = who.add(said, occurred_at=START, wait=True)
+            assert receipt.outcome == "stored" and receipt.memory_id is not None
+            ids.append(receipt.memory_id)
+        for at in range(4):
+            memory.finish_task(
+                f"Which port does the gateway in hall 3 use? Shift {at} asks.", "succeeded", outputs=HELPS,
+                said_by="reviewer", wait=True,
+            )  # fmt: skip
+        fleet.turn()
+
+        def stand() -> dict[str, tuple[str, str | None]]:
+            told = "SELECT memory_id::text, status, merged_into::text FROM admission"
+            return {name: (status, into) for name, status, into in fleet.rows(told) if name in ids}
+
+        fleet.until(lambda: {one for one, _ in stand().values()} == {"agreed"} and len(stand()) == 2, "not agreed in")
+        fleet.later(lambda: [one for one, _ in stand().values()] == ["admitted"] * 2, "members do not admit both")
+        fleet.later(lambda: any(into for _, into in stand().values()), "members do not let them become one")
+        (stub,) = (name for name, (_, into) in stand().items() if into is not None)
+        (kept,) = (name for name in ids if name != stub)
+
+        def given() -> list[str]:
+            found = memory.retrieve("Which port does the gateway in hall 3 use?", experience=True)
+            return [one.memory_id for one in found.items]
+
+        fleet.until(lambda: given() == [kept], "experience does not give the one alone")
+        assert {one.memory_id for one in memory.search("Which port does the gateway use?")} >= set(ids)
+        why = memory.experience(stub)
+        assert (why.status, why.merged_into) == ("admitted", kept)
+        assert f"memory {kept} stands for it in experience: they say the same" in "\n".join(admitting.lines(why))
+        assert [one.cause for one in memory.experience(kept).weights] == ["admitted", "merged"]
+        votes = fleet.rows(
+            "SELECT b.yes FROM ballot b JOIN outcome o USING (shard, epoch, position) "
+            "WHERE o.memory_id = %(m)s AND o.kind = 'unite' AND o.outcome = 'united'", m=stub,
+        )  # fmt: skip
+        assert sum(yes for (yes,) in votes) >= 3, votes
+        memory.erase(memory_id=kept, dry_run=False)
+        fleet.later(lambda: given() == [stub], "it is not back")
+        assert memory.experience(stub).merged_into is None
+
+
+def test_whatever_verifiers_and_members_did_is_sound_and_a_rebuild_finds_the_same(fleet: Plant) -> None:
+    fleet.turn(HOUR)
     fleet.infra("verify")
     assert fleet.infra("rebuild").splitlines()[-1] == "equal"
