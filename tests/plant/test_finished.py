@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 
 from memquorum import cli
@@ -141,3 +142,23 @@ def test_a_session_that_came_to_something_is_a_finished_task(fleet: Plant) -> No
         memory.erase(memory_id=ask, dry_run=False)
         fleet.until(lambda: memory.tasks().tasks == ())
         assert gasket in [one.memory_id for one in memory.memories().memories]
+
+
+@pytest.mark.parametrize("by_http", [False, True])
+def test_a_session_ends_after_what_another_process_added(fleet: Plant, by_http: bool) -> None:
+    session, goal = f"after-{by_http}", f"Which pump feeds {'the boiler' if by_http else 'tank 5'}?"
+    with fleet.client("came", "bob") as bob, fleet.client("came", "bob") as other:
+        said = bob.add(goal, session=session, role="user")
+        if by_http:
+            told = {"session": session, "namespace": "came", "agent": "bob", "outcome": "succeeded"}
+            end = f"{fleet.line.retrieval_url}/sessions/end"
+            task = (
+                httpx.post(end, params={"after": said.token}, json=told).raise_for_status().json()["task"]["memory_id"]
+            )
+            fleet.until(lambda: task in [one.task for one in other.tasks().tasks])
+        else:
+            over = other.end_session(session, outcome="succeeded", after=said.token, wait=True)
+            assert over.task is not None
+            task = over.task.memory_id
+        whole = other.finished_task(task)
+        assert (whole.goal, whole.retrieved) == (goal, (said.memory_id,))

@@ -200,6 +200,13 @@ async def test_a_task_leaves_lessons_and_a_session_may_be_one(fleet: Plant, way:
         over = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
         again = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
         assert over["task"] == again["task"]
+        # What was added just before is seen before a session ends.
+        await call("add_memory", content="Which pump feeds tank 5?", session="t", role="user")
+        assert (await call("end_session", session="t", outcome="failed"))["task"]
+        # A lesson from one task has too few others that may judge it: it has no weight yet.
+        assert (await call("get_experience", memory_id=lesson))["why"]["status"] == "provisional"
+        assert (await call("get_experience"))["memories"] == []
+        assert (await call("rollback_weight", memory_id=lesson, to=1))["status"] == "nothing to roll back"
         token = over["task"]["event_id"]
         assert (await call("get_event_status", event_id=token))["status"] in ("finished_succeeded", _PENDING)
         for tool, wrong, field in (
@@ -210,11 +217,12 @@ async def test_a_task_leaves_lessons_and_a_session_may_be_one(fleet: Plant, way:
             ("finish_task", {**said, "lessons": "Tank 4 is fed by valve 9."}, "lessons"),
             ("finish_task", {**said, "lessons": [" "]}, "lessons"),
             ("finish_task", {**said, "retrieved": "tank"}, "retrieved"),
+            ("rollback_weight", {"memory_id": lesson}, "to"),
         ):
             done = await tools.call_tool(tool, wrong)
             assert done.is_error and field in cast(Any, done.content[0]).text, (tool, wrong)
     with fleet.client(namespace) as memory:
-        goals = {"Fill tank 4.", "Which valve feeds tank 4?"}
+        goals = {"Fill tank 4.", "Which valve feeds tank 4?", "Which pump feeds tank 5?"}
         fleet.until(lambda: {one.goal for one in memory.tasks().tasks} == goals)
 
 

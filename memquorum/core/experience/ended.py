@@ -9,8 +9,8 @@ from memquorum.core import ids
 ASKING = "user"
 """The role of whoever asks in a session."""
 NO_GOAL = (
-    "no memory that can be read tells what was asked in the session, and what was just added may be on its way: wait "
-    "for that, or say what was to be done"
+    "no memory that can be read tells what was asked in the session, and what was just added may be on its way: name "
+    "it by `after`, or say what was to be done"
 )
 
 NO_OUTCOME = "what a session came to is told with how it ended: say outcome, or leave the rest out"
