@@ -191,15 +191,17 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         budget_tokens: int = 2_000,
         *,
         k_max: int = 20,
+        hops: int = 1,
         peek: bool = False,
         after: After = None,
         **only: Unpack[Only],
     ) -> Retrieved:
         """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
 
+        With 2 `hops` also what the first of them name, where a question needs two memories.
         Raises Invalid, Unreachable.
         """
-        asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, **only}
+        asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, "hops": hops, **only}
         return await self._read(Retrieved, "/retrieve", asked, peek, after)
 
     async def recall(
@@ -238,17 +240,19 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         session: str | None = None,
         buffer_share: float = 0.5,
         k_max: int = 20,
+        hops: int = 1,
         peek: bool = False,
         after: After = None,
         **only: Unpack[Filed],
     ) -> Context:
         """What to put into a prompt; str() of it is the text. First what this agent said last, in a `session` or in
         all, as far as `buffer_share` of the budget goes; then what answers best, at most `k_max`. It counts as used.
+        With 2 `hops` also what the first of these name, where a question needs two memories.
         Without a query the first alone. Raises Invalid, Unreachable.
         """
         asked = {
             "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
-            "buffer_share": buffer_share, "k_max": k_max, **only,
+            "buffer_share": buffer_share, "k_max": k_max, "hops": hops, **only,
         }  # fmt: skip
         return await self._read(Context, "/context", asked, peek, after)
 

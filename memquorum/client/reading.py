@@ -19,6 +19,7 @@ from memquorum.client.errors import Invalid, NotConfigured, NotFound
 from memquorum.client.values import Filed, Gates, Only
 from memquorum.commands import OK, flag, option, seconds, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
+from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
 from memquorum.telemetry import reading
@@ -72,6 +73,7 @@ _ID = option("memory_id", metavar="ID")
 _K = option("-k", type=int, default=20, help="how many at most (default: 20)")
 _BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
 AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
+_HOPS = option("--hops", type=int, default=1, help="2: also what the first hits name (default: 1)")
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
     option("--of", action="append", metavar="AGENT", help="recorded by this agent, or summed up of that; repeatable"),
@@ -164,6 +166,7 @@ def _search(parsed: argparse.Namespace) -> int:
     _QUERY,
     _K,
     _BUDGET,
+    _HOPS,
     _PEEK,
     AFTER,
     WHAT_PASSES,
@@ -173,8 +176,9 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     """Finds what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."""
     with opened(parsed) as memory:
         found = memory.retrieve(
-            parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, after=parsed.after, **only(parsed)
-        )
+            parsed.query, parsed.budget, k_max=parsed.k, hops=parsed.hops, peek=parsed.peek, after=parsed.after,
+            **only(parsed),
+        )  # fmt: skip
     return _context(parsed, found)
 
 
@@ -222,6 +226,7 @@ def _get(parsed: argparse.Namespace) -> int:
     option("--share", type=float, default=0.5, help="of the budget, for that at first (default: 0.5)"),
     _K.but(help="how many beside that at most (default: 20)"),
     _BUDGET,
+    _HOPS,
     _PEEK,
     AFTER,
     titled("only what passes", *_FILED, *_GATES),
@@ -232,7 +237,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek, after=parsed.after, **filed(parsed),
+            hops=parsed.hops, peek=parsed.peek, after=parsed.after, **filed(parsed),
         )  # fmt: skip
     if parsed.json:
         print(in_json(found))
@@ -308,6 +313,9 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: 
     said = " ".join(one.text.split()) if whole else _short(one.text)
     console.print(terminal.text(console, f"{mark}  {said}"), soft_wrap=True)
     _whence(console, one)
+    if isinstance(one, Answering) and one.through is not None:
+        by = "the question" if one.through == QUESTION else one.through
+        console.print(terminal.text(console, f"        of what {by} names"), style="dim", soft_wrap=True)
     if one.conflicts_with:
         told = f"        says otherwise than {', '.join(one.conflicts_with)}; both stand"
         console.print(terminal.text(console, told), style="yellow", soft_wrap=True)

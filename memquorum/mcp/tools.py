@@ -114,9 +114,10 @@ READING = (
     _tool(
         "retrieve_context",
         "Gives text to put into a prompt, within a budget of tokens: what you said last, and the memories that answer "
-        "the query best.",
+        "the query best. Ask with 2 hops where one memory only tells where to look for the other.",
         e.CONTEXT,
-        takes=("query", "budget_tokens", "session", "peek", "path", "where", *_GATES, "after"), required=("query",),
+        takes=("query", "budget_tokens", "hops", "session", "peek", "path", "where", *_GATES, "after"),
+        required=("query",),
         gives=a.Context, do=_reading("context", "query"), words=str,
     ),
     _tool(

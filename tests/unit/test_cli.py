@@ -384,8 +384,8 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
     command = ["retrieve", "q", "--budget", "9", "--of", "ann", "--of", "bob", "--tier", "long-term", "--since", "5"]
     assert cli.main(command) == OK
     assert client.named == {
-        "query": "q", "budget_tokens": 9, "k_max": 20, "agents": ["ann", "bob"], "tiers": ["long-term"], "since": 5,
-        "peek": False, "after": None,
+        "query": "q", "budget_tokens": 9, "k_max": 20, "hops": 1, "agents": ["ann", "bob"], "tiers": ["long-term"],
+        "since": 5, "peek": False, "after": None,
     }  # fmt: skip
     first, _, count, left = capsys.readouterr().out.splitlines()
     assert first == " 0.750  t"
@@ -393,6 +393,19 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
     assert left == "left out: 2 say what others say, 3 are other agents'"
     assert cli.main([*command, "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["left_out"]["duplicate"] == {"count": 2, "memory_ids": ["a", "b"]}
+
+
+@pytest.mark.parametrize(("through", "told"), [("question", "the question"), (HIT.memory_id, HIT.memory_id)])
+def test_what_the_second_step_found_says_what_names_it(
+    client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, through: str, told: str
+) -> None:
+    found = structs.replace(FOUND, items=(structs.replace(FOUND.items[0], through=through),))
+    monkeypatch.setattr(
+        Recorded, "retrieve", lambda self, query, budget, **asked: setattr(self, "named", asked) or found
+    )
+    assert cli.main(["retrieve", "q", "--hops", "2"]) == OK
+    assert client.named["hops"] == 2
+    assert capsys.readouterr().out.splitlines()[2].strip() == f"of what {told} names"
 
 
 def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
@@ -409,9 +422,10 @@ def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixt
 
 def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["context", "q", "-a", "ann", "--session", "s1", "--budget", "9", "--share", "0.25", "-k", "3"]
+    command += ["--hops", "2"]
     assert cli.main(command) == OK
     asked = {"query": "q", "budget_tokens": 9, "session": "s1", "buffer_share": 0.25, "k_max": 3, "peek": False}
-    assert asked | {"agent": "ann"} == {name: client.named[name] for name in (*asked, "agent")}
+    assert asked | {"agent": "ann", "hops": 2} == {name: client.named[name] for name in (*asked, "agent", "hops")}
     told = capsys.readouterr()
     assert told.out == PROMPT.text
     assert told.err.startswith("1 memory, some 1 of 9 tokens\nleft out: 2 say")

@@ -27,7 +27,9 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
 
     async def found() -> tuple[list[Scored], dict[str, int]]:
         return (
-            ([], {}) if asked.query is None else await answering(service, sight, namespace, asked.query, asked.filters)
+            ([], {})
+            if asked.query is None
+            else await answering(service, sight, namespace, asked.query, asked.filters, steps=asked.hops)
         )
 
     traces, (ranked, counts) = await asyncio.gather(
@@ -76,4 +78,5 @@ def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[
 
 def _placed(one: working.Placed) -> Placed:
     score = round(one.item.scored.score, 6) if one.why == working.RELEVANT else None
-    return Placed(**shown(one.item), why=one.why, place=one.place, score=score)
+    through = one.item.scored.through if one.why == working.RELEVANT else None
+    return Placed(**shown(one.item), why=one.why, place=one.place, score=score, through=through)

@@ -18,7 +18,8 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
-from memquorum.core.retrieval import conflicts, packing, requests, rereading, supports
+from memquorum.core.policy import Policy
+from memquorum.core.retrieval import conflicts, hops, packing, requests, rereading, supports
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
@@ -38,7 +39,9 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     """The memories that answer best and fit the budget, and what was left out and why."""
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ)
-    ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
+    ranked, counts = await answering(
+        service, sight, wanted.reader.namespace, wanted.query, wanted.filters, steps=wanted.hops
+    )
     mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
 
     def pack() -> Packed:
@@ -136,25 +139,52 @@ async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filt
 
 
 async def answering(
-    service: Service, sight: Sight, namespace: str, text: str, filters: Filters
+    service: Service, sight: Sight, namespace: str, text: str, filters: Filters, *, steps: int = hops.HOPS_DEFAULT
 ) -> tuple[list[Scored], dict[str, int]]:
-    """The candidates, best first, and how many were none, by reason."""
+    """The candidates, best first, and how many were none, by reason. `steps`: with the second, what the first hits
+    name."""
     question = Question(namespace, text, await _encode(service, namespace, text), filters)
     (candidates, as_of), (passed, kept) = await asyncio.gather(
         service.reads.candidates(sight, question, DEFAULTS), service.reads.passed(sight, question)
     )
-    policy = service.configurations.policy(namespace)
-    ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
-    if filters.experience:
-        weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked])
-        ranked = scheduled(ranked, weights, policy.experience)
-    else:
+    encoded = {name: passed.get(name, 0) for name in question.vectors}
+    ranked = await _ranked(service, sight, question, rank(candidates, encoded, as_of, _policy(service, namespace)))
+    if not filters.experience:
         ranked = await _reread(service, sight, text, ranked)
+    if steps > 1:
+        ranked = await _second(service, sight, question, ranked, encoded)
     ranked = await each_once(service, sight, ranked)
     # What came in for what it contradicts may be told by another one, too.
     ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
+
+
+async def _ranked(service: Service, sight: Sight, question: Question, ranked: list[Scored]) -> list[Scored]:
+    """A ranking as it is, or where experience alone is asked, that by weights."""
+    if not question.filters.experience:
+        return ranked
+    weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked])
+    return scheduled(ranked, weights, _policy(service, question.namespace).experience)
+
+
+async def _second(
+    service: Service, sight: Sight, question: Question, ranked: list[Scored], encoded: Mapping[str, int]
+) -> list[Scored]:
+    """The ranking with what the first hits name. It passes the same filters, and what it adds answers as well as the
+    first hit that it follows."""
+    names = hops.asked(one.candidate.hit.text for one in ranked[: hops.KEPT])
+    looked = list[Scored]()
+    if names:
+        candidates, as_of = await service.reads.candidates(sight, replace(question, query=names), DEFAULTS)
+        found = rank(candidates, encoded, as_of, _policy(service, question.namespace))
+        looked = await _ranked(service, sight, question, found)
+    # Off the loop: it reads some hundred texts.
+    return await asyncio.to_thread(hops.followed, question.query, ranked, looked)
+
+
+def _policy(service: Service, namespace: str) -> Policy:
+    return service.configurations.policy(namespace)
 
 
 async def _reread(service: Service, sight: Sight, question: str, ranked: list[Scored]) -> list[Scored]:
@@ -238,7 +268,7 @@ def _scores(item: Item) -> dict[str, Any]:
     scored = item.scored
     found = {"score": scored.score, "relevance": scored.relevance, "strength": scored.strength}
     told = {name: round(value, 6) for name, value in found.items()}
-    return told | {"cosine": scored.candidate.hit.score, "weight": scored.weight}
+    return told | {"cosine": scored.candidate.hit.score, "weight": scored.weight, "through": scored.through}
 
 
 async def uses(

@@ -95,13 +95,15 @@ class _Item(Remembered, frozen=True, kw_only=True):
 
 class Answering(_Item, frozen=True):
     """A memory that answers. `folded`: the ids of those that say the same; score = relevance · strength · tier, or of
-    experience cosine · `weight`."""
+    experience cosine · `weight`. `through`: where the second step found it, the memory that names what it is of, or
+    `question`; its score is that of the first hit that it follows."""
 
     score: float
     relevance: float
     strength: float
     cosine: float
     weight: float | None = None
+    through: str | None = None
 
 
 class Around(_Item, frozen=True):
@@ -115,11 +117,13 @@ class Around(_Item, frozen=True):
 
 class Placed(_Item, frozen=True):
     """A memory of a context, and `why` it is in: `buffer`, of what the agent said last, or `relevant` to the query.
-    `place`: in the agent's buffer, 1 for the newest, if it is there. `tokens`: of its part of the text."""
+    `place`: in the agent's buffer, 1 for the newest, if it is there. `tokens`: of its part of the text. `through`:
+    where the second step found it, the memory that names what it is of, or `question`."""
 
     why: str
     place: int | None
     score: float | None
+    through: str | None = None
 
 
 class Context(Struct, frozen=True, omit_defaults=True):

@@ -37,6 +37,7 @@ SENTENCES: Mapping[str, str] = {
     "exact": "True: all memories are compared, and not nearly all by an index (default: false).",
     "budget_tokens": "So many tokens at most (default: 2000).",
     "k_max": "So many memories at most (default: 20).",
+    "hops": "In so many steps; 2 finds what the first hits name, where a question needs two memories (default: 1).",
     "memory_id": "A memory, by its id.",
     "memory_ids": "Memories, by their ids; 100 at most.",
     "goal": "The name of a goal.",

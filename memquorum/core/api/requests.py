@@ -227,6 +227,7 @@ class RetrieveRequest(Filtered, frozen=True, kw_only=True):
     query: str
     budget_tokens: int | None = None
     k_max: int | None = None
+    hops: int | None = None
 
 
 class RecallRequest(Filtered, frozen=True, kw_only=True):
@@ -251,6 +252,7 @@ class ContextRequest(Gated, frozen=True, kw_only=True):
     budget_tokens: int | None = None
     buffer_share: float | None = None
     k_max: int | None = None
+    hops: int | None = None
     path: str | None = None
     where: dict[str, Any] | None = None
 

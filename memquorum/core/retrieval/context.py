@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from memquorum.core.api.requests import ContextRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.hops import HOPS_DEFAULT, HOPS_MAX
 from memquorum.core.retrieval.query import (
     ALL,
     BadRequest,
@@ -27,7 +28,7 @@ SHARE_DEFAULT = 0.5
 
 class ContextAsked(Struct, frozen=True):
     """A context that may be made, for the agent that reads: of its `session`, or of all its sessions; without a query
-    of its buffer alone."""
+    of its buffer alone. `hops`: in how many steps the query is looked for."""
 
     reader: Reader
     agent: str
@@ -35,6 +36,7 @@ class ContextAsked(Struct, frozen=True):
     query: str | None
     frame: Frame
     filters: Filters = ALL
+    hops: int = HOPS_DEFAULT
 
 
 def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
@@ -58,4 +60,5 @@ def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
         filters=replace(
             read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions), **read_filed(asked.path, asked.where)
         ),
+        hops=read_number("hops", asked.hops, 1, HOPS_MAX, HOPS_DEFAULT),
     )

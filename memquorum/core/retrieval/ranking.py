@@ -86,6 +86,8 @@ class Scored(Struct, frozen=True):
     score: float
     weight: float | None = None
     """In experience: w(m), where it is asked for experience."""
+    through: str | None = None
+    """Where the second step found it: what names what it is of (`hops`)."""
 
 
 def rank(

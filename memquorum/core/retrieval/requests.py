@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from memquorum.core.api.requests import Gated, RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.hops import HOPS_DEFAULT, HOPS_MAX
 from memquorum.core.retrieval.query import (
     BadRequest,
     Filters,
@@ -41,13 +42,14 @@ class Reader(Struct, frozen=True):
 
 
 class Retrieve(Struct, frozen=True):
-    """A retrieval that may be run."""
+    """A retrieval that may be run, in one step or two (`hops`)."""
 
     reader: Reader
     query: str
     budget_tokens: int
     k_max: int
     filters: Filters
+    hops: int = HOPS_DEFAULT
 
 
 class Recall(Struct, frozen=True):
@@ -79,6 +81,7 @@ def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
         budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
         k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
         filters=read_filters(asked),
+        hops=read_number("hops", asked.hops, 1, HOPS_MAX, HOPS_DEFAULT),
     )
 
 

@@ -430,11 +430,11 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
         return httpx.Response(200, json=told)
 
     async with answering(answer, agent="ann") as memory:
-        found = await memory.retrieve("q", 5, agents=["bob"], since=3)
+        found = await memory.retrieve("q", 5, hops=2, agents=["bob"], since=3)
         around = await memory.recall("m", steps=2, anchors=3)
     assert asked == [
-        {"path": "/retrieve", "namespace": "default", "query": "q", "budget_tokens": 5, "k_max": 20, "agents": ["bob"],
-         "since": 3, "peek": False, "agent": "ann"},
+        {"path": "/retrieve", "namespace": "default", "query": "q", "budget_tokens": 5, "k_max": 20, "hops": 2,
+         "agents": ["bob"], "since": 3, "peek": False, "agent": "ann"},
         {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "goal": None, "steps": 2,
          "links": 2, "within_ms": 0, "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
     ]  # fmt: skip
@@ -460,7 +460,7 @@ async def test_a_context_is_the_text_of_a_prompt() -> None:
         found = await memory.context("q", 5, session="s1")
         await memory.context(peek=True)
     common: dict[str, Any] = {"path": "/context", "namespace": "default", "agent": "ann"}
-    common |= {"buffer_share": 0.5, "k_max": 20}
+    common |= {"buffer_share": 0.5, "k_max": 20, "hops": 1}
     assert asked == [
         common | {"query": "q", "budget_tokens": 5, "session": "s1", "peek": False},
         common | {"query": None, "budget_tokens": 2_000, "session": None, "peek": True},

@@ -222,6 +222,33 @@ def test_of_two_of_one_millisecond_the_one_that_came_in_later_is_the_later_word(
             connection.execute("UPDATE memory SET seq = 1 - seq WHERE namespace = 'club'")
 
 
+RIVERS = [
+    Told("The mill at the old bridge is driven by the River Aare.", namespace="rivers"),
+    Told("River Aare: Thun lies on it.", namespace="rivers"),
+    Told("River Aare: spies meet there.", namespace="rivers", sensitivity=0.9),
+    *(Told(f"Sight {n} has a bridge.", namespace="rivers") for n in range(240)),
+]
+DRIVES = {"namespace": "rivers", "query": "Which place has what drives the mill at the old bridge?", "agent": "ann"}
+
+
+def test_a_second_step_finds_what_the_first_hits_name_within_the_same_gates_and_budget(
+    client: TestClient, databases: tuple[str, str]
+) -> None:
+    ids = dict(zip((one.text for one in RIVERS), put(databases[0], RIVERS), strict=True))
+    mill, thun, spies = (one.text for one in RIVERS[:3])
+    once = answered(client, "/retrieve", **DRIVES)
+    assert mill in texts(once)[:2] and thun not in texts(once) and {one["through"] for one in once["items"]} == {None}
+    twice = answered(client, "/retrieve", **DRIVES, hops=2, sensitivity_max=0.5)
+    through = {one["text"]: one["through"] for one in twice["items"] if one["through"] is not None}
+    assert through == {thun: ids[mill]} and texts(twice)[2] == thun
+    assert spies in texts(answered(client, "/retrieve", **DRIVES, hops=2))
+    small = answered(client, "/retrieve", **DRIVES, hops=2, budget_tokens=twice["items"][0]["tokens"])
+    assert small["tokens"] <= small["budget_tokens"] and thun not in texts(small)
+    context = answered(client, "/context", **DRIVES, hops=2, sensitivity_max=0.5)
+    assert {one["text"]: one["through"] for one in context["items"] if one["through"]} == through
+    assert thun in context["text"] and spies not in context["text"]
+
+
 def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
     anchor = memory_id(SPACE, "e0")
     found = answered(client, "/recall", memory_id=anchor, within_ms=3_000)

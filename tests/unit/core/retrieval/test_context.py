@@ -25,6 +25,10 @@ def test_defaults() -> None:
     assert read(GOOD) == ContextAsked(reader, "planner", None, "where is the key?", frame)
 
 
+def test_hops() -> None:
+    assert (read(GOOD).hops, read(GOOD | {"hops": 2}).hops) == (1, 2)
+
+
 def test_what_may_be_read() -> None:
     found = read(GOOD | {"sensitivity_max": 0.29, "purpose": "billing", "jurisdictions": ["DE"]})
     assert found.filters == Filters(sensitivity_max=290_000, purpose="billing", jurisdictions=("DE",))
@@ -48,6 +52,7 @@ def test_without_a_query_the_buffer_has_the_whole_budget() -> None:
         (GOOD | {"buffer_share": 1.01}, "out_of_range", "buffer_share"),
         (GOOD | {"buffer_share": -0.01}, "out_of_range", "buffer_share"),
         (GOOD | {"k_max": 101}, "out_of_range", "k_max"),
+        (GOOD | {"hops": 0}, "out_of_range", "hops"),
         (GOOD | {"namespace": "a/b"}, "bad_name", "namespace"),
         (GOOD | {"sensitivity_max": 2}, "out_of_range", "sensitivity_max"),
         (GOOD | {"purpose": "a b"}, "bad_name", "purpose"),

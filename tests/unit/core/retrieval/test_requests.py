@@ -28,6 +28,10 @@ def test_defaults() -> None:
     )
 
 
+def test_hops() -> None:
+    assert (requests.read_retrieve(body(GOOD)).hops, requests.read_retrieve(body(GOOD | {"hops": 2})).hops) == (1, 2)
+
+
 def test_a_recall_from_a_goal_begins_at_more_of_what_it_needs() -> None:
     for asked, anchors in (
         (GOOD, 3),
@@ -83,6 +87,7 @@ def test_a_filter_that_is_refused_is_named(read: Callable[[bytes], Any], named: 
         (GOOD | {"budget_tokens": 0}, "out_of_range", "budget_tokens"),
         (GOOD | {"budget_tokens": 100_001}, "out_of_range", "budget_tokens"),
         (GOOD | {"k_max": 101}, "out_of_range", "k_max"),
+        (GOOD | {"hops": 3}, "out_of_range", "hops"),
         (GOOD | {"k": 3}, "unknown_field", "k"),
         (GOOD | {"agents": "ann"}, "wrong_type", "agents"),
         (GOOD | {"agents": ["ann", 3]}, "wrong_type", "agents"),
