@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from infra.settings import Settings, SettingsError, load
 from memquorum.commands import HALTED
 from memquorum.core.vote.evidence import NAMED
 from memquorum.ports import SignConflict
+from workers.kafka.own_clock import OwnClock
 from workers.replica import worker
+from workers.retrieval import serving
 
 
 @pytest.fixture
@@ -80,6 +83,17 @@ def test_a_replica_votes_by_the_grounds_that_it_is_set_to(
     genesis.create(settings)
     assert roles.run(settings, "replica", 0) == 0
     assert started["grounds"] is NAMED[name or "rules"]
+
+
+@pytest.mark.parametrize(("clock", "apart"), [("wall", 7_000), ("driven", None)])
+def test_retrieval_holds_times_against_its_own_clock_unless_that_is_driven(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, clock: Any, apart: int | None
+) -> None:
+    served = list[OwnClock | None]()
+    monkeypatch.setattr(serving, "run", lambda **made: served.append(made["own_clock"]))
+    told = replace(settings, clock=clock, clock_tolerance_ms=7_000, bootstrap="b", memory_dsn="d", retrieval_port=1)
+    assert roles.run(told, "retrieval") == 0
+    assert [one and one.tolerance_ms for one in served] == [apart]
 
 
 def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
