@@ -20,8 +20,8 @@ from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.kinds import KINDS, MERGES, UNITES
 from memquorum.ports import Candidate, Peer, Peers, Schedule
 
-# So many are looked at in an epoch.
-_MOST = 128
+MOST = 128
+"""So many are looked at in an epoch."""
 
 
 class _Round(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Alike:
         return [tuple(one.candidate for one in group) for group in self._grouped(found.found, as_of, policy)]
 
     def _found(self, shard: int, policy: Policy, since: str | None) -> Peers:
-        return self._schedule.alike(shard, policy.consolidate.merge_alike_ppm, _MOST, since)
+        return self._schedule.alike(shard, policy.consolidate.merge_alike_ppm, MOST, since)
 
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
         strict = policy.consolidate.strict.split()
@@ -75,7 +75,7 @@ class Twins(Alike):
     """The same of memories of experience, of which none is sealed (`core.consolidation.twins`)."""
 
     def _found(self, shard: int, policy: Policy, since: str | None) -> Peers:
-        return self._schedule.twins(shard, policy.experience.merge_ppm, _MOST, since)
+        return self._schedule.twins(shard, policy.experience.merge_ppm, MOST, since)
 
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
         return twins.groups(found, policy, KINDS[UNITES[SHORT_TERM]].takes, as_of)

@@ -24,6 +24,8 @@ from memquorum.core.worth import ln_ppm
 HOPS_DEFAULT, HOPS_MAX = 1, 2
 KEPT, TAKEN = 2, 3
 """So many of the first hits are read for names and stay first; so many that these lead to follow them."""
+NAMES = 12
+"""So many names and numbers of the first hits are looked up: what a lookup costs grows with its words."""
 OF_ONE = 10
 """So many memories may be of one thing; what more are of is not followed."""
 QUESTION = "question"
@@ -47,8 +49,8 @@ class Told(Struct, frozen=True):
 
 
 def asked(texts: Iterable[str]) -> str:
-    """What the store is asked for in the second step, by words: the names and numbers that texts have, each once."""
-    return " ".join(dict.fromkeys(name for text in texts for name in _NAME.findall(text)))
+    """What the store is asked for in the second step, by words: the first names and numbers of texts, each once."""
+    return " ".join([*dict.fromkeys(name for text in texts for name in _NAME.findall(text))][:NAMES])
 
 
 def head(text: str) -> str:

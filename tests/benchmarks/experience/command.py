@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.benchmarks import rows
-from tests.benchmarks.experience import admitting, finding, nearness, page, resisting, runs, weighing
+from tests.benchmarks.experience import admitting, finding, large, nearness, page, resisting, runs, weighing
 from tests.benchmarks.experience.frame import Material
 from tests.benchmarks.kept import Outcome, Row
 
@@ -20,6 +20,7 @@ ROWS: Mapping[str, Callable[[Material], Row]] = {
     **weighing.ROWS,
     **nearness.ROWS,
     **resisting.ROWS,
+    **large.ROWS,
 }
 ONLY = tuple(ROWS)
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"

@@ -52,7 +52,7 @@ def test_a_round_is_once_a_day() -> None:
 
 
 def test_a_long_round_goes_on_at_the_next_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streams.alike._MOST", 2)
+    monkeypatch.setattr("streams.alike.MOST", 2)
     shelf = near(peer("c"), peer("d"), peer("e", "The valve leaks."))
     alike = Alike(shelf)
     assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]]

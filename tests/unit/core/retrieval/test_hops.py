@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.retrieval import hops
-from memquorum.core.retrieval.hops import KEPT, OF_ONE, QUESTION, TAKEN, Told, asked, followed, head, in_order, second
+from memquorum.core.retrieval.hops import (
+    KEPT,
+    NAMES,
+    OF_ONE,
+    QUESTION,
+    TAKEN,
+    Told,
+    asked,
+    followed,
+    head,
+    in_order,
+    second,
+)
 from memquorum.core.retrieval.ranking import Scored
 from tests.builders.found import candidate, name, scored
 
@@ -43,6 +54,7 @@ def test_what_a_text_is_of_stands_at_its_head(text: str, of: str) -> None:
 def test_names_and_numbers_are_asked_for_once() -> None:
     assert asked(["Pump 7 feeds the tank.", "Ida saw Pump 7."]) == "Pump 7 Ida"
     assert asked(["nothing is named", ""]) == ""
+    assert asked([" ".join(f"Ida{at}" for at in range(99))]).split() == [f"Ida{at}" for at in range(NAMES)]
 
 
 def test_what_a_first_hit_names_is_found_through_it() -> None:
@@ -121,4 +133,4 @@ def _ids(found: Any) -> set[str]:
 
 
 def test_the_numbers_are_those_of_the_decision() -> None:
-    assert (hops.KEPT, hops.TAKEN, hops.OF_ONE) == (2, 3, 10)
+    assert (KEPT, TAKEN, NAMES, OF_ONE) == (2, 3, 12, 10)
