@@ -37,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters ways conformance charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-third check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters ways conformance charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,13 +85,13 @@ rebuild: setup  ## rebuild the store from the topics into an empty database and 
 test: setup style  ## everything that must hold before a commit; LONG=1 takes more seeds and faults
 	@$(MAKE) --no-print-directory check AND=types
 
-# Three sessions at once, each with servers of its own. The two that start servers share their files. At the end each
-# tells once more what it ran, how that ended and what took longest; what failed in them is run once more, alone.
-SESSIONS := check-servers check-beside check-alone
+# Four sessions at once. The three that start servers, each its own, share their files. At the end each tells once more
+# what it ran, how that ended and what took longest; what failed in them is run once more, alone.
+SESSIONS := check-servers check-beside check-third check-alone
 LATER     = --later .tools/failed/$@
 check: setup
 	@rm -rf .tools/taken .tools/failed
-	@$(MAKE) --no-print-directory --jobs=4 $(AND) $(SESSIONS) SHARE="--share .tools/taken"; ended=$$?; \
+	@$(MAKE) --no-print-directory --jobs=5 $(AND) $(SESSIONS) SHARE="--share .tools/taken"; ended=$$?; \
 	for session in $(SESSIONS); do echo; echo "$$session"; sed -n '/^=* slowest/,$$p' .tools/$$session; done; \
 	if test -d .tools/failed; then $(BIN)/python -m tests.unsteady .tools/failed || ended=1; fi; exit $$ended
 
@@ -102,7 +102,7 @@ check-servers:
 	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) $(LATER) 2>&1 | tee .tools/$@
 
 # The same once more. What it says comes in one piece.
-check-beside:
+check-beside check-third:
 	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) $(LATER) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # It takes the time of the processor that the others leave.
