@@ -8,7 +8,7 @@
    `inmemory_trials` and `inmemory_budgets`;
 3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
    `rewarded`; `looking`: one moment, in which `rehearsals` look again and `trials` try; `rollups`; `rollup_rows`: how
-   rows become sentences and a log;
+   rows become sentences and a log; `generals`: what experience promoted;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `task_rows`, `admission_rows`;
    `erasure_reads`: the part about erasures; `listed_reads`: what is listed for people; `experience_reads`: what was

@@ -33,7 +33,8 @@ def whole(  # noqa: PLR0917
 ) -> Admission:  # fmt: skip
     """Where a memory stands, of a row of `admission_shown` and the rows of the others. `judges`: how many tasks may
     judge it, where it may be tried; `alike`: so many verifiers have to tell the same."""
-    namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections, merged_into = row
+    namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections, *others = row
+    merged_into, general_of, general = others
     tried = tuple(trials)
     found = _agreed(tried, alike) | ({} if digest is None else {position: digest})
     needed = None if judges is None else least_of(max(1, policy.contexts_least), rejections)
@@ -43,7 +44,7 @@ def whole(  # noqa: PLR0917
         tuple(_trial(one, found.get(one[1])) for one in tried),
         tuple(_vote(one) for one in votes),
         tuple(_weight(one) for one in weights),
-        tier, status, judges, needed, merged_into,
+        tier, status, judges, needed, merged_into, general_of, general,
     )  # fmt: skip
 
 
@@ -57,8 +58,8 @@ def _status(tier: str, status: str | None, judges: int | None, needed: int | Non
 
 
 def _vote(row: Row) -> AdmissionVote:
-    epoch, outcome, reason, yes, weight_ppm, needed_ppm = row
-    return AdmissionVote(epoch, outcome, reason, yes, weight_ppm / PPM, needed_ppm / PPM)
+    epoch, outcome, reason, yes, weight_ppm, needed_ppm, kind = row
+    return AdmissionVote(epoch, outcome, reason, yes, weight_ppm / PPM, needed_ppm / PPM, kind)
 
 
 def _share(ppm: int | None) -> float | None:

@@ -28,6 +28,7 @@ SHARES = frozenset({"salience", "sensitivity", "confidence"})
 _ELSEWHERE = {
     "memory_id": "m.id::text", "text": "c.body", "occurred_at": "m.created", "salience": "s.salience_ppm",
     "sensitivity": "m.sensitivity_ppm", "confidence": "m.confidence_ppm",
+    "general_of": "m.general_of::text",
     **{name: f"c.{name}" for name in ("key", "path", "attributes")},
     **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced", "replays", "fades")},
 }  # fmt: skip
@@ -69,11 +70,13 @@ def _whose(what: str) -> str:
 
 
 # What is filed at all, or admitted, is little: it is found from there. What stands for another in experience does so
-# while it is alive, and while its own use has not taken it below the floor: else neither were given.
+# while it is alive, and while its own use has not taken it below the floor: else neither were given. General forms are
+# found there alone.
 _ADMITTED = (
-    "(NOT coalesce(%(experience)s::boolean, false) OR EXISTS (SELECT FROM admission g WHERE g.memory_id = m.id"
+    "CASE WHEN NOT coalesce(%(experience)s::boolean, false) THEN m.general_of IS NULL"
+    " ELSE EXISTS (SELECT FROM admission g WHERE g.memory_id = m.id"
     " AND g.status = 'admitted' AND NOT EXISTS (SELECT FROM strength x JOIN admission k USING (memory_id)"
-    " WHERE x.memory_id = g.merged_into AND k.status = 'admitted')))"
+    " WHERE x.memory_id = g.merged_into AND k.status = 'admitted')) END"
 )
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",
@@ -209,7 +212,7 @@ def _declared(named: re.Match[str]) -> str:
     if whole:
         return _WHOLE[whole]
     if how == "bound":
-        return f"(SELECT id FROM memory WHERE namespace = {name} AND purposes IS NOT NULL)"
+        return f"(SELECT id FROM memory WHERE namespace = {name} AND (purposes IS NOT NULL OR general_of IS NOT NULL))"
     table = _TABLES[name]
     if how == "columns":
         return ", ".join(table.columns)

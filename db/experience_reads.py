@@ -16,7 +16,7 @@ from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.rolling_back import Weighed
-from memquorum.core.vote.kinds import ADMITS
+from memquorum.core.vote.kinds import ADMITS, GENERALISES
 
 COUNTED: Final = 10_000
 """Of so many memories of a namespace that were tried it is told how they stand; those that changed last."""
@@ -52,7 +52,7 @@ class ExperienceReads:
     ) -> Admission | None:  # fmt: skip
         """Where a memory stands on its way into experience; None for one that is out of sight, or kept back by the
         gates. `policy_of`: by which numbers a namespace admits; `alike`: how many verifiers have to tell the same."""
-        asked = {"id": memory_id, "kinds": sorted(set(ADMITS.values()))}
+        asked = {"id": memory_id, "kinds": sorted({*ADMITS.values(), *GENERALISES.values()})}
         rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
         if not rows or not seen(sight, rows[0][0]):
             return None

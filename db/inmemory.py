@@ -77,10 +77,10 @@ from memquorum.core.orders.turns import in_turn
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound, RewardGiven
 from memquorum.core.text.tokens import tokens
-from memquorum.core.tiers import DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.tiers import ALIVE, DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.triage import HOUR_MS, grade
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import CONTESTS, GOES, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP, UNITES
+from memquorum.core.vote.kinds import CONTESTS, GENERALISES, GOES, KINDS, LETS_GO, MERGES, RAISES, SUMS_UP, UNITES
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     NEAREST,
@@ -524,11 +524,48 @@ class InMemoryLiving:
         return Counted({name: self._store.alive(name) for name in namespaces}, self._store.applied(topics.ACCEPTED))
 
 
-class InMemorySchedule:
-    """The Schedule port over an in-memory store."""
+class _OfExperience:
+    """What the schedule offers of experience, and how it looks at memories that are alive."""
 
     def __init__(self, store: InMemoryStore) -> None:
         self._store = store
+
+    def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
+        """What verifiers agree in, with what they signed; see the port."""
+        return _agreed_in(self._store, {s.memory_id: s for s in self._alive(shard)})[:limit]
+
+    def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
+        """Memories of experience that lie near others, and those; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        disputed = _disputed(self._store, alive)
+        free = [
+            self._store.memories[i] for i, s in sorted(alive.items())
+            if given(self._store, i) and i not in disputed and self._rested(s, UNITES)
+            and self._store.memories[i].general_of is None
+        ]  # fmt: skip
+        return _peers(self._store, free, least_ppm, limit, after, twins=True)
+
+    def general(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """General forms that wait for their vote, with what they were made of; see the port."""
+        alive = {
+            s.memory_id: s for s in self._alive(shard) if self._rested(s, dict.fromkeys(ALIVE, GENERALISES[DRAFT]))
+        }
+        forms = _forms(self._store, shard, alive)[:limit]
+        return [(_drafted(m), self._candidate(alive[m.general_of or ""])) for m in forms]
+
+    def _alive(self, shard: int) -> list[Strength]:
+        return [s for s in self._store.strengths.values() if s.shard == shard]
+
+    def _rested(self, s: Strength, kinds: Mapping[str, str]) -> bool:
+        """Whether the kind of its tier may propose it again."""
+        return s.rest.get(kinds[s.tier], 0) <= self._store.states[s.shard].last_epoch + 1
+
+    def _candidate(self, s: Strength) -> Candidate:
+        return _offered(self._store, s)
+
+
+class InMemorySchedule(_OfExperience):
+    """The Schedule port over an in-memory store."""
 
     def due(
         self,
@@ -585,6 +622,7 @@ class InMemorySchedule:
             (s.memory_id in again or s.accesses + s.reinforced > 0, self._candidate(s))
             for s in self._alive(shard)
             if s.tier == SHORT_TERM
+            and self._store.memories[s.memory_id].general_of is None
             and s.salience_ppm >= salience_ppm
             and s.created < created_before
             and self._rested(s, RAISES)
@@ -610,16 +648,13 @@ class InMemorySchedule:
                 and one.older in alive
                 and one.older not in pinned
                 and self._store.memories[one.older].made_by is None
+                and self._store.memories[one.older].general_of is None
             ),
             key=lambda one: (-one.seq, alive[one.older].tier, one.older),
         )
         found = ((alive[one.newer], alive[one.older]) for one in rows)
         free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
         return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
-
-    def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
-        """What verifiers agree in, with what they signed; see the port."""
-        return _agreed_in(self._store, {s.memory_id: s for s in self._alive(shard)})[:limit]
 
     def drafted(
         self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
@@ -631,7 +666,7 @@ class InMemorySchedule:
         state = self._store.states[shard]
         drafts = [
             m for m in self._store.memories.values()
-            if m.shard == shard and m.tier == DRAFT and (m.sealed_until or 0) > state.as_of
+            if m.shard == shard and m.tier == DRAFT and (m.sealed_until or 0) > state.as_of and m.general_of is None
         ]  # fmt: skip
         found: list[tuple[Candidate, Candidate]] = []
         named = 0
@@ -651,9 +686,7 @@ class InMemorySchedule:
             if len(sources) + len(stubs) < len(parents) or not all(free) or named == limit:
                 continue
             named += 1
-            first = Candidate(
-                draft.id, draft.namespace, draft.tier, draft.created, draft.created, 0, draft.early, fades=False
-            )
+            first = _drafted(draft)
             named_with = [*stubs, *(self._candidate(source) for source in sources)]
             found += [(first, one) for one in sorted(named_with, key=lambda one: (one.created, one.memory_id))]
         return found
@@ -702,16 +735,6 @@ class InMemorySchedule:
             and self._rested(s, MERGES)
         ]  # fmt: skip
         return _peers(self._store, free, least_ppm, limit, after)
-
-    def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
-        """Memories of experience that lie near others, and those; see the port."""
-        alive = {s.memory_id: s for s in self._alive(shard)}
-        disputed = _disputed(self._store, alive)
-        free = [
-            self._store.memories[i] for i, s in sorted(alive.items())
-            if given(self._store, i) and i not in disputed and self._rested(s, UNITES)
-        ]  # fmt: skip
-        return _peers(self._store, free, least_ppm, limit, after, twins=True)
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
@@ -762,19 +785,9 @@ class InMemorySchedule:
             shard, state.seq, state.as_of, state.last_epoch, state.last_epoch_at, state.interactions, state.alive
         )
 
-    def _alive(self, shard: int) -> list[Strength]:
-        return [s for s in self._store.strengths.values() if s.shard == shard]
-
     def _free(self, shard: int, *, room: bool = False) -> list[Strength]:
         rested = (s for s in self._alive(shard) if self._rested(s, GOES if room else LETS_GO))
         return [s for s in rested if not protects(self._store.protected, s.memory_id)]
-
-    def _rested(self, s: Strength, kinds: Mapping[str, str]) -> bool:
-        """Whether the kind of its tier may propose it again."""
-        return s.rest.get(kinds[s.tier], 0) <= self._store.states[s.shard].last_epoch + 1
-
-    def _candidate(self, s: Strength) -> Candidate:
-        return _offered(self._store, s)
 
 
 def _outcomes(store: InMemoryStore, memory_id: str) -> list[OutcomeRow]:
@@ -801,6 +814,21 @@ def _disputed(store: InMemoryStore, alive: Collection[str]) -> set[str]:
 def _cosine_ppm(store: InMemoryStore, one: Memory, other: Memory) -> int:
     a, b = (store.contents[m.id].vector.astype(np.float16).astype(np.float32) for m in (one, other))
     return cosine_ppm(a, b)
+
+
+def _drafted(draft: Memory) -> Candidate:
+    """What waits for its vote, as a nomination sees it."""
+    return Candidate(draft.id, draft.namespace, draft.tier, draft.created, draft.created, 0, draft.early, fades=False)
+
+
+def _forms(store: InMemoryStore, shard: int, of: Collection[str]) -> list[Memory]:
+    """The general forms that wait for their vote, of these memories that are given as experience."""
+    found = [
+        m for m in store.memories.values()
+        if m.shard == shard and m.tier == DRAFT and m.general_of in of and given(store, m.general_of or "")
+        and (m.sealed_until or 0) > store.states[shard].as_of
+    ]  # fmt: skip
+    return sorted(found, key=lambda m: (m.seq, m.id))
 
 
 def given(store: InMemoryStore, memory_id: str) -> bool:
@@ -887,7 +915,7 @@ class InMemoryRollups:
 
     def said(self, namespace: str) -> list[Uttered]:
         """The verbatim sentences of a namespace that can be read; see the port."""
-        alive = [m for m in self._alive(namespace) if m.made_by is None and m.characters <= CHARACTERS_MOST]
+        alive = [m for m in self._alive(namespace) if self._said(m)]
         rows = [(m.id, self._store.contents[m.id].text, m.created, m.agent, m.subject) for m in alive[:SAID_MOST]]
         return readable(rows, self._quoted(namespace))
 
@@ -905,6 +933,10 @@ class InMemoryRollups:
                 lost = text is None and memory.id in summed
                 found.append((row.seq, row.place, row.as_of, *patch, memory.agent, memory.subject, False, text, lost))
         return logged(found[:LOG_MOST], self._quoted(namespace))
+
+    @staticmethod
+    def _said(m: Memory) -> bool:
+        return m.made_by is None and m.general_of is None and m.characters <= CHARACTERS_MOST
 
     def _alive(self, namespace: str) -> list[Memory]:
         of = [m for m in self._store.memories.values() if m.namespace == namespace and m.id in self._store.strengths]
@@ -984,6 +1016,7 @@ class InMemoryNeighbourhoods:
             ),
             key=lambda m: m.seq,
         )
+        found = [m for m in found if m.general_of is None or m.tier not in ALIVE]
         here = (m for m in found if m.tier == SHORT_TERM and (after_seq is None or m.id not in known))
         arrived = tuple(self._neighbour(m) for m in here if m.id in self._store.contents)
         left = () if after_seq is None else tuple(m.id for m in found if m.tier != SHORT_TERM)

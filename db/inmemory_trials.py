@@ -1,4 +1,4 @@
-"""The Trials port over an in-memory store."""
+"""The Trials and Generals ports over an in-memory store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from db.inmemory import InMemoryStore, InMemoryStoredOrders
+from db.inmemory import InMemoryStore, InMemoryStoredOrders, given
 from memquorum.core import ids
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.bench import Place
@@ -15,6 +15,7 @@ from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round, made_of
 from memquorum.core.experience.view import Held
+from memquorum.core.experience.weights import PROMOTED, standing
 from memquorum.core.journal.rows import (
     AdmissionRow,
     Conflict,
@@ -26,8 +27,11 @@ from memquorum.core.journal.rows import (
     WeightRow,
 )
 from memquorum.core.journal.trials import OPEN
+from memquorum.core.journal.weighing import of
+from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import JournalEntry
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.ports import Promoted
 
 _ALIVE = (SHORT_TERM, LONG_TERM)
 _BORN = ("stored", "drafted")
@@ -139,6 +143,8 @@ class InMemoryTrialLook:
             if one.namespace != namespace or one.version != 1 or clear is None:
                 continue
             memory = self._store.memories[one.memory_id]
+            if memory.general_of is not None:
+                continue
             vector, sources = self._vector(memory.id), self._sources(memory)
             held = Held(memory.id, clear.text, memory.encoder, vector, weight_ppm=one.weight_ppm, sources=sources)
             stands = self._admissions[memory.id]
@@ -223,3 +229,32 @@ class InMemoryTrials:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+class InMemoryGenerals:
+    """The Generals port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def promoted(
+        self, shard: int, policy: ExperiencePolicy, limit: int, behind: tuple[int, str] | None = None
+    ) -> list[Promoted]:
+        """Memories that were promoted in experience and have no general form; see the port."""
+        store, rows = self._store, list[AdmissionRow]()
+        formed = {m.general_of for m in store.memories.values()}
+        for row in store.rows[AdmissionRow].values():
+            alive = row.memory_id in store.strengths and given(store, row.memory_id)
+            plain = alive and store.memories[row.memory_id].general_of is None
+            if plain and row.shard == shard and row.memory_id not in formed and standing(of(row), policy) == PROMOTED:
+                rows.append(row)
+        places = sorted((row.seq, row.memory_id) for row in rows)
+        return [self._told(*place) for place in places if behind is None or place > behind][:limit]
+
+    def close(self) -> None:
+        """Nothing to let go."""
+
+    def _told(self, seq: int, memory_id: str) -> Promoted:
+        memory, text = self._store.memories[memory_id], self._store.contents[memory_id].text
+        salience_ppm = self._store.strengths[memory_id].salience_ppm
+        return Promoted(seq, memory_id, memory.namespace, text, memory.commitment, salience_ppm)

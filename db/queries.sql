@@ -484,7 +484,7 @@ SELECT m.id::text, c.body, m.created, m.agent, m.subject
 FROM memory m
 JOIN content c ON c.memory_id = m.id
 WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.made_by IS NULL
-  AND m.characters <= %(characters)s
+  AND m.general_of IS NULL AND m.characters <= %(characters)s
 ORDER BY m.created DESC, m.id
 LIMIT %(limit)s
 
@@ -804,14 +804,14 @@ WITH RECURSIVE spared (id, namespace) AS (
         SELECT m.created
         FROM memory m
         WHERE m.namespace = a.namespace AND m.type = a.type AND m.created < a.before AND m.tier <> 'gone'
-          AND m.made_by IS NULL AND NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id)
+          AND m.made_by IS NULL AND m.general_of IS NULL AND NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id)
         ORDER BY m.created
         LIMIT %(most)s
     ) o
     UNION ALL
     SELECT a.namespace, a.type, m.created
     FROM made_of t
-    JOIN memory m ON m.id = t.id AND m.namespace = t.namespace AND m.tier = 'gone' AND m.made_by IS NULL
+    JOIN memory m ON m.id = t.id AND m.namespace = t.namespace AND m.tier = 'gone' AND m.made_by IS NULL AND m.general_of IS NULL
         AND m.created < (SELECT max(before) FROM asked)
     JOIN asked a ON a.namespace = m.namespace AND a.type = m.type AND m.created < a.before
     WHERE NOT EXISTS (SELECT FROM spared s WHERE s.id = m.id) AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
@@ -828,7 +828,7 @@ SELECT m.id::text, m.agent, m.created,
          THEN 'it is held' ELSE 'what was made of it is held' END
 FROM memory m
 WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier <> 'gone'
-  AND m.created < %(before)s AND m.type = ANY(%(types)s::text[]) AND m.made_by IS NULL
+  AND m.created < %(before)s AND m.type = ANY(%(types)s::text[]) AND m.made_by IS NULL AND m.general_of IS NULL
 ORDER BY m.id
 
 -- :name erasure_family
@@ -1164,6 +1164,7 @@ SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salie
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(salience_ppm)s AND m.made_by IS NULL
+  AND m.general_of IS NULL
   AND s.created < %(created_before)s
   AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
       <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
@@ -1211,7 +1212,7 @@ WHERE c.shard = %(shard)s
       coalesce((n.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0),
       coalesce((o.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0)
   ) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
-  AND w.made_by IS NULL -- with the sentence that is wrong all others of a summary would go
+  AND w.made_by IS NULL AND w.general_of IS NULL -- with the sentence that is wrong all others of a summary would go
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = c.older AND p.kind <> 'hold')
 ORDER BY c.seq DESC, o.tier, c.older
 LIMIT %(limit)s
@@ -1280,7 +1281,7 @@ WITH free AS MATERIALIZED (
     JOIN memory m ON m.id = a.memory_id
     JOIN strength s ON s.memory_id = a.memory_id
     JOIN embedding e ON e.memory_id = a.memory_id
-    WHERE a.shard = %(shard)s AND a.status = 'admitted'
+    WHERE a.shard = %(shard)s AND a.status = 'admitted' AND m.general_of IS NULL
       AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = a.merged_into)
       AND coalesce((s.rest ->> %(kind)s)::bigint, 0) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
       AND NOT EXISTS (
@@ -1290,9 +1291,39 @@ WITH free AS MATERIALIZED (
         WHERE c.older = m.id OR c.newer = m.id)
 ), $neighbours
 
+-- :name schedule_general
+-- General forms that wait for their vote, the oldest first, each with the memory that it was made of: where that is alive,
+-- is given as experience, with no other that stands for it there, and does not rest.
+SELECT g.id::text, g.namespace, g.tier, g.created, g.created, 0, g.early, 0, false,
+    m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+FROM memory g
+JOIN memory m ON m.id = g.general_of AND m.namespace = g.namespace
+JOIN strength s ON s.memory_id = m.id
+JOIN admission a ON a.memory_id = m.id AND a.status = 'admitted'
+WHERE g.shard = %(shard)s AND g.tier = 'draft' AND g.sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = a.merged_into)
+  AND coalesce((s.rest ->> %(kind)s)::bigint, 0) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+ORDER BY g.seq, g.id
+LIMIT %(limit)s
+
+-- :name generals_wanted
+-- Memories of a shard's experience of which there is to be a general form and was none, by the last entry that changed how
+-- each stands, from behind one on: with what each says, its commitment and its salience.
+SELECT a.seq, m.id::text, m.namespace, c.body, m.commitment, s.salience_ppm
+FROM admission a
+JOIN memory m ON m.id = a.memory_id
+JOIN strength s ON s.memory_id = m.id
+JOIN content c ON c.memory_id = m.id
+WHERE a.shard = %(shard)s AND (a.seq, a.memory_id) > (%(seq)s, %(behind)s::uuid) AND a.status = 'admitted'
+  AND a.weight_ppm >= %(weight)s AND a.gains >= %(gains)s AND a.losses = 0
+  AND m.general_of IS NULL AND NOT EXISTS (SELECT FROM memory g WHERE g.general_of = m.id)
+  AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id = a.merged_into)
+ORDER BY a.seq, a.memory_id
+LIMIT %(limit)s
+
 -- :name summaries_waiting
 -- How many summaries wait for their vote.
-SELECT count(*) FROM memory WHERE tier = 'draft'
+SELECT count(*) FROM memory WHERE tier = 'draft' AND general_of IS NULL
 
 -- :name schedule_drafted
 -- Summaries that wait for their vote, the oldest first, each with one of the memories that it was made of: where all of
@@ -1307,6 +1338,7 @@ FROM (
     SELECT id, namespace, tier, created, early, renews, seq
     FROM memory
     WHERE shard = %(shard)s AND tier = 'draft' AND sealed_until > (SELECT as_of FROM shard WHERE shard = %(shard)s)
+      AND general_of IS NULL
       AND (NOT %(unsaid)s
         OR NOT EXISTS (SELECT FROM outcome o WHERE o.memory_id = memory.id)
           AND EXISTS (
@@ -1665,7 +1697,7 @@ FROM weight w
 JOIN memory m ON m.id = w.memory_id
 JOIN content c ON c.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
-WHERE w.namespace = %(namespace)s AND w.version = 1
+WHERE w.namespace = %(namespace)s AND w.version = 1 AND m.general_of IS NULL
 ORDER BY m.id
 
 -- :name rehearsal_shards
@@ -1681,7 +1713,7 @@ SELECT s.memory_id::text, s.salience_ppm
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND (s.rehearsed = 0 OR s.rehearsed <= %(before)s)
-  AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
+  AND m.general_of IS NULL AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
 ORDER BY s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
@@ -1692,7 +1724,7 @@ SELECT s.memory_id::text, s.salience_ppm
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.tier = 'long-term' AND (s.rehearsed = 0 OR s.rehearsed <= %(before)s)
-  AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
+  AND m.general_of IS NULL AND (%(namespace)s::text IS NULL OR m.namespace = %(namespace)s)
 ORDER BY s.last_access, s.memory_id
 LIMIT %(limit)s
 
@@ -1730,6 +1762,7 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
             OR EXISTS (
                 SELECT FROM provenance q
                 JOIN strength a ON a.memory_id = q.child
+                JOIN memory z ON z.id = q.child AND z.general_of IS NULL
                 WHERE q.namespace = m.namespace AND q.parent = p.parent AND q.agent = 'consolidator'
                   AND NOT q.echo AND NOT q.merged))
     ),
@@ -1790,13 +1823,14 @@ ORDER BY r.created, r.id
 SELECT seq FROM shard WHERE shard = %(shard)s
 
 -- :name neighbourhood_all
--- Everything that is alive.
+-- Everything that is alive, but general forms: what they say is no news, and none the less new for it.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.source, m.sensitivity_ppm, m.purposes,
     m.jurisdictions, m.slot, m.label, $speaker
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
 WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.shard = %(shard)s
+  AND m.general_of IS NULL
 ORDER BY m.seq
 
 -- :name neighbourhood_changed
@@ -1815,7 +1849,7 @@ SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.tier, m.subject, m.so
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
-WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier IN ('short-term', 'long-term')
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier IN ('short-term', 'long-term') AND m.general_of IS NULL
 ORDER BY m.seq
 
 -- :name count_events
@@ -2123,7 +2157,11 @@ ORDER BY s.status
 SELECT m.namespace, a.status, a.position, a.digest,
     CASE WHEN a.status = 'rejected' THEN floor(a.gained_ppm::numeric / a.judges)::bigint ELSE a.score_ppm END,
     a.version, a.weight_ppm, a.after, m.tier, coalesce(a.rejections, 0),
-    (SELECT x.memory_id::text FROM strength x WHERE x.memory_id = a.merged_into)
+    (SELECT x.memory_id::text FROM strength x WHERE x.memory_id = a.merged_into),
+    m.general_of::text,
+    (SELECT g.id::text FROM memory g
+     WHERE g.general_of = m.id AND g.namespace = m.namespace AND g.tier IN ('short-term', 'long-term', 'draft')
+     ORDER BY g.seq LIMIT 1)
 FROM memory m
 LEFT JOIN admission a ON a.memory_id = m.id
 WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates
@@ -2149,8 +2187,8 @@ WHERE m.id = %(id)s::uuid AND m.namespace = %(namespace)s AND t.namespace = %(na
 SELECT verifier, position, digest, score_ppm, statistics, seq FROM trial WHERE memory_id = %(id)s::uuid ORDER BY seq
 
 -- :name admission_votes
--- How members voted on admitting a memory.
-SELECT epoch, outcome, reason, yes, weight_ppm, needed_ppm
+-- How members voted on admitting a memory, or a general form that it is or of which it is the memory.
+SELECT epoch, outcome, reason, yes, weight_ppm, needed_ppm, kind
 FROM outcome
 WHERE memory_id = %(id)s::uuid AND kind = ANY(%(kinds)s)
 ORDER BY epoch
@@ -2557,7 +2595,7 @@ SELECT s.seq,
 FROM shard s
 LEFT JOIN (
     (
-        SELECT id, namespace, purposes
+        SELECT id, namespace, purposes, general_of
         FROM memory
         WHERE shard = %(shard)s AND seq > %(after)s AND namespace = ANY(%(namespaces)s)
         ORDER BY memory.seq
@@ -2565,7 +2603,7 @@ LEFT JOIN (
     )
     UNION
     (
-        SELECT w.id, w.namespace, w.purposes
+        SELECT w.id, w.namespace, w.purposes, w.general_of
         FROM journal j
         JOIN memory w ON w.id = j.memory_id
         WHERE j.shard = %(shard)s AND j.seq > %(after)s AND j.effect = 'rehearsed' AND w.tier = 'long-term'
@@ -2573,7 +2611,7 @@ LEFT JOIN (
         LIMIT %(most)s
     )
 ) AS m ON true
-LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s AND m.purposes IS NULL
+LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s AND m.purposes IS NULL AND m.general_of IS NULL
 LEFT JOIN strength t ON t.memory_id = e.memory_id
 WHERE s.shard = %(shard)s
 
@@ -2689,6 +2727,7 @@ FROM (
     SELECT m.encoder, CASE $left_out WHEN NOT m.encoder = ANY(%(encoders)s) THEN 'encoder' END AS reason
     FROM memory m
     WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND (%(experience)s::boolean OR m.general_of IS NULL)
 ) AS judged
 GROUP BY encoder, reason
 

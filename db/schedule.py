@@ -18,7 +18,7 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.kinds import CONTESTS, GOES, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP, UNITES
+from memquorum.core.vote.kinds import CONTESTS, GENERALISES, GOES, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP, UNITES
 from memquorum.ports import (
     GOALS_NEAREST,
     NEAREST,
@@ -146,6 +146,12 @@ class PostgresSchedule:
             "kind": UNITES[SHORT_TERM],
         }  # fmt: skip
         return self._peers("schedule_twins", parameters)
+
+    def general(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """General forms that wait for their vote, with what they were made of; see the port."""
+        parameters = {"shard": shard, "limit": limit, "kind": GENERALISES[DRAFT]}
+        with self._link.use() as connection:
+            return [_pair(row) for row in connection.execute(QUERIES["schedule_general"], parameters)]
 
     def _peers(self, query: str, parameters: dict[str, Any]) -> Peers:
         with self._link.use() as connection:

@@ -71,6 +71,11 @@ class ViewExperience:
         self._connected().execute(sql.STAYS, (kept,))
         self._connected().executemany(sql.UNITE, ((one, kept, epoch) for one in others))
 
+    def generalise(self, namespace: str, memory_id: str) -> None:
+        """The general form of a memory is in a namespace's experience: no trial reads it, and its weight may be rolled
+        back."""
+        self._connected().execute(sql.GENERALISE, (namespace, memory_id))
+
     def admitted(self, namespace: str, memory_ids: Sequence[str]) -> bool:
         """Whether all of the memories were admitted in a namespace, whatever became of them since."""
         rows = self._connected().execute(sql.STOOD_FOR, (namespace, json.dumps(memory_ids))).fetchall()
@@ -104,7 +109,8 @@ class ViewExperience:
         return [Admitted._make(row) for row in self._connected().execute(sql.ADMITTED, (namespace, epoch))]
 
     def holds(self, namespace: str, memory_id: str) -> bool:
-        """Whether a memory was admitted in the namespace and is alive, as far as was read and decided."""
+        """Whether a memory is in the namespace's experience, also as a general form, and alive, as far as was read and
+        decided."""
         admitted = self._connected().execute(sql.WAS_ADMITTED, (namespace, memory_id)).fetchone() is not None
         return admitted and bool(self.standing([memory_id]))
 

@@ -272,7 +272,11 @@ WHERE EXISTS (SELECT 1 FROM admitted a WHERE a.namespace = ?1 AND a.memory_id = 
 ONE_GONE = """
 SELECT 1 FROM json_each(?) w CROSS JOIN place p ON p.memory_id = w.value WHERE p.at IS NULL OR p.at < 0
 """
-WAS_ADMITTED = "SELECT 1 FROM admitted WHERE namespace = ? AND memory_id = ?"
+WAS_ADMITTED = """
+SELECT 1 FROM admitted WHERE namespace = ?1 AND memory_id = ?2
+UNION ALL SELECT 1 FROM general WHERE namespace = ?1 AND memory_id = ?2
+"""
+GENERALISE = "INSERT OR IGNORE INTO general VALUES (?, ?)"
 
 # An order is voted on once; where it was sent twice, only its first place is known. Only what really stands where the
 # decision says was answered:

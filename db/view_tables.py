@@ -91,6 +91,8 @@ CREATE TABLE IF NOT EXISTS stood (
 CREATE TABLE IF NOT EXISTS admitted (
     namespace TEXT, memory_id TEXT, version INTEGER, epoch INTEGER NOT NULL, weight_ppm INTEGER NOT NULL,
     PRIMARY KEY (namespace, memory_id, version)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS general (
+    namespace TEXT, memory_id TEXT, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS united (
     memory_id TEXT PRIMARY KEY, kept TEXT NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (memory_id TEXT PRIMARY KEY, epoch INTEGER NOT NULL) WITHOUT ROWID;

@@ -350,12 +350,14 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.generals import PostgresGenerals
     from db.rollups import PostgresRollups
     from db.sessions import PostgresSessions
     from db.stored_orders import PostgresStoredOrders
     from infra import summariser
     from memquorum.core.consensus.inforce import Configurations
     from workers.consolidator import together
+    from workers.consolidator.generalising import Generalising
     from workers.consolidator.opening import Opening
     from workers.consolidator.rollups import RollupLoop
     from workers.consolidator.worker import Consolidator
@@ -384,6 +386,9 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         codec,
         seed=genesis.consolidator_seed(settings, made),
         rollups=PostgresRollups(settings.memory_dsn),
+        generalising=Generalising(
+            PostgresGenerals(settings.memory_dsn), lambda shard: in_force.now(shard).policy.experience
+        ),
         stop=stop,
         least=settings.rollup_least,
         every_ms=settings.rollup_every_ms,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
-from memquorum.core.policy import EpochPolicy
+from memquorum.core.policy import EpochPolicy, ExperiencePolicy
 from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
 from memquorum.core.tiers import SHORT_TERM
 
@@ -385,6 +385,11 @@ class Schedule(Protocol):
         each with its weight. What is protected is none the worse for it, and is among them."""
         ...
 
+    def general(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        """General forms that wait for their vote, the oldest first, each with the memory that it was made of, where
+        that is alive, is given as experience, and does not rest."""
+        ...
+
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
     ) -> list[IdleSession]:
@@ -694,6 +699,33 @@ class Rollups(Protocol):
     def log(self, namespace: str) -> list[Logged]:
         """The patches of the namespace's roll-ups in the order of the journal, each with its sentence where that can be
         read. Raises StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        ...
+
+
+class Promoted(Struct, frozen=True):
+    """A memory of experience that was promoted: by the entry that changed last how it stands there, with what it says,
+    its keyed commitment and its salience in millionths."""
+
+    seq: int
+    memory_id: str
+    namespace: str
+    text: str
+    commitment: bytes
+    salience_ppm: int
+
+
+class Generals(Protocol):
+    """What of experience is to have a general form."""
+
+    def promoted(
+        self, shard: int, policy: ExperiencePolicy, limit: int, behind: tuple[int, str] | None = None
+    ) -> list[Promoted]:
+        """The memories of a shard that are alive and given as experience, stand as promoted by the policy, are no
+        general forms and never had one: in the order of (entry, id), `behind` such a place. Raises StoreUnavailable."""
         ...
 
     def close(self) -> None:

@@ -48,6 +48,7 @@ log = logging.getLogger(__name__)
 SIGNER = "service:nomination"
 # Of an epoch's proposals one in so many may be to admit, and what verifiers signed of these has so many bytes.
 _ADMITS = 4
+_GENERAL = 16
 _SIGNED_BYTES = 256 * 1024
 
 
@@ -204,6 +205,7 @@ class Nomination:
             tried=() if apart else self._tried(tick.shard, policy),
             alike=() if apart else self._alike.groups(tick.shard, tick.as_of, policy),
             twins=() if apart else self._twins.groups(tick.shard, tick.as_of, policy),
+            general=() if apart else self._schedule.general(tick.shard, max(1, policy.epoch.proposals_max // _GENERAL)),
             over=nomination.nobody if apart else over,
             rooms=found.rooms,
             policy=policy,

@@ -27,7 +27,7 @@ from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.rendering import said
 from memquorum.core.exact import CELLS
-from memquorum.core.experience import texts
+from memquorum.core.experience import abstract, texts
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.orders.erase import ERASURE
@@ -90,11 +90,16 @@ class _Case:
     """Those of a summary's sentences."""
 
     @property
+    def _sums_up(self) -> bool:
+        """Whether it is a summary, and no general form, which no sentence of its own is looked for."""
+        return self.accepted.summary is not None and not abstract.made(self.accepted.summary.by)
+
+    @property
     def encoded(self) -> Sequence[str]:
         """What of it has a vector of its own: of a finished task what was to be done, with what. Raises ValueError."""
         if self.accepted.task is not None:
             return (texts.read(self.text).asked,)
-        return said(self.text, summary=bool(self.accepted.summary))
+        return said(self.text, summary=self._sums_up)
 
     outcome: str | None = None
     failure: str | None = None

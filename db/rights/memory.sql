@@ -54,7 +54,7 @@ GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_counter;
 
 -- The rehearser is the worker of that name: whether a memory is used, contradicted and borne out; no content, no vector,
 -- and nobody's agent but to tell one from another. Decisions, for who they say may sign.
-GRANT SELECT (id, shard, namespace, agent, source, made_by, tier, created, seq) ON memory TO memquorum_rehearser;
+GRANT SELECT (id, shard, namespace, agent, source, made_by, general_of, tier, created, seq) ON memory TO memquorum_rehearser;
 GRANT SELECT ON strength, conflict, provenance TO memquorum_rehearser;
 GRANT SELECT (memory_id) ON protection TO memquorum_rehearser;
 GRANT SELECT (shard, as_of) ON shard TO memquorum_rehearser;
@@ -64,7 +64,7 @@ GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_rehearser;
 
 -- The verifier is the worker of that name: what memories and finished tasks say, and by which decisions trials are made.
 -- Nobody's subject, session or source, and of the journal no entry.
-GRANT SELECT (id, shard, namespace, agent, tier, created, seq) ON memory TO memquorum_verifier;
+GRANT SELECT (id, shard, namespace, agent, general_of, tier, created, seq) ON memory TO memquorum_verifier;
 GRANT SELECT (memory_id, namespace, body) ON content TO memquorum_verifier;
 GRANT SELECT ON embedding, experience, task, trial, admission, weight TO memquorum_verifier;
 GRANT SELECT (namespace, child, parent, merged) ON provenance TO memquorum_verifier;

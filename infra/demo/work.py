@@ -18,13 +18,15 @@ from memquorum.core.api.answers import TaskInShort
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval import admitting
 
-HELPS = "The valve of bed 4 opens at 4.2 bar once it was primed for 30 seconds."
+HELPS = "Prime the valve of bed 4 for 30 seconds before it is opened, at 4.2 bar."
+GENERAL = "Prime the valve of bed [number] for [number 2] seconds before it is opened, at [number 3] bar."
 IDLE = "The valve of bed 4 was painted green in April."
 OPENED = "The valve of bed 4 opened at 4.2 bar after it was primed for 30 seconds."
 GOALS = ("Open the valve of bed 4", "Open the valve of bed 4 before noon", "Open the valve of bed 4 after the repair")
 FAILS, LESSON = "Open the valve of bed 4 at once", "Prime the valve of bed 4 before it is opened, or it jams."
 SESSION, ASKED = "late shift 14", "Which pressure opens the valve of bed 4?"
 _AGENTS, _MINUTE_MS = ("juno", "flora", "pomona"), 60_000
+_HALF = 0.5
 
 
 def carry_out(
@@ -61,6 +63,7 @@ def carry_out(
         yield from _judged(memory, found, (helps, idle, lesson), over.task.memory_id if over.task else None)
         _tried(driver, memory, made, beat, (helps, idle))
         yield from _admitted(console, memory, (helps, idle))
+        yield from _generalised(console, driver, memory, made, beat, helps)
 
 
 def _tried(driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], None], ids: tuple[str, str]) -> None:
@@ -86,6 +89,22 @@ def _admitted(console: Console, memory: Memory, ids: tuple[str, str]) -> Iterato
     given = [one.text for one in memory.retrieve(ASKED, experience=True, peek=True).items]
     line(console, f"{ASKED} Experience says: {' '.join(given)}")
     yield Check("what was admitted answers a question, and nothing refused", given == [HELPS], ASKED)
+
+
+def _generalised(  # noqa: PLR0917
+    console: Console, driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], None], helps: str
+) -> Iterator[Check]:
+    """What helped in three tasks is promoted: its general form is published, and members take it into experience."""
+    form = awaited(lambda: memory.experience(helps).general, beat)
+
+    def there() -> str | None:
+        told = memory.experiences(statuses=("admitted",)).memories
+        return next((one.text for one in told if one.memory_id == form and one.weight == _HALF), None)
+
+    driver.run([Tick(driver.as_of + made.policy.epoch.interval_ms)], beat)
+    text = awaited(there, beat)
+    line(console, f"Its general form, at half of the weight: {text}")
+    yield Check("what helps again and again has a general form", text == GENERAL, f"weight {_HALF}")
 
 
 def _finish(memory: Memory, goal: str, given: tuple[str, str], at: int) -> None:

@@ -44,6 +44,7 @@ from memquorum import topics
 from memquorum.core import asked, facets, framing, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
+from memquorum.core.experience import abstract
 from memquorum.core.experience.texts import OUTCOMES, UNKNOWN, Texts
 from memquorum.core.framing import Written
 from memquorum.core.identity import grants, signatures
@@ -547,6 +548,8 @@ def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
         raise _Refused(Reason.MISSING_FIELD, "derives_from", "a summary names its sources alone, and is not explicit")
     if not {quote.memory_id for quote in intent.summary.quotes} <= set(intent.derives_from):
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of a memory that derives_from does not name")
+    if abstract.made(intent.summary.by) and (len(intent.derives_from) != 1 or intent.summary.quotes):
+        raise _Refused(Reason.TOO_MANY, "derives_from", "a general form is made of one memory, and quotes nothing")
 
 
 def _proven(genesis: Genesis | None, topic: str, record: Published, data: bytes, signature: bytes | None) -> bool:

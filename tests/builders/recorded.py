@@ -124,9 +124,30 @@ def _moved(codec: Codec) -> tuple[bytes, Shard]:
     return file, shard
 
 
+def _general(codec: Codec) -> tuple[bytes, Shard]:
+    """The general form of A comes in, that of B is kept out; the one is used."""
+    file = genesis.make_bytes(policy=POLICY, **trials.entitled())
+    shard = Shard(codec, load(file))
+    for name in "abc":
+        shard.episode(name)
+    shard.tick(1_000_000_000)
+    shard.decide([votes.proposal(C, "promote")], votes.nobody)
+    for at, one in enumerate((A, B)):
+        shard.decide([proposal(one, agree(shard, one, offset=9 * at))])
+    for name, of in (("of-a", A), ("of-b", B)):
+        shard.general(name, of)
+    shard.tick(1_000_000_001)
+    shard.generalise(memory_id("of-a"), A)
+    shard.generalise(memory_id("of-b"), B, votes.nobody)
+    shard.task("t", [memory_id("of-a"), B])
+    shard.tick(1_000_000_002)
+    shard.decide([votes.proposal(C, "forget")])
+    return file, shard
+
+
 HISTORIES: Mapping[str, Callable[[Codec], tuple[bytes, Shard]]] = {
     "lively": _lively, "erased": _erased, "restored": _restored, "admitted": _admitted,
-    "moved": _moved,
+    "moved": _moved, "general": _general,
 }  # fmt: skip
 
 

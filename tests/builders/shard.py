@@ -14,6 +14,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.commit import applying, ordering
 from memquorum.core.consensus.certificate import check_decision
+from memquorum.core.experience.abstract import RULES
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
@@ -227,6 +228,23 @@ class Shard:
         at = next(c for c in self.changes if c.entry.memory_id == summary and c.entry.effect == "drafted")
         born = self.rules.codec.decode_as(Stored, at.entry.detail)
         told = Restored(summary, born.salience_ppm, 0, 0, born.accepted_offset, born.scored_offset)
+        return self.decide([one], vote, recalled=[told])
+
+    def general(self, event_id: str, of: str, *, commitment: bytes = b"c" * 32, **said: Any) -> Change:
+        """The general form of a memory, which waits for its vote."""
+        made = Summary(RULES, "experience", 600_000, commitment, ())
+        said = {"agent": CONSOLIDATOR, "derives_from": (of,), "summary": made, "session": None} | said
+        return self.episode(event_id, **said)
+
+    def generalise(self, form: str, of: str, vote: votes.Vote = votes.everybody, *, opened: bool = True) -> Change:
+        """The vote on a general form; `opened`: whether its text can be."""
+        used = self.rows.strengths[of].last_access if of in self.rows.strengths else 1_000
+        one = Proposal((form, of), NAMESPACE, "generalise", "general", used, used, 0)
+        at = next((c for c in self.changes if c.entry.memory_id == form and c.entry.effect == "drafted"), None)
+        if at is None or not opened:
+            return self.decide([one], vote)
+        born = self.rules.codec.decode_as(Stored, at.entry.detail)
+        told = Restored(form, born.salience_ppm, 0, 0, born.accepted_offset, born.scored_offset)
         return self.decide([one], vote, recalled=[told])
 
     def merge(self, kept: str, *gone: str, vote: votes.Vote = votes.everybody) -> Change:

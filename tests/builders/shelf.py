@@ -57,6 +57,7 @@ class Shelf:
     """What `aged` answers."""
     near: list[Peer] = field(default_factory=list)
     same: list[Peer] = field(default_factory=list)
+    forms: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     weighs: list[Weighted] = field(default_factory=list)
 
     def due(
@@ -122,6 +123,9 @@ class Shelf:
     def twins(self, shard: int, least_ppm: int, limit: int, after: str | None = None) -> Peers:
         self._note("twins", shard, least_ppm, limit, after)
         return Peers(tuple(self.same))
+
+    def general(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
+        return self.forms[:limit]
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None

@@ -151,6 +151,8 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
         terms = (PPM, 990_000)
     elif kind.admits:
         terms = (PPM, 200_000)
+    elif kind.generalises:
+        terms = (PPM, PPM)
     elif kind.stands:
         terms = (0, PPM // 2)
     elif kind is PROMOTE:

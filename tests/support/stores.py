@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from db.generals import PostgresGenerals
 from db.inmemory import InMemoryNeighbourhoods, InMemoryRollups, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from db.inmemory_rehearsals import InMemoryRehearsals
 from db.inmemory_sessions import InMemorySessions
-from db.inmemory_trials import InMemoryTrials
+from db.inmemory_trials import InMemoryGenerals, InMemoryTrials
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.rehearsals import PostgresRehearsals
 from db.rollups import PostgresRollups
@@ -27,7 +28,7 @@ from memquorum.core.experience.ports import Trials
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.ports import Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
+from memquorum.ports import Generals, Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
 from memquorum.schema_files import load_codec
 from tests.builders.shard import Shard
 
@@ -53,6 +54,7 @@ class World:
     rollups: Rollups
     sessions: Sessions
     trials: Trials
+    generals: Generals
     reopen: Callable[[], World]
     dsn: str | None = None
 
@@ -99,6 +101,7 @@ def make(request: pytest.FixtureRequest) -> World:
                 InMemoryRollups(store),
                 InMemorySessions(store, load_codec()),
                 InMemoryTrials(store),
+                InMemoryGenerals(store),
             )
             return World(store, InMemorySchedule(store), *ports, *more, reopen)
 
@@ -109,9 +112,10 @@ def make(request: pytest.FixtureRequest) -> World:
     def connect() -> World:
         store, schedule, stored = PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn)
         neighbourhoods, rehearsals, rollups = PostgresNeighbourhoods(dsn), PostgresRehearsals(dsn), PostgresRollups(dsn)
-        sessions, trials = PostgresSessions(dsn, load_codec()), PostgresTrials(dsn)
-        opened.extend((store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials))
-        return World(store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials, connect, dsn)
+        sessions, trials, generals = PostgresSessions(dsn, load_codec()), PostgresTrials(dsn), PostgresGenerals(dsn)
+        parts = (store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials, generals)
+        opened.extend(parts)
+        return World(*parts, connect, dsn)
 
     request.addfinalizer(lambda: [part.close() for part in opened])
     return connect()

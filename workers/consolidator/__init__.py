@@ -4,6 +4,7 @@
 summaries, by a summariser: `extractive`, which takes sentences as they are, or `model`, which asks an endpoint and has
 a `budget` of tokens. `parked`: sessions of which it made nothing, and that are tried again. What becomes of them the
 members decide.
-`rollups` keeps what is said of one thing across sessions up to date, beside it (`together`).
+`rollups` keeps what is said of one thing across sessions up to date, beside it (`together`), and publishes the general
+forms that `generalising` makes of what experience promoted; `publishing`: in whose name all of it is said.
 `opening` opens what rests sealed because of a summary that was erased, so that one is made anew of it.
 """

@@ -1,4 +1,5 @@
-"""Keeps the roll-ups of namespaces up to date: what was stored is gone through at a tick, and becomes patches.
+"""Keeps the roll-ups of namespaces up to date: what was stored is gone through at a tick, and becomes patches. And it
+makes the general forms of what experience has promoted, once a decision may have done so.
 
 It reads the journal, so by the stream's clock: a namespace is due a while after the first thing that was stored there
 since it was gone through last. Order: read what can be read and the log, make the patches, publish them signed, flush,
@@ -25,11 +26,12 @@ from memquorum.core.orders.patch import PATCH, PATCHES_MOST, SIGNER, ordered
 from memquorum.core.records import JournalAppended, JournalEntry, Patch, Signed
 from memquorum.ports import Rollups, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
+from workers.consolidator.generalising import Generalising
+from workers.consolidator.publishing import SOURCE, Voice
 from workers.kafka import loop
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.rollups")
-_SOURCE = "memquorum/consolidator"
 GROUP = "memquorum-rollups"
 EVERY_MS = 5 * 60_000
 """So long after something was stored, by the stream's clock, its namespace is gone through."""
@@ -53,12 +55,13 @@ class RollupLoop:
     def __init__(
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, rollups: Rollups, stop: loop.Stop,
         least: int = LEAST, every_ms: int = EVERY_MS, stamps: Reader | None = None, telemetry: Telemetry | None = None,
-        instance: str | None = None,
+        instance: str | None = None, generalising: Generalising | None = None,
     ) -> None:  # fmt: skip
         """`seed`: of the consolidator; `least`: of a thing of which fewer sentences speak there is no roll-up;
-        `every_ms`: how long what was stored waits, by the stream's clock."""
+        `every_ms`: how long what was stored waits, by the stream's clock; `generalising`: makes general forms."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
         self._rollups, self._least, self._every_ms = rollups, least, every_ms
+        self._generalising = generalising
         self._shown = (telemetry or Telemetry()).stage("rollups")
         self._strangers = Strangers(_LOG, stamps)
         # What was read of sentences: the next time most of them are the same.
@@ -93,12 +96,16 @@ class RollupLoop:
             self._consumer.close()
             self._producer.flush(5)
             self._rollups.close()
+            if self._generalising is not None:
+                self._generalising.close()
 
     def _forget(self, shard: int) -> None:
         """Whoever takes the shard over begins where it was committed last."""
         self._due.pop(shard, None)
         self._read_to.pop(shard, None)
         self._committed.pop(shard, None)
+        if self._generalising is not None:
+            self._generalising.forget(shard)
 
     def _take(self, message: Message) -> bool:
         """Takes an entry of the journal; False where it was told to stop before it was done."""
@@ -109,6 +116,8 @@ class RollupLoop:
             self._due.setdefault(shard, {}).setdefault(entry.namespace, _Due(offset, entry.as_of))
         elif entry is not None and entry.effect == "ticked":
             done = self._tick(shard, entry.as_of, loop.traceparent(message))
+        elif entry is not None and entry.effect == "decided":
+            done = self._generalise(shard, loop.traceparent(message))
         self._read_to[shard] = offset + 1
         # Where nothing ticks nothing is committed, and yet all is read.
         self._shown.at(topics.JOURNAL, shard, offset + 1)
@@ -136,15 +145,36 @@ class RollupLoop:
             due.pop(namespace, None)  # the journal was read no further, so nothing came in between
         return True
 
+    def _generalise(self, shard: int, parent: str | None) -> bool:
+        """Publishes the general forms of what was promoted in a shard; False where it was told to stop before."""
+        voice, count = Voice(self._genesis, self._codec, self._seed), 0
+        while self._generalising is not None and not self._stop:
+            try:
+                for form in self._generalising.found(shard):
+                    voice.publish(self._producer, form, form.namespace or "", parent)
+                    self._shown.sent(topics.EPISODES)
+                    count += 1
+            except StoreUnavailable as error:
+                self._wait(f"general forms of shard {shard}", error)
+                continue
+            self._shown.health.go("store")
+            if count:
+                _LOG.info("shard %d: %d general forms to be voted on", shard, count)
+            return not count or self._flushed()
+        return not self._stop
+
+    def _wait(self, what: str, error: StoreUnavailable) -> None:
+        _LOG.warning("%s: tried again in %g s: %s", what, _BACK_OFF_S, error)
+        self._shown.health.wait("store", str(error))
+        self._idle(_BACK_OFF_S)
+
     def _roll_up(self, namespace: str, parent: str | None) -> bool:
         """Publishes what is to change in a namespace; False where it was told to stop before."""
         while not self._stop:
             try:
                 said, log = self._rollups.said(namespace), self._rollups.log(namespace)
             except StoreUnavailable as error:
-                _LOG.warning("roll-ups of %s: tried again in %g s: %s", namespace, _BACK_OFF_S, error)
-                self._shown.health.wait("store", str(error))
-                self._idle(_BACK_OFF_S)
+                self._wait(f"roll-ups of {namespace}", error)
                 continue
             self._shown.health.go("store")
             found, count = patches(namespace, said, log, self._least, reading=self._reading), 0
@@ -162,7 +192,7 @@ class RollupLoop:
         data = PATCH.make(self._codec, self._genesis, SIGNER, self._seed, order)
         self._producer.produce(
             topics.PATCHES, data, key=namespace.encode(), partition=ids.shard_of(namespace, self._genesis.shards),
-            headers=loop.headers(Signed.__name__, _SOURCE, order.order_id, parent),
+            headers=loop.headers(Signed.__name__, SOURCE, order.order_id, parent),
         )  # fmt: skip
         self._shown.sent(topics.PATCHES)
 

@@ -23,7 +23,6 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.parting import Part
-from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
@@ -36,12 +35,12 @@ from workers.consolidator.extractive import Extractive
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
 from workers.consolidator.parked import Parked, Session
+from workers.consolidator.publishing import SOURCE, Voice
 from workers.kafka import loop
 from workers.kafka.own_clock import wall_ms
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.consolidator")
-_SOURCE = "memquorum/consolidator"
 _GROUP = "memquorum-consolidator"
 _RULES = Extractive()
 _WAIT_S = 0.2
@@ -246,7 +245,7 @@ class Consolidator:
         self._producer.produce(
             topics.DISCLOSURES, value, key=order.namespace.encode(),
             partition=ids.shard_of(order.namespace, self._genesis.shards),
-            headers=loop.headers(Signed.__name__, _SOURCE, order.order_id),
+            headers=loop.headers(Signed.__name__, SOURCE, order.order_id),
         )  # fmt: skip
         self._flush()
         self._shown.sent(topics.DISCLOSURES)
@@ -297,14 +296,8 @@ class Consolidator:
         self._ahead = deque(message for message in self._ahead if loop.place(message) not in places)
 
     def _publish(self, record: EpisodeRecorded, session: Session) -> None:
-        value = self._codec.encode(record)
-        signed = signatures.sign(self._genesis.cluster, topics.EPISODES, self._seed, value)
-        headers = loop.headers(EpisodeRecorded.__name__, _SOURCE, record.event_id or "", session.parent)
-        self._producer.produce(
-            topics.EPISODES, value, key=session.closed.namespace.encode(),
-            partition=ids.shard_of(session.closed.namespace, self._genesis.shards),
-            headers=[*headers, (signatures.HEADER, signed)],
-        )  # fmt: skip
+        voice = Voice(self._genesis, self._codec, self._seed)
+        voice.publish(self._producer, record, session.closed.namespace, session.parent)
         self._flush()
         self._shown.sent(topics.EPISODES)
 

@@ -212,7 +212,7 @@ class Judge:
                 facts = {i: replace(one, place=stand.get(i)) for i, one in facts.items()}
             elif kind.admits:
                 facts = {i: replace(one, trial=tried.get(i)) for i, one in facts.items()}
-            elif kind.unites:
+            elif kind.unites or kind.generalises:
                 held = self._view.experience.held(namespace, facts)
                 facts = {i: replace(one, admitted=i in held) for i, one in facts.items()}
             elif kind.ranks or not kind.reads:

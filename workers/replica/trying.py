@@ -225,8 +225,9 @@ class Tries:
 
 
 def settle(codec: Codec, view: View, checked: Checked, genesis: Genesis) -> None:
-    """Notes what a decision admitted, with its first weight, what is to be tried anew, and what became one, as the
-    journal does, which finds nothing to do where members had voted on the same before, or where a memory rests sealed.
+    """Notes what a decision admitted, with its first weight, what is to be tried anew, what became one, and which
+    general forms came in, as the journal does, which finds nothing to do where members had voted on the same before, or
+    where a memory rests sealed.
 
     Decisions may be read long before what they are about, from the journal by a member that comes anew. So what was
     not read yet is noted as well: whoever asks what is in experience asks then what of it is alive.
@@ -234,7 +235,11 @@ def settle(codec: Codec, view: View, checked: Checked, genesis: Genesis) -> None
     experience, nomination, epoch = view.experience, checked.nomination, checked.body.epoch
     for proposal, outcome in zip(nomination.proposals, checked.outcomes, strict=True):
         kind, names = KINDS[proposal.kind], proposal.memory_ids
-        if not (kind.unites or kind.admits) or experience.gone(names):
+        if not (kind.unites or kind.admits or kind.generalises) or experience.gone(names):
+            continue
+        if kind.generalises:
+            if outcome.decided and experience.admitted(proposal.namespace, names[1:]):
+                experience.generalise(proposal.namespace, names[0])
             continue
         if kind.unites:
             if outcome.decided and experience.admitted(proposal.namespace, names):

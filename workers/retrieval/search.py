@@ -69,14 +69,17 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
 
 
 async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
-    """Hits of experience with what they weigh, those of them that it gives to such a question."""
+    """Hits of experience with what they weigh, those of them that it gives to such a question; of a memory that is
+    among them no general form."""
     policy = service.configurations.policy(wanted.namespace).experience
     weights = await service.reads.weights(sight, [hit.memory_id for hit in hits])
-    return [
+    given = [
         replace(hit, weight=weights[hit.memory_id] / PPM)
         for hit in hits
         if weights.get(hit.memory_id, 0) >= policy.floor_ppm and near_enough(hit.score, policy)
     ]
+    plain = {hit.memory_id for hit in given}
+    return [hit for hit in given if hit.general_of not in plain]
 
 
 async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:

@@ -73,6 +73,7 @@ CREATE TABLE memory (
     jurisdictions   text    NOT NULL DEFAULT '', -- whose law it is under
     made_by         text,   -- of a summary, who made it
     renews          uuid,   -- of a summary, the erased one in whose place it was made
+    general_of      uuid,   -- of a general form, the memory that it was made of
     told_by         uuid,   -- of what rests sealed because a summary says what is to be kept of it: that summary
     asks_after      bigint, -- of a sealed one: a use after this time that comes late asks for it back; NULL once one has
     -- What its episode said of itself, carried as it was said.
@@ -84,8 +85,9 @@ CREATE TABLE memory (
     slot            text,
     label           text
 );
--- What a search that names no purpose must keep out.
-CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
+-- What a search that names no purpose and asks for no experience must keep out.
+CREATE INDEX memory_bound ON memory (namespace) WHERE purposes IS NOT NULL OR general_of IS NOT NULL;
+CREATE INDEX memory_general ON memory (general_of) WHERE general_of IS NOT NULL;
 CREATE INDEX memory_slot ON memory (namespace, slot) WHERE slot IS NOT NULL AND tier IN ('short-term', 'long-term');
 CREATE INDEX memory_slot_ever ON memory (namespace, slot) WHERE slot IS NOT NULL;
 CREATE INDEX memory_alive ON memory (namespace, tier);
@@ -269,6 +271,7 @@ LEFT JOIN (VALUES
     ('merge', ARRAY['same', 'cosine']),
     ('admit', ARRAY['held', 'gain']),
     ('unite', ARRAY['same', 'cosine']),
+    ('generalise', ARRAY['made', 'admitted']),
     ('configure', ARRAY['holds']),
     ('erase', ARRAY['holds']),
     ('restore', ARRAY['holds', 'decay', 'rank', 'share', 'last_access']),
@@ -832,7 +835,7 @@ CREATE TABLE weight (
     seq        bigint  NOT NULL, -- journal sequence
     namespace  text    NOT NULL,
     epoch      bigint  NOT NULL, -- of the decision from which on it holds
-    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used', 'rolled back', 'merged')),
+    cause      text    NOT NULL CHECK (cause IN ('admitted', 'used', 'rolled back', 'merged', 'general')),
     weight_ppm integer NOT NULL,
     gains      integer NOT NULL, -- in how many contexts it had helped by then
     losses     integer NOT NULL, -- in how many it had done harm

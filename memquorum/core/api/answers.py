@@ -14,7 +14,8 @@ class _Use(Carried, frozen=True, kw_only=True):
     """What an episode said of itself, and what holds for its use.
 
     `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under. `made_by`: of a
-    summary, who made it. `key`, `path`, `attributes`: what it is filed under, while it is alive.
+    summary, who made it. `general_of`: of a general form, the memory that it was made of. `key`, `path`, `attributes`:
+    what it is filed under, while it is alive.
     """
 
     key: str | None = None
@@ -26,6 +27,7 @@ class _Use(Carried, frozen=True, kw_only=True):
     purposes: tuple[str, ...] | None = None
     jurisdictions: tuple[str, ...] = ()
     made_by: str | None = None
+    general_of: str | None = None
 
 
 class _Text(_Use, frozen=True, kw_only=True):
@@ -729,7 +731,8 @@ class Trial(Struct, frozen=True):
 
 
 class AdmissionVote(Struct, frozen=True):
-    """How members voted on admitting a memory: `yes` ballots of `weight`, where `needed` was needed."""
+    """How members voted on what comes into experience: `yes` ballots of `weight`, where `needed` was needed. `kind`:
+    admit, or generalise of a general form and of the memory that it was made of."""
 
     epoch: int
     outcome: str
@@ -737,6 +740,7 @@ class AdmissionVote(Struct, frozen=True):
     yes: int
     weight: float
     needed: float
+    kind: str = "admit"
 
 
 class Gain(Struct, frozen=True):
@@ -770,7 +774,8 @@ class Admission(Struct, frozen=True):
 
     `tier`: of the memory; `stood`: what was decided of it while it was alive, or is of it now; of what may be tried
     `judges`: how many finished tasks may judge it, of `judges_needed`. `merged_into`: the memory that stands for it in
-    experience, since they say the same, as long as that is alive."""
+    experience, since they say the same, as long as that is alive. `general_of`: of a general form, the memory that it
+    was made of; `general`: its general form, as long as that is alive or waits for its vote."""
 
     memory_id: str
     namespace: str
@@ -789,6 +794,8 @@ class Admission(Struct, frozen=True):
     judges: int | None = None
     judges_needed: int | None = None
     merged_into: str | None = None
+    general_of: str | None = None
+    general: str | None = None
 
 
 class Experienced(Struct, frozen=True):

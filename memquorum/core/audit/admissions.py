@@ -89,6 +89,8 @@ class Admissions:
 def _misweighed(change: Change, row: WeightRow, policy: ExperiencePolicy) -> str | None:
     """Why a first weight is not the policy's, or S where that names none, within its bounds; None where it is."""
     score = next((one.score_ppm for one in change.of(AdmissionRow) if one.memory_id == row.memory_id), None)
+    if row.cause == "general":
+        return None  # what it was made of weighs, not S
     if row.version != 1 or score is None:
         return None if row.version != 1 else f"a weight of {row.memory_id} without S"
     due = sorted((policy.weight_least_ppm, policy.first_ppm or score, policy.weight_most_ppm))[1]

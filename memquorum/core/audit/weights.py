@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, FeedbackRow, TaskRow, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, FeedbackRow, Memory, TaskRow, WeightRow
 from memquorum.core.policy import PPM, ExperiencePolicy
 
 
@@ -62,7 +62,8 @@ class Weights:
         wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
         told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
         # Each of them follows its part of the entry, whatever is wrong with another.
-        return first(told, self._roll_back(change, back), self._merged(change, policy), self._stand(change, policy))
+        steps = self._roll_back(change, back), self._merged(change, policy), self._generalised(change, policy)
+        return first(told, *steps, self._stand(change, policy))
 
     def _roll_back(self, change: Change, back: tuple[str, int] | None) -> str | None:
         """Has an older version hold again; answers what is wrong with the one that the entry gives for it."""
@@ -150,6 +151,24 @@ class Weights:
             told = made.version, made.weight_ppm, made.gains, made.losses
             if told != of.told:
                 return f"{_said(told)} of {kept}, not {_said(of.told)}"
+        return None
+
+    def _generalised(self, change: Change, policy: ExperiencePolicy) -> str | None:
+        """Takes general forms in, each with its share of what that weighs now which it was made of; answers what is
+        wrong with one."""
+        made_of = {one.id: one.general_of for one in change.of(Memory) if one.general_of and one.tier == "short-term"}
+        found = {row.memory_id: row for row in change.of(WeightRow) if row.cause == "general"}
+        if change.one(DecisionRow) is None or not found:
+            return None if not found else f"general forms {sorted(found)} without a decision"
+        for name, row in found.items():
+            specific = self._of.get(made_of.get(name) or "")
+            if specific is None or name in self._of:
+                return f"{name} as the general form of what is not in experience, or once more"
+            least, most = policy.weight_least_ppm, policy.weight_most_ppm
+            weight = sorted((least, specific.weight_ppm * policy.general_ppm // PPM, most))[1]
+            of = self._of[name] = _Weighed(row.namespace, self._to, 1, weight, 0, 0)
+            if (row.version, row.weight_ppm, row.gains, row.losses, row.evidence) != (*of.told, "[]"):
+                return f"{name}, a general form, weighs {row.weight_ppm}, not {weight}"
         return None
 
     def _stand(self, change: Change, policy: ExperiencePolicy) -> str | None:

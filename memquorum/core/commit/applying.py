@@ -17,6 +17,7 @@ from memquorum import topics
 from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
+from memquorum.core.experience import abstract
 from memquorum.core.experience.trial import score_ppm
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
@@ -382,6 +383,8 @@ def _unquotable(record: EpisodeAccepted) -> str | None:
             return "a sentence that lies nowhere"
         if quote.sentence is not None and not 0 <= quote.sentence <= _INT4_MAX:
             return "a sentence of no number"
+    if abstract.made(record.summary.by) and (len(record.derives_from) != 1 or record.summary.quotes):
+        return "a general form of several memories, or one that quotes"
     if record.summary.renews is not None and not ids.is_uuid(record.summary.renews):
         return f"renews {record.summary.renews[:40]!r}, which is no UUID"
     return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None

@@ -5,7 +5,9 @@ identifiers, places and names. What is named twice has the same placeholder twic
 the first: "[name] hands over to [name 2]". A second pass may find more, as a model of the optional extra `ner` does.
 What is abstract already is not changed.
 
-A general form that says nothing any more is none: what only names things has nothing to teach about others.
+A general form that says nothing any more is none: what only names things has nothing to teach about others. Nor has
+what says how things are, and not how to proceed: "the owner of the export is [name]" answers nobody. Which
+does is seen by its English words (`core.text.proceeding`).
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from collections.abc import Callable, Iterable, Iterator
 from memquorum.core.privacy.finding import Span, apart, spans
 from memquorum.core.privacy.kinds import NAME, PLACE
 from memquorum.core.text.content import content, stems_of
+from memquorum.core.text.proceeding import proceeds
 
 RULES = "abstract/1"
 """The version of these rules."""
+_BY = "abstract/"
 
 DATE, NUMBER, IDENTIFIER = "date", "number", "identifier"
 _SAYS_LEAST = 3
@@ -55,8 +59,9 @@ _HOLDS = re.compile(r"\[[a-z]+(?: \d+)?\]")
 
 
 def abstracted(text: str, second: Second | None = None) -> str | None:
-    """The general form of a text; None where it names nothing, or where too little is left to say."""
-    there = _found(text, second)
+    """The general form of a text; None where it names nothing, where too little is left to say, or where it does not
+    say how to proceed."""
+    there = _found(text, second) if proceeds(text) else ()
     if not there:
         return None
     told, at, known = list[str](), 0, dict[tuple[str, str], str]()
@@ -75,6 +80,11 @@ def abstracted(text: str, second: Second | None = None) -> str | None:
     general = "".join(told)
     left = content(_HOLDS.sub(" ", general)).stems
     return general if len(left) >= _SAYS_LEAST else None
+
+
+def made(by: str | None) -> bool:
+    """Whether what somebody made of a memory is its general form, by any version of these rules."""
+    return by is not None and by.startswith(_BY)
 
 
 def _found(text: str, second: Second | None) -> tuple[Span, ...]:

@@ -32,7 +32,8 @@ BY_ADMISSION: Final = "admitted"
 BY_USE: Final = "used"
 BY_ROLLBACK: Final = "rolled back"
 BY_MERGING: Final = "merged"
-CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK, BY_MERGING)
+BY_GENERALISING: Final = "general"
+CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK, BY_MERGING, BY_GENERALISING)
 """What makes a version of a weight."""
 
 

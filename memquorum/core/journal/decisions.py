@@ -19,7 +19,7 @@ from memquorum.core.budgets.claims import charges
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal import resting, restores, rollbacks, trials, uniting, weighing
+from memquorum.core.journal import generals, resting, restores, rollbacks, trials, uniting, weighing
 from memquorum.core.journal.protections import pins, protects
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -39,6 +39,7 @@ from memquorum.core.policy import FORGETTING, ExperiencePolicy, Policy
 from memquorum.core.records import Decided, JournalEntry, Proposal, Result
 from memquorum.core.tiers import ALIVE, SEALED
 from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.generalise import OTHERS
 from memquorum.core.vote.kinds.kind import UNKNOWN, UNREADABLE, Kind, MemoryState, Rests
 from memquorum.core.vote.nomination import APART
 from memquorum.core.vote.tally import KEPT, Outcome
@@ -128,6 +129,8 @@ def _void(  # noqa: PLR0917
         return UNKNOWN
     if kind.reweighs:
         return rollbacks.refused(rows, rollbacks.asked(codec, checked.nomination))
+    if kind.generalises and not generals.fits(rows, proposal.memory_ids):
+        return OTHERS
     tried = kind.admits and trials.agrees(codec, rows, proposal)
     found = _found(rows, kind, proposal.memory_ids, recalled, checked.body.epoch, tried=tried)
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
@@ -160,7 +163,7 @@ def _find(
         protected=protects(rows.protected, memory.id),
         pinned=pins(rows.protected, memory.id),
         opened=opened,
-        admitted=kind.unites and uniting.admitted(rows, memory.id),
+        admitted=(kind.unites or kind.generalises) and uniting.admitted(rows, memory.id),
         tried=tried,
         namespace=memory.namespace,
         memory_id=memory.id,
@@ -191,8 +194,9 @@ def do_decided(
     if attested is not None:
         state = replace(state, unattested=state.unattested - 1)
     nominated = checked.nomination
+    since = weighing.upto(rows.state, nominated.accepted_offset)
     weighed = _weighed(rows, change, detail, checked, genesis.policy.experience)
-    state = replace(state, weighed_to=weighing.upto(rows.state, nominated.accepted_offset))
+    state = replace(state, weighed_to=since)
     if nominated.order is None and state.contested_at < nominated.as_of:
         state = replace(state, contested_at=0)
     if nominated.order is None and nominated.trigger not in APART:
@@ -210,6 +214,7 @@ def do_decided(
         *_spent(rows, change, checked, genesis.policy),
         *weighed,
         *_admitted(codec, rows, change, detail, checked, genesis.policy),
+        *_generalised(rows, change, detail, weighed, genesis.policy.experience, since=since),
         *_rolled_back(codec, rows, change, detail, checked, genesis.policy, weighed),
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
@@ -332,6 +337,19 @@ def _admitted(  # noqa: PLR0917
             place = change.entry, detail.epoch
             found += trials.voted(codec, rows, proposal, *place, policy.experience, passed=passed(result), since=since)
     return found
+
+
+def _generalised(
+    rows: Rows, change: Change, detail: Decided, moved: weighing.Weighed, policy: ExperiencePolicy, *, since: int
+) -> weighing.Weighed:
+    """The general forms that enter experience, by what those weigh afterwards that they were made of."""
+    place = change.entry, detail.epoch
+    return [
+        row
+        for result in detail.results
+        if KINDS[result.kind].generalises and passed(result)
+        for row in generals.generalised(rows, result.memory_ids, *place, moved, policy, since=since)
+    ]
 
 
 def _rolled_back(  # noqa: PLR0917

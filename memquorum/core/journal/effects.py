@@ -21,6 +21,7 @@ from memquorum import topics
 from memquorum.core import ids, linking
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
+from memquorum.core.experience import abstract
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
@@ -327,7 +328,8 @@ def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
 
 
 def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
-    """A summary waits for the vote on it: it is not alive, and neither its content nor its embedding is in the store.
+    """A summary, or a general form, waits for the vote on it: it is not alive, and neither its content nor its
+    embedding is in the store.
 
     Voted for, it comes with both in the transaction in which its sources go. Else its key goes when it has waited for
     as long as the policy says.
@@ -337,10 +339,11 @@ def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
         raise KeyError("a summary")
     # Before its first tick a shard's time is 0.
     at, wait_ms = max(entry.as_of, detail.occurred_at), rules.genesis.policy.consolidate.wait_ms
-    memory = replace(
-        _born(rows, entry, detail), tier=DRAFT, changed=at, sealed_until=at + wait_ms, made_by=summary.by,
-        renews=_renewed(rows, entry.namespace, summary),
-    )  # fmt: skip
+    memory = replace(_born(rows, entry, detail), tier=DRAFT, changed=at, sealed_until=at + wait_ms)
+    if abstract.made(summary.by):
+        memory = replace(memory, general_of=detail.derives_from[0])
+    else:
+        memory = replace(memory, made_by=summary.by, renews=_renewed(rows, entry.namespace, summary))
     quotes = tuple(
         QuoteRow(
             entry.shard, entry.seq, entry.namespace, memory.id, place, quote.memory_id, quote.start, quote.end,

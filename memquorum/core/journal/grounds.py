@@ -85,5 +85,10 @@ def left(rows: Rows, sources: Iterable[str]) -> list[str]:
         one for one in sources
         if one in rows.strengths
         or ((memory := rows.memories.get(one)) is not None and memory.tier == FINISHED)
-        or any(i in rows.strengths for i in rows.grounds.get(one, NOTHING).summaries)
+        or any(_sums_up(rows, i) for i in rows.grounds.get(one, NOTHING).summaries)
     ]  # fmt: skip
+
+
+def _sums_up(rows: Rows, memory_id: str) -> bool:
+    """Whether what the consolidator made is alive, and says what its source does: a general form leaves that out."""
+    return memory_id in rows.strengths and rows.memories[memory_id].general_of is None

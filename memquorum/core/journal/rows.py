@@ -89,6 +89,8 @@ class Memory(Carried, frozen=True):
     """Of a summary, who made it: extractive/VERSION, or model/NAME."""
     renews: Uuid | None = None
     """Of a summary, the erased one in whose place it was made."""
+    general_of: Uuid | None = None
+    """Of a general form, the memory that it was made of. Experience alone has it."""
     told_by: Uuid | None = None
     """Of what rests sealed because a summary says what is to be kept of it: that summary."""
     slot: str | None = None
@@ -102,8 +104,8 @@ class Memory(Carried, frozen=True):
     @property
     def fades(self) -> bool:
         """Whether triage goes by its decay score (`core.triage`). That asks what a memory was worth when it was said:
-        a summary was not said, and what was wanted on purpose was let in whatever that was."""
-        return not self.explicit and self.made_by is None
+        a summary or a general form was not said, and what was wanted on purpose was let in whatever that was."""
+        return not self.explicit and self.made_by is None and self.general_of is None
 
 
 class Strength(Struct, frozen=True):

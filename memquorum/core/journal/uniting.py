@@ -33,7 +33,7 @@ def keys(named: Iterable[Proposal | Result]) -> Keys:
     admissions, weights = set[str](), set[str]()
     for one in named:
         kind, memory_ids = KINDS[one.kind], set(filter(is_uuid, one.memory_ids))
-        admissions |= memory_ids if kind.admits or kind.reweighs or kind.unites else set()
+        admissions |= memory_ids if kind.admits or kind.reweighs or kind.unites or kind.generalises else set()
         weights |= memory_ids if kind.reweighs or kind.unites else set()
     return Keys(admissions=frozenset(admissions), weights=frozenset(weights))
 

@@ -52,7 +52,8 @@ class Quote(Struct, frozen=True):
 class Summary(Struct, frozen=True):
     """What makes an episode a summary: who made it, of which session, how important that was (SPEC C, in millionths),
     the keyed commitment to the raw batch, and the source of each of its sentences in their order. `renews`: the erased
-    summary in whose place it was made, of what was left."""
+    summary in whose place it was made, of what was left. What `core.experience.abstract` makes of one memory is that
+    one's general form: it has no sentence of it."""
 
     by: str
     session: str

@@ -19,7 +19,7 @@ from memquorum.core.policy import PPM, share
 from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.retrieval.telling import why
 from memquorum.core.text.plurals import many
-from memquorum.core.vote.kinds import ADMITS, KINDS
+from memquorum.core.vote.kinds import KINDS
 
 NO_GOALS: Final[Mapping[str, str]] = {}
 _NAMED = 3
@@ -49,6 +49,10 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
         told.append(f"S = {number(one.score)} {'≥' if one.score >= one.least else '<'} {number(one.least)}")
     if one.weight is not None:
         told.append(f"weight {number(one.weight)}, version {one.version}")
+    if one.general_of is not None:
+        told.append(f"it is the general form of memory {one.general_of}, and no task tries it")
+    if one.general is not None:
+        told.append(f"memory {one.general} is its general form, once members took it in")
     if one.merged_into is not None:
         told.append(f"memory {one.merged_into} stands for it in experience: they say the same")
     if one.after:
@@ -95,7 +99,7 @@ def _in_one_line(text: str) -> str:
 
 
 def _vote(one: AdmissionVote) -> str:
-    kind = KINDS[next(iter(ADMITS.values()))]
+    kind = KINDS[one.kind]
     yes = f"{many(one.yes, 'member')} for it, with {one.weight:g} where {one.needed:g} is needed"
     return f"epoch {one.epoch}: {one.outcome}, {yes}: {why(kind, one.reason)}"
 

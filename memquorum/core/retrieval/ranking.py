@@ -117,7 +117,7 @@ def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: 
     """What a question is given of experience, best first, ties by id: s(q, m) = sim(q, m) · w(m), the weight by the
     policy's root of it, where strength and tier say nothing (SPEC E, SEDM 3.3.1; `core.experience.view`).
     `weights_ppm`: of what was admitted; what has none, or less than the floor, is left out, and so is what is farther
-    away than what is given may be."""
+    away than what is given may be; and so is the general form of what is given itself, which says all of it."""
     found = list[Scored]()
     for one in ranked:
         hit = one.candidate.hit
@@ -126,6 +126,8 @@ def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: 
             weight = weight_ppm / PPM
             score = max(0.0, hit.score) * weight**0.5**policy.weight_roots
             found.append(replace(one, weight=weight, score=score))
+    plain = {one.candidate.hit.memory_id for one in found}
+    found = [one for one in found if one.candidate.hit.general_of not in plain]
     return sorted(found, key=lambda one: (-one.score, one.candidate.hit.memory_id))
 
 

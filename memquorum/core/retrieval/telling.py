@@ -14,7 +14,7 @@ from memquorum.core.budgets.rules import WEIGHS
 from memquorum.core.consolidation import rendering
 from memquorum.core.consolidation.importance import EPISODE_HALF_LIFE_MS, SUMMARY_HALF_LIFE_MS
 from memquorum.core.decay import Profile, of_tier
-from memquorum.core.experience import texts
+from memquorum.core.experience import abstract, texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP
@@ -173,6 +173,11 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     if born.outcome == UNREADABLE:
         yield "  It could not be opened any more: its key was destroyed, or what was sealed has been altered."
         return
+    if born.summary is not None and abstract.made(born.summary.by):
+        yield f"  It is the general form of {', '.join(born.derives_from)}, by {born.summary.by}."
+        yield "  Experience alone has it."
+        yield f"  Encoded by {born.encoder}."
+        return
     if born.summary is not None:
         yield f"  It is a summary of session {born.summary.session}, made by {born.summary.by}."
         yield f"  Importance {share(born.salience_ppm)}: how late the session was, how often it was used, how it ended."
@@ -239,7 +244,7 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str |
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
         yield f"  It says again what {born.repeats} says."
-    if born.summary is not None:
+    if born.summary is not None and not abstract.made(born.summary.by):
         yield from _sentences(born.summary, sent, text)
         if born.summary.renews is not None:
             yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
@@ -430,13 +435,15 @@ def _whether(kind: Kind, first: str, *others: str) -> str:
     """What a vote on several memories was about."""
     if kind.merges or kind.unites:
         return f"The one that would stay is {first}; the vote was whether {', '.join(others)} says the same"
+    if kind.generalises:
+        return f"The vote was whether {first} comes into experience as the general form of {', '.join(others)}"
     called = "summary" if kind.revives else "newer one"
     return f"The {called} is {first}; the vote was whether it takes the place of {', '.join(others)}"
 
 
 def _of_others(vote: Vote, kind: Kind) -> str:
     """How a vote ended, for a memory that loses nothing by it."""
-    if vote.outcome != kind.outcome:
+    if vote.outcome != kind.outcome or kind.generalises:
         return vote.outcome
     others = kind.taken(vote.memory_ids)
     return f"the other{'s are' if len(others) > 1 else ' is'} {vote.outcome}"

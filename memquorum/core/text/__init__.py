@@ -9,6 +9,7 @@
    without a subject says was meant instead;
 3. `topics`: of what a sentence speaks; `content`: the words that say what a text is about;
    `ordinary`: texts of any day, to weigh them against; `asking`:
-   whether it only asks; `moments`: whether it says of which time it speaks;
+   whether it only asks; `moments`: whether it says of which time it speaks; `proceeding`: whether it says how to
+   proceed;
 4. `tokens`: how long a text is; for people: `plurals`, and `escaping` of what a terminal would obey.
 """

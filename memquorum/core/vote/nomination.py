@@ -27,6 +27,7 @@ from memquorum.core.vote.kinds import (
     ADMITS,
     CONFIGURE,
     CONTESTS,
+    GENERALISES,
     GOES,
     KINDS,
     LETS_GO,
@@ -36,6 +37,7 @@ from memquorum.core.vote.kinds import (
     UNITES,
 )
 from memquorum.core.vote.kinds.admit import TRIED
+from memquorum.core.vote.kinds.generalise import GENERAL
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.core.vote.kinds.unite import TWINS
 from memquorum.ports import Candidate
@@ -186,25 +188,27 @@ def build(
     alike: Sequence[tuple[Candidate, ...]] = (),
     tried: Sequence[tuple[Candidate, tuple[bytes, ...]]] = (),
     twins: Sequence[tuple[Candidate, ...]] = (),
+    general: Sequence[tuple[Candidate, ...]] = (),
     over: Callable[[Elsewhere], Leaving] = nobody,
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
     """The next epoch's nomination, or None where there is nothing to propose.
 
-    `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `expired`: those of
-    short-term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`:
-    what the schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes
-    first. `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type
-    may become. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each
-    with all that it was made of. `alike`: summaries that say the same, first the one that stays. `tried`: what
-    verifiers agree in, with what they signed. `twins`: memories of experience that say the same, first the one that
-    stays there. `over` answers what is beyond budgets, as their policies weighed it, once it is told what else is voted
-    on. `rooms`: how many memories each of their namespaces may lose now (core/caps). A memory is proposed once: rather
-    where others contradict it than with its summary, or with those that say the same, rather with these than to be let
-    go, rather to be let go than to be promoted; and to be let go rather because somebody asked, for its age, for want
-    of tokens, since it does not hold, for want of room in its shard, and because it decayed, in this order; and to be
-    admitted to experience, or to become one with others there, where it is proposed for nothing else.
+    `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `expired`: those of short-
+    term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`: what the
+    schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes first.
+    `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type may
+    become. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each with
+    all that it was made of. `alike`: summaries that say the same, first the one that stays. `tried`: what verifiers
+    agree in, with what they signed. `twins`: memories of experience that say the same, first the one that stays there.
+    `general`: general forms, each with what it was made of. `over` answers what is beyond budgets, as their policies
+    weighed it, once it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now
+    (core/caps). A memory is proposed once: rather where others contradict it than with its summary, or with those that
+    say the same, rather with these than to be let go, rather to be let go than to be promoted; and to be let go rather
+    because somebody asked, for its age, for want of tokens, since it does not hold, for want of room in its shard, and
+    because it decayed, in this order; and to be admitted to experience, to become one with others there, or to have a
+    general form there, where it is proposed for nothing else.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
@@ -212,17 +216,16 @@ def build(
     told = _named(disputed)
     foremost, rooms = _foremost(asked, aged, disputed, over, rooms)
     named = told | _named(foremost)
-    due, evicted, doubted = (
-        [c for c in some if c.memory_id not in named] for some in ([*crossed, *expired], evicted, doubted)
-    )
+    due, evicted, doubted = (_without(named, some) for some in ([*crossed, *expired], evicted, doubted))
     much = excess(standing.alive, policy) - sum(KINDS[one.kind].seals for one in foremost)
     falling = _doubting(_falling(due, evicted, over=much, as_of=tick.as_of, policy=policy), doubted)
     first = _within([*foremost, *falling], rooms)
     taken = told | _named(first)
     rising = _rising(promotable, taken, tick.as_of, policy)
-    helping = _helping(tried, taken | _named(rising))
-    others = [*first, *rising, *disputed, *helping]
-    proposals = _share([*others, *_together(twins, UNITES, TWINS, (), others)], policy.epoch)
+    others = [*first, *rising, *disputed, *_helping(tried, taken | _named(rising))]
+    for some, kinds, reason in ((twins, UNITES, TWINS), (general, GENERALISES, GENERAL)):
+        others += _together(some, kinds, reason, (), others)
+    proposals = _share(others, policy.epoch)
     if not proposals:
         return None
     return NominationProposed(
@@ -297,6 +300,10 @@ def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
 def _named(proposals: Iterable[Proposal]) -> set[str]:
     """The memories that proposals are about."""
     return {memory_id for proposal in proposals for memory_id in proposal.memory_ids}
+
+
+def _without(named: Collection[str], some: Iterable[Candidate]) -> list[Candidate]:
+    return [one for one in some if one.memory_id not in named]
 
 
 def _foremost(

@@ -67,3 +67,16 @@ def test_nobody_speaks_in_its_name(changes: dict[str, Any]) -> None:
 def test_a_summary_that_is_none_is_told_why(summary: Summary, reason: str) -> None:
     answer = judged(replace(RECORD, summary=summary))
     assert isinstance(answer, Refusal) and answer.reason == reason
+
+
+FORM = replace(RECORD, summary=replace(SUMMARY, by="abstract/1", quotes=()))
+
+
+def test_a_general_form_is_made_of_one_memory_and_quotes_nothing() -> None:
+    assert isinstance(judged(FORM), EpisodeIntent)
+    for wrong in (
+        replace(FORM, derives_from=(SOURCE, SOURCE.replace("0b", "1b"))),
+        replace(FORM, summary=replace(SUMMARY, by="abstract/2")),
+    ):
+        answer = judged(wrong)
+        assert isinstance(answer, Refusal) and (answer.reason, answer.field) == ("too_many", "derives_from")

@@ -1,9 +1,9 @@
 """The kinds of proposals, each an object in its own file: `kind` says what a kind is, and `held` is what those have in
 common that ask whether something holds, and how much.
 
-`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge`, `admit` and `unite` are proposed by the
-nomination stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of another
-configuration.
+`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge`, `admit`, `unite` and `generalise` are
+proposed by the nomination stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of
+another configuration.
 
 What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
 come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
@@ -21,6 +21,7 @@ from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.demote import DEMOTE
 from memquorum.core.vote.kinds.evict import EVICT
 from memquorum.core.vote.kinds.forget import FORGET
+from memquorum.core.vote.kinds.generalise import GENERALISE
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.core.vote.kinds.merge import MERGE
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
@@ -39,6 +40,8 @@ __all__ = [
     "ERASE",
     "EVICT",
     "FORGET",
+    "GENERALISE",
+    "GENERALISES",
     "GOES",
     "KINDS",
     "LETS_GO",
@@ -69,6 +72,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             MERGE,
             ADMIT,
             UNITE,
+            GENERALISE,
             CONFIGURE,
             ERASE,
             RESTORE,
@@ -112,3 +116,7 @@ UNITES: Mapping[str, str] = {
     tier: kind.name for kind in KINDS.values() if kind.offered is Offered.TWINS for tier in kind.tiers
 }
 """By tier, the kind by which memories of experience there that say the same become one in it."""
+GENERALISES: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.GENERAL for tier in kind.tiers
+}
+"""By tier, the kind by which a general form there enters experience."""

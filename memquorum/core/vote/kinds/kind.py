@@ -117,6 +117,8 @@ class Offered(Enum):
     """Those that verifiers agree help in tasks."""
     TWINS = "twins"
     """Those of experience that say the same."""
+    GENERAL = "general"
+    """A general form and the memory that it was made of."""
     NONE = "none"
     """Not the nomination service's choice: an order names them."""
 
@@ -253,6 +255,8 @@ class Kind:
     """Whether its one memory enters experience, of which the journal has the numbers."""
     unites: bool = False
     """Whether its first memory stands in experience for the others."""
+    generalises: bool = False
+    """Whether its first memory, which comes to life, enters experience as the general form of the other."""
     reweighs: bool = False
     """Whether its one memory weighs in experience what it did at the version that the order names."""
     attests: bool = False
@@ -308,6 +312,8 @@ def _contradiction(kind: Kind) -> str | None:
         and (kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
         "what becomes one in experience comes to no harm, and they are several": kind.unites
         and (kind.takes < 2 or kind.admits or kind.seals or kind.revives or kind.effect is None),
+        "a general form comes to life, and the other stays as it is": kind.generalises
+        and (kind.takes != 2 or kind.spares != 1 or kind.admits or kind.unites or kind.seals or not kind.revives),
         "an order gives one memory an older weight, and it comes to no harm": kind.reweighs
         and (not kind.ordered or kind.takes != 1 or kind.seals or kind.revives or kind.effect is None),
         "it attests, or it configures": kind.attests and kind.configures,

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from db.cached import Near
 from db.reads import Reads
 from db.standing import Clear
 from db.store import PostgresStore
@@ -23,8 +24,9 @@ from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 ENCODER = HashingEncoder(64)
 GENESIS = genesis.make(**trials.entitled())
-A, B, C = (memory_id(name) for name in "abc")
+A, B, C, FORM = (memory_id(name) for name in ("a", "b", "c", "form"))
 TEXTS = {A: "The gateway uses port 8443.", B: "The gateway has another port, 22.", C: "The gateway stands in Ulm."}
+TEXTS |= {FORM: "The gateway uses port [number]."}
 ASKED = Texts("Which port does the gateway use?", outputs="8443.")
 SIGHT = Sight((NAMESPACE,))
 
@@ -106,6 +108,41 @@ async def test_of_what_became_one_the_one_is_given_while_it_is_alive(
     assert await given(reads) == {B}
     told = await reads.admission(SIGHT, B, Filters(), lambda _: GENESIS.policy.experience)
     assert told is not None and told.merged_into is None
+
+
+async def found(reads: Reads, *, experience: bool) -> set[str]:
+    """What a search finds, by whatever way it is done; and what a list has."""
+    vector, filters = question(False).vectors["hashing"], Filters(experience=experience)
+    hits = await reads.search(SIGHT, NAMESPACE, "hashing", vector, 10, filters=filters)
+    named = {one.memory_id for one in hits}
+    candidates, _ = await reads.candidates(SIGHT, question(experience), DEFAULTS)
+    assert named == {one.hit.memory_id for one in candidates}
+    if not experience:
+        asked = Near(NAMESPACE, "hashing", vector, 10, 0, 0, 10, sorted(named | {FORM}))
+        cached, *_ = await reads.search_cached(SIGHT, asked)
+        assert {one.memory_id for one in cached} == named
+    return named
+
+
+async def test_a_general_form_is_found_by_experience_alone_and_goes_with_its_memory(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+    shard.general("form", A)
+    write(store, shard)
+    assert FORM not in await found(reads, experience=True), "it waits for its vote"
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.generalise(FORM, A)
+    write(store, shard)
+    assert await found(reads, experience=True) == {A, FORM} and await found(reads, experience=False) == {A, B, C}
+    assert await reads.weights(SIGHT, [FORM]) == {FORM: 500_000}
+    _, left = await reads.passed(SIGHT, question(False))
+    assert not left, "where experience is not asked it is no memory that is left out"
+    told = await reads.admission(SIGHT, A, Filters(), lambda _: GENESIS.policy.experience)
+    form = await reads.admission(SIGHT, FORM, Filters(), lambda _: GENESIS.policy.experience)
+    assert told is not None and (told.general, told.general_of) == (FORM, None)
+    assert form is not None and (form.general, form.general_of, form.weight) == (None, A, 0.5)
+    assert [vote.kind for vote in form.votes] == ["generalise"]
 
 
 async def test_where_its_use_took_the_one_below_the_floor_what_it_stands_for_is_given(

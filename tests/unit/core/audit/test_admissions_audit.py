@@ -185,6 +185,21 @@ def test_a_weight_that_does_not_follow_from_what_was_used_is_told(used: Shard, c
     assert followed(used, replace(change, rows=tuple(row for row in change.rows if not isinstance(row, WeightRow))))
 
 
+@pytest.mark.parametrize("changed", [
+    {"weight_ppm": 500_001}, {"version": 2}, {"gains": 1}, {"evidence": '[["t", 1, 1]]'}, {"cause": "admitted"},
+    {"memory_id": C},
+])  # fmt: skip
+def test_a_general_form_that_weighs_otherwise_than_its_share_is_told(used: Shard, changed: dict[str, Any]) -> None:
+    used.general("form", A)
+    used.tick(used.rows.state.as_of + 1)
+    change = used.generalise(memory_id("form"), A)
+    assert followed(used) == []
+    rows = [
+        replace(row, **changed) if isinstance(row, WeightRow) and row.cause == "general" else row for row in change.rows
+    ]
+    assert rows != list(change.rows) and followed(used, replace(change, rows=tuple(rows)))
+
+
 def test_what_is_wrong_with_a_part_of_an_entry_stops_no_following_of_the_rest(codec: Codec) -> None:
     """One decision moves A, falsely, and admits B: how B moves later is judged by that."""
     made = Shard(codec, GENESIS)

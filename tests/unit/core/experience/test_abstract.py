@@ -14,8 +14,8 @@ from memquorum.core.privacy.finding import Span
     ("text", "expected"),
     [
         (
-            "Marta Keller measured 3.8 bar at pump 7 in Leipzig on 12 March 2024.",
-            "[name] measured [number] bar at pump [number 2] in [place] on [date].",
+            "Never let Marta Keller measure 3.8 bar at pump 7 in Leipzig on 12 March 2024.",
+            "Never let [name] measure [number] bar at pump [number 2] in [place] on [date].",
         ),
         (
             "Restart the gateway before you change port 8443 in gateway.yaml.",
@@ -31,6 +31,15 @@ from memquorum.core.privacy.finding import Span
         ),
         ("Restart the gateway and tell the crew.", None),
         ("Bob met Alice.", None),
+        ("Marta Keller measured 3.8 bar at pump 7 in Leipzig on 12 March 2024.", None),
+        ("The owner of the nightly export is Lena Ott.", None),
+        ("The state of pump 7 is open, and use of the Northgate crane was forbidden.", None),
+        ("Please drain the line of crane 7.", "Please drain the line of crane [number]."),
+        (
+            "Before a handover at Northgate, the crew reads the log.",
+            "Before a handover at [place], the crew reads the log.",
+        ),
+        ("The crew has to read the crane log at Northgate.", "The crew has to read the crane log at [place]."),
         ("", None),
     ],
 )
@@ -45,8 +54,8 @@ def test_what_is_abstract_is_not_changed() -> None:
 
 
 def test_a_new_name_is_told_apart_from_a_placeholder_that_is_there() -> None:
-    told = abstracted("[name] hands over to Carol at the end of every shift.")
-    assert told == "[name] hands over to [name 2] at the end of every shift."
+    told = abstracted("[name] has to hand over to Carol at the end of every shift.")
+    assert told == "[name] has to hand over to [name 2] at the end of every shift."
 
 
 def test_a_second_pass_finds_more() -> None:

@@ -25,9 +25,23 @@ def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | Non
     found, other = (trials.statistics(GENESIS, A, 3, count) for count in (helped, 0))
     agreed = found.digest.hex()
     score = helped * PPM // 3
-    row = ("greenhouse", status, 3, agreed, score, 1 if weight_ppm else 0, weight_ppm, 0, "short-term", 1, merged_into)
+    row = (
+        "greenhouse",
+        status,
+        3,
+        agreed,
+        score,
+        1 if weight_ppm else 0,
+        weight_ppm,
+        0,
+        "short-term",
+        1,
+        merged_into,
+        None,
+        None,
+    )
     tried = [("verifier-1", 3, agreed, score, found.data, 8), ("verifier-2", 3, other.digest.hex(), 0, other.data, 9)]
-    votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000)] if weight_ppm else []
+    votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000, "admit")] if weight_ppm else []
     evidence = written((Evidence(ONE, 3 * PPM, 3), Evidence(TWO, -1, 1)))
     used = written(Evidence(memory_id(f"use {at}"), gain, 1) for at, gain in enumerate((333_333, -PPM, 0, 5, 5)))
     rows = [(1, weight_ppm, 4, "admitted", 1, 1, evidence, 10), (2, 800_000, 5, "used", 2, 2, used, 12)]
@@ -61,7 +75,7 @@ def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() ->
     """What was agreed in is of a position: on a retry other judges find other sums, with other digests."""
     first, other, again = (trials.statistics(GENESIS, A, at, count) for at, count in ((3, 0), (3, 1), (9, 3)))
     early, odd, late = (one.digest.hex() for one in (first, other, again))
-    row = ("greenhouse", "admitted", 9, late, 5, 1, 5, 0, "short-term", 1, None)
+    row = ("greenhouse", "admitted", 9, late, 5, 1, 5, 0, "short-term", 1, None, None, None)
     tried = [("v-1", 3, early, 0, first.data, 8), ("v-2", 3, odd, 0, other.data, 9),
              ("v-3", 3, early, 0, first.data, 10), ("v-1", 5, early, 0, first.data, 11),
              ("v-2", 5, odd, 0, other.data, 12), ("v-1", 9, late, 5, again.data, 13),
@@ -74,7 +88,7 @@ def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() ->
 
 def test_what_a_judge_was_to_do_is_told_in_short_where_it_may_be_read() -> None:
     found = trials.statistics(GENESIS, A, 3, 2)
-    row = ("greenhouse", "admitted", 3, found.digest.hex(), 5, 1, 5, 0, "short-term", 1, None)
+    row = ("greenhouse", "admitted", 3, found.digest.hex(), 5, 1, 5, 0, "short-term", 1, None, None, None)
     tried = [("verifier-1", 3, found.digest.hex(), 5, found.data, 8)]
     told = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []), {ONE: "open\n valve", TWO: "a" * 90})
     said = {line.split()[1].rstrip(":"): line for line in told if line.startswith("  task")}
@@ -139,7 +153,7 @@ def test_it_is_told_when_members_vote_on_it() -> None:
 
 def standing(status: str | None, tier: str = "short-term", rejections: int = 0) -> tuple[Any, ...]:
     """A row of what has no trial."""
-    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections, None)
+    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections, None, None, None)
 
 
 @pytest.mark.parametrize("more", [4, -5])
@@ -148,7 +162,7 @@ def test_what_it_costs_is_told(more: int) -> None:
     judge = found.judged[0]
     dear = type(judge)(judge.context, 0, PPM * 3, 9, 9 + 3 * more, 1, 1)
     changed = type(found)(*[*[getattr(found, n) for n in found.__struct_fields__[:-1]], (dear, *found.judged[1:])])
-    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0, None)
+    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0, None, None, None)
     tried = [("verifier-1", 3, changed.digest.hex(), 5, changed.data, 8)]
     said = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []))
     assert said[1] == "it is tried as of a decision after epoch 2"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.policy import ExperiencePolicy, Policy
-from memquorum.core.retrieval.ranking import DEFAULTS, rank, scheduled, strength
+from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, rank, scheduled, strength
 from tests.builders.found import candidate, name
 
 POLICY = Policy()
@@ -98,3 +99,17 @@ def test_of_experience_what_is_far_from_a_question_is_not_given_to_it() -> None:
     assert [one.candidate.hit.memory_id for one in found] == [name(1)]
     nearer = scheduled(ranked, weights, ExperiencePolicy(given_ppm=0))
     assert [one.candidate.hit.memory_id for one in nearer] == [name(2), name(1)]
+
+
+def test_a_general_form_is_given_where_its_memory_is_not() -> None:
+    own, form = candidate(1, cosine=0.3), candidate(2, cosine=0.6)
+    form = replace(form, hit=replace(form.hit, general_of=name(1)))
+    weights = {name(1): 1_000_000, name(2): 500_000}
+
+    def given(*some: Candidate) -> list[str]:
+        found = scheduled(rank(some, {"e": 9}, 0, POLICY), weights, ExperiencePolicy())
+        return [one.candidate.hit.memory_id for one in found]
+
+    assert given(own, form) == [name(1)], "which says all of it"
+    far = replace(own, hit=replace(own.hit, score=0.2))
+    assert given(far, form) == [name(2)] == given(form)

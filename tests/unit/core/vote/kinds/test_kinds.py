@@ -21,6 +21,7 @@ from memquorum.core.vote.kinds import (
     DEMOTE,
     EVICT,
     FORGET,
+    GENERALISE,
     KINDS,
     OVERRULE,
     PROMOTE,
@@ -77,6 +78,8 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         return draw(st.tuples(st.just(PPM * found), st.sampled_from([0, PPM]), ppm, ppm, ground))
     if kind is CONSOLIDATE:
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm, ppm))
+    if kind is GENERALISE:
+        return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM])))
     if kind in (MERGE, ADMIT, UNITE):
         return draw(st.tuples(st.sampled_from([0, PPM]), ppm))
     return draw(st.tuples(ppm, ppm, ppm, ppm))
@@ -85,7 +88,7 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
 def test_the_registry_knows_each_kind_by_its_name() -> None:
     assert set(KINDS) == {
         "forget", "evict", "promote", "demote", "supersede", "overrule", "consolidate", "merge", "admit", "unite",
-        "configure", "erase", "restore", "rollback",
+        "generalise", "configure", "erase", "restore", "rollback",
     }  # fmt: skip
     assert all(kind.name == name for name, kind in KINDS.items())
     assert {name for name, kind in KINDS.items() if kind.effect is None} == {"configure", "erase"}
@@ -246,6 +249,7 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (MERGE, (PPM, PPM + 1), "cosine 1000001 lies outside"),
         (ADMIT, (1, PPM), "held 1 is neither 0 nor 1000000"),
         (ADMIT, (PPM, -1), "gain -1 lies outside"),
+        (GENERALISE, (PPM, -1), "admitted -1 lies outside"),
         (UNITE, (1, PPM), "same 1 is neither 0 nor 1000000"),
         (UNITE, (PPM, -1), "cosine -1 lies outside"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
@@ -320,6 +324,8 @@ def test_the_validity_gate_weighs_the_qth_highest_consistency() -> None:
         {"admits": True, "effect": None},
         {"admits": True, "takes": 2},
         {"unites": True, "takes": 1},
+        {"generalises": True, "takes": 2, "spares": 1, "revives": False},
+        {"generalises": True, "takes": 1, "spares": 1, "revives": True},
         {"unites": True, "takes": 2, "effect": None},
         {"configures": True, "effect": FORGET.effect},
         {"attests": True, "configures": True, "ordered": True, "effect": None},

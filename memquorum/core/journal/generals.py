@@ -1,0 +1,46 @@
+"""What a vote does by which the general form of a memory enters experience (SPEC E; decision 131).
+
+The general form has a weight from then on: a share of what the memory weighs that it was made of, in its first version.
+What comes of its own use moves it as any other's; what comes of the other's use does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memquorum.core.experience.admission import ADMITTED
+from memquorum.core.experience.weights import BY_GENERALISING, general, standing, written
+from memquorum.core.journal.rows import AdmissionRow, Rows, WeightRow
+from memquorum.core.journal.weighing import WEIGHED, Weighed, of
+from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.records import JournalEntry
+from memquorum.core.tiers import DRAFT
+
+
+def fits(rows: Rows, memory_ids: Sequence[str]) -> bool:
+    """Whether the first of two memories is a general form of the other that waits for its vote."""
+    form = rows.memories.get(memory_ids[0])
+    return form is not None and form.tier == DRAFT and form.general_of == memory_ids[1]
+
+
+def generalised(  # noqa: PLR0917
+    rows: Rows, memory_ids: Sequence[str], entry: JournalEntry, epoch: int, moved: Weighed, policy: ExperiencePolicy, *,
+    since: int,
+) -> Weighed:  # fmt: skip
+    """The rows of a general form that members took into experience. `moved`: how memories stand whose weights the
+    decision has moved before; `since`: tasks before this accepted offset will not move the weight."""
+    name, specific = memory_ids
+    stands = {row.memory_id: row for row in moved if isinstance(row, AdmissionRow)}
+    found = stands.get(specific) or rows.admissions[specific]
+    weight = general(name, of(found), policy)
+    first = WeightRow(
+        name, weight.version, entry.shard, entry.seq, found.namespace, epoch, BY_GENERALISING, weight.weight_ppm,
+        weight.gains, weight.losses, written(weight.evidence),
+    )  # fmt: skip
+    told = standing(weight, policy)
+    status = told if told in WEIGHED else ADMITTED
+    now = AdmissionRow(
+        name, entry.shard, entry.seq, found.namespace, status, 0, version=weight.version,
+        weight_ppm=weight.weight_ppm, epoch=epoch, since=since,
+    )  # fmt: skip
+    return [now, first]

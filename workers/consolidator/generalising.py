@@ -1,0 +1,63 @@
+"""The general forms of what helps again and again in experience: published once each, to be voted on (SPEC E)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+
+from memquorum.core.experience.abstract import RULES, abstracted
+from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.records import EpisodeRecorded, Summary
+from memquorum.core.vote.kinds.generalise import committed
+from memquorum.ports import Generals, Promoted
+
+ROLE = "general form"
+_SESSION = "experience"
+_AT_ONCE = 100
+# Fixed for ever: whoever makes the same general form again publishes the same event.
+_GENERALS = uuid.UUID("d2b1c5f0-6c0a-5b8e-8f63-67656e65726c")
+
+
+class Generalising:
+    """Looks through the experience of shards for what has earned a general form. Where it stands lives in process
+    memory: after a restart it looks at all again that has none."""
+
+    def __init__(self, generals: Generals, policy: Callable[[int], ExperiencePolicy]) -> None:
+        """`policy`: by which a shard's memories are promoted now."""
+        self._generals, self._policy = generals, policy
+        self._looked: dict[int, tuple[int, str]] = {}
+
+    def found(self, shard: int) -> Iterator[EpisodeRecorded]:
+        """The general forms of what was promoted in a shard since it was looked through last, or may have been
+        published before without being accepted. What names nothing, or says nothing without its names, has none.
+        Raises StoreUnavailable."""
+        behind = self._looked.get(shard)
+        while some := self._generals.promoted(shard, self._policy(shard), _AT_ONCE, behind):
+            for one in some:
+                if (text := abstracted(one.text)) is not None:
+                    yield general(one, text)
+            behind = some[-1].seq, some[-1].memory_id
+            self._looked[shard] = behind
+
+    def forget(self, shard: int) -> None:
+        """Begins anew with a shard: another process may have gone on with it."""
+        self._looked.pop(shard, None)
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._generals.close()
+
+
+def general(of: Promoted, text: str) -> EpisodeRecorded:
+    """A general form, as the consolidator publishes it. It is as new as it is published: what it says was never said
+    before."""
+    return EpisodeRecorded(
+        agent=CONSOLIDATOR,
+        content=text,
+        namespace=of.namespace,
+        event_id=str(uuid.uuid5(_GENERALS, "\0".join((of.namespace, RULES, of.memory_id)))),
+        derives_from=(of.memory_id,),
+        role=ROLE,
+        summary=Summary(RULES, _SESSION, of.salience_ppm, committed(of.commitment), ()),
+    )
