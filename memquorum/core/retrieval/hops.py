@@ -1,10 +1,10 @@
 """A second step finds what the first hits speak of, where a question needs two memories that share no words with it.
 
-"Which town lies on the river that drives the mill?" is near to "The mill is driven by the Aare", and not to "The Aare
-flows through Thun": only who has read the first knows what to look for. A memory is *of* what stands at its head: what
-is before its first colon, as a title or a speaker, or a name of several words that it begins with. The second step
-takes memories that are of something that the question or one of the first hits names. Where many are of one thing, as
-all that a speaker said, that tells nothing, and it is not followed.
+"Which town lies on the river that drives the mill?" is near to "The mill is driven by the River Aare", and not to
+"River Aare: Thun lies on it": only who has read the first knows what to look for. A memory is *of* what stands at its
+head: what is before its first colon, as a title or a speaker, or a name of several words that it begins with. The
+second step takes memories that are of something that the question or one of the first hits names. Where many are of
+one thing, as all that a speaker said, that tells nothing, and it is not followed (infra/decisions/0132).
 """
 
 from __future__ import annotations
