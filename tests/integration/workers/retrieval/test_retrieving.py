@@ -9,9 +9,12 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
+from db import copying
 from db.reads import Reads
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import AdmissionRow
+from memquorum.core.journal.tables import TABLES
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.recall import Reach
 from memquorum.encoders.hashing import HashingEncoder
@@ -247,6 +250,23 @@ def test_a_second_step_finds_what_the_first_hits_name_within_the_same_gates_and_
     context = answered(client, "/context", **DRIVES, hops=2, sensitivity_max=0.5)
     assert {one["text"]: one["through"] for one in context["items"] if one["through"]} == through
     assert thun in context["text"] and spies not in context["text"]
+
+
+def test_what_a_second_step_finds_of_experience_is_as_near_as_it_has_to_be(
+    client: TestClient, databases: tuple[str, str]
+) -> None:
+    asked = DRIVES["query"]
+    near = Told(f"River Aare: {asked.lower()}", namespace="rivers")
+    mill, far, near_id = put(databases[0], [RIVERS[0], RIVERS[1], near])
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        copying.copy_rows(connection, TABLES[AdmissionRow], (
+            AdmissionRow(one, 0, 0, "rivers", "admitted", 0, version=1, weight_ppm=1_000_000)
+            for one in (mill, far, near_id)
+        ))  # fmt: skip
+    found = answered(client, "/retrieve", **DRIVES, hops=2, experience=True)
+    assert far not in {one["memory_id"] for one in found["items"]}
+    assert {mill, near_id} <= {one["memory_id"] for one in found["items"]}
+    assert far in {one["memory_id"] for one in answered(client, "/retrieve", **DRIVES, hops=2)["items"]}
 
 
 def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
