@@ -16,7 +16,7 @@ _VERBS = """
     fetch fill find fix flush follow format forward give go grant handle hold identify ignore import include inform
     insert inspect install invite issue keep label leave let limit link list load lock log look lower make mark
     measure merge monitor move name never note notify offer open order park pass pause pay perform pick place plan
-    post prefer prepare press prevent print prioritise prioritize process promise provide publish pull push put
+    post prefer prepare press prevent prime print prioritise prioritize process promise provide publish pull push put
     quote raise read reboot rebuild recheck record reduce refer refill refund refuse refresh reject release reload
     remind remove rename renew repair repeat replace reply report request require reroute reset resolve respond
     restart restore resume retain retry return reuse review rollback rotate route run save scan schedule search seal

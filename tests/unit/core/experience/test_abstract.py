@@ -34,6 +34,7 @@ from memquorum.core.privacy.finding import Span
         ("Marta Keller measured 3.8 bar at pump 7 in Leipzig on 12 March 2024.", None),
         ("The owner of the nightly export is Lena Ott.", None),
         ("The state of pump 7 is open, and use of the Northgate crane was forbidden.", None),
+        ("Prime the valve of bed 4 before it is opened", "Prime the valve of bed [number] before it is opened"),
         ("Please drain the line of crane 7.", "Please drain the line of crane [number]."),
         (
             "Before a handover at Northgate, the crew reads the log.",
