@@ -1,5 +1,6 @@
 """On a running installation verifiers agree in what helps, and members admit it; what does not is rejected with its
-numbers, and a verifier that lies is outvoted and shown. What says the same in experience becomes one there."""
+numbers, and a verifier that lies is outvoted and shown. What says the same in experience becomes one there; what helps
+again and again gets a general form."""
 
 from __future__ import annotations
 
@@ -25,6 +26,8 @@ from workers.verifier.worker import Publisher
 LIAR = "verifier-1"
 AWAY = ".away"
 HELPS = "The gateway in hall 3 uses port 8443."
+LESSON = "Before the night shift at Northgate, tell Marta Keller and Lena Ott by 12 March 2026 to drain crane 7."
+GENERAL = "Before the night shift at [place], tell [name] and [name 2] by [date] to drain crane [number]."
 # Near to what the tasks ask, and of no use to them.
 IDLE = [f"Which port the gateway in hall 3 had in week {week} nobody knows." for week in (4, 5, 6, 7)]
 
@@ -218,6 +221,48 @@ def test_what_says_the_same_becomes_one_in_experience_and_is_back_where_that_is_
         memory.erase(memory_id=kept, dry_run=False)
         fleet.later(lambda: given() == [stub], "it is not back")
         assert memory.experience(stub).merged_into is None
+
+
+def test_what_helps_again_and_again_has_a_general_form_which_goes_where_the_lesson_is_erased(fleet: Plant) -> None:
+    put_back(fleet)
+    with fleet.client("dock") as memory:
+        receipt = memory.add(LESSON, occurred_at=START, wait=True)
+        assert receipt.outcome == "stored" and receipt.memory_id is not None
+        lesson = receipt.memory_id
+        for at in range(4):
+            memory.finish_task(
+                f"Who is told at Northgate to drain crane 7 before the night shift? Week {at} asks.", "succeeded",
+                outputs=LESSON, said_by="reviewer", wait=True,
+            )  # fmt: skip
+        fleet.turn()
+        fleet.later(lambda: status(fleet, lesson) == "admitted", "members do not admit what helps")
+        made = "SELECT id::text, tier FROM memory WHERE general_of = %(m)s"
+        fleet.until(lambda: fleet.rows(made, m=lesson), "nobody publishes a general form")
+        ((form, tier),) = fleet.rows(made, m=lesson)
+        assert tier == "draft", "nobody has voted yet"
+        fleet.later(lambda: fleet.rows(made, m=lesson) == [(form, "short-term")], "members do not take it in")
+        why = memory.experience(form)
+        assert (why.general_of, why.status, why.weight, why.version) == (lesson, "admitted", 0.5, 1)
+        assert [(one.cause, one.weight) for one in why.weights] == [("general", 0.5)]
+        assert memory.experience(lesson).general == form and versions(fleet, lesson) == [(1, "admitted")]
+        votes = fleet.rows(
+            "SELECT b.yes FROM ballot b JOIN outcome o USING (shard, epoch, position) "
+            "WHERE o.memory_id = %(m)s AND o.kind = 'generalise' AND o.outcome = 'generalised'", m=form,
+        )  # fmt: skip
+        assert sum(yes for (yes,) in votes) >= 3, votes
+
+        def found(question: str, *, experience: bool = True) -> list[str]:
+            return [hit.text for hit in memory.search(question, experience=experience)]
+
+        # The names of the lesson keep it away from a question about others.
+        elsewhere = "At which place and on which date does a shift begin?"
+        fleet.until(lambda: found(elsewhere) == [GENERAL], "experience does not find it")
+        assert found("Who is told to drain crane 7?") == [LESSON], "where that is near, it is enough"
+        assert found(elsewhere, experience=False) == [LESSON], "it is nobody's memory of anything"
+        memory.erase(memory_id=lesson, dry_run=False)
+        fleet.later(lambda: not found(elsewhere), "it outlives what it was made of")
+        left = "SELECT count(*) FROM content WHERE memory_id IN (%(l)s, %(f)s)"
+        assert fleet.rows(left, l=lesson, f=form) == [(0,)]
 
 
 def test_whatever_verifiers_and_members_did_is_sound_and_a_rebuild_finds_the_same(fleet: Plant) -> None:
