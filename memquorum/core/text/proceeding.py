@@ -34,7 +34,21 @@ _IMPERATIVE = (
     rf"(?:{_BEGINS}|\b(?:please|then|first|and|instead) |, )(?:{'|'.join(_VERBS.split())})\b"
     r"(?! (?:of|is|was|are|were|has|had)\b)"
 )
-_PROCEEDS = re.compile(rf"{_DUTY}|{_BEGINS}{_PAST}{_CONDITION}[^.!?]*, ?\S|{_IMPERATIVE}", re.IGNORECASE)
+# A verb of no list tells to do something where it opens a sentence and what it is done to follows: "prime the valve".
+_OTHERS = """
+    aboard about above across after against all along amid among and around as at because before behind below
+    beneath beside besides between beyond both but by concerning despite down during each either every except
+    following for from given he her here his how i if in including inside into is it its like many most much my near
+    neither no nor not of off on once one only onto or our out outside over past per quite rather regarding she
+    since so some such than that the their them then there these they this those though through throughout till to
+    toward towards under underneath unless until up upon via was we were what when where whether which while who why
+    with within without yet you your
+"""
+_OBJECT = (
+    rf"{_BEGINS}(?!(?:{'|'.join(_OTHERS.split())})\b)[a-z]+(?<!ed)(?<!ing)(?<!ly)(?<![^s]s) "
+    r"(?:the|an?|all|any|each|every|both|its|their|these|those) \w"
+)
+_PROCEEDS = re.compile(rf"{_DUTY}|{_BEGINS}{_PAST}{_CONDITION}[^.!?]*, ?\S|{_IMPERATIVE}|{_OBJECT}", re.IGNORECASE)
 
 
 def proceeds(text: str) -> bool:

@@ -35,6 +35,10 @@ from memquorum.core.privacy.finding import Span
         ("The owner of the nightly export is Lena Ott.", None),
         ("The state of pump 7 is open, and use of the Northgate crane was forbidden.", None),
         ("Prime the valve of bed 4 before it is opened", "Prime the valve of bed [number] before it is opened"),
+        ("Prime the valve of bed 4.", "Prime the valve of bed [number]."),
+        ("During the shift at Northgate the crew of crane 7 was away.", None),
+        ("Primed the valve of bed 4 in Leipzig on Monday.", None),
+        ("It primes the valve, and pumps the water of bed 4 to Leipzig.", None),
         ("Please drain the line of crane 7.", "Please drain the line of crane [number]."),
         (
             "Before a handover at Northgate, the crew reads the log.",
