@@ -132,7 +132,7 @@ def _headline(account: Account) -> str:
     return {
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
-        "draft": "a summary that waits for its vote; never served, and its key exists until its grace time ends",
+        "draft": "made of others, and waits for its vote; never served, and its key exists until its grace time ends",
         "finished": "a finished task: no search finds it, and trials of what helps in tasks read it",
         "sealed": "forgotten and sealed; its key still exists",
         "superseded": f"superseded: {_took(account)}; never served, and its key is kept",

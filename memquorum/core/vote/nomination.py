@@ -205,10 +205,10 @@ def build(
     `general`: general forms, each with what it was made of. `over` answers what is beyond budgets, as their policies
     weighed it, once it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now
     (core/caps). A memory is proposed once: rather where others contradict it than with its summary, or with those that
-    say the same, rather with these than to be let go, rather to be let go than to be promoted; and to be let go rather
-    because somebody asked, for its age, for want of tokens, since it does not hold, for want of room in its shard, and
-    because it decayed, in this order; and to be admitted to experience, to become one with others there, or to have a
-    general form there, where it is proposed for nothing else.
+    say the same, rather with these than to be let go, rather to be let go than to have a general form, rather that than
+    to be promoted; and to be let go rather because somebody asked, for its age, for want of tokens, since it does not
+    hold, for want of room in its shard, and because it decayed, in this order; and to be admitted to experience, or to
+    become one with others there, where it is proposed for nothing else.
     """
     disputed = _disputed(contested, asked)
     disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
@@ -220,12 +220,11 @@ def build(
     much = excess(standing.alive, policy) - sum(KINDS[one.kind].seals for one in foremost)
     falling = _doubting(_falling(due, evicted, over=much, as_of=tick.as_of, policy=policy), doubted)
     first = _within([*foremost, *falling], rooms)
+    first += _together(general, GENERALISES, GENERAL, (), [*disputed, *first])
     taken = told | _named(first)
     rising = _rising(promotable, taken, tick.as_of, policy)
     others = [*first, *rising, *disputed, *_helping(tried, taken | _named(rising))]
-    for some, kinds, reason in ((twins, UNITES, TWINS), (general, GENERALISES, GENERAL)):
-        others += _together(some, kinds, reason, (), others)
-    proposals = _share(others, policy.epoch)
+    proposals = _share([*others, *_together(twins, UNITES, TWINS, (), others)], policy.epoch)
     if not proposals:
         return None
     return NominationProposed(

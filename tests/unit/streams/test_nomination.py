@@ -201,6 +201,24 @@ def test_what_is_proposed_for_something_else_is_not_to_be_admitted(codec: Codec)
     assert {one.kind for one in opened(codec, output).proposals} == {"supersede"}, "an epoch apart is about that alone"
 
 
+def test_a_general_form_is_voted_on_before_its_memory_is_to_be_promoted_and_not_of_one_that_is_to_go(
+    codec: Codec,
+) -> None:
+    full = shelf()
+    forms = [replace(READY, memory_id=f"form of {of.memory_id}", tier="draft") for of in (READY, OLD)]
+    full.forms = list(zip(forms, (READY, OLD), strict=True))
+    (output,) = stage(codec, full).process([arrival(codec, TICK)])
+    named = [(one.kind, one.memory_ids, one.reason) for one in opened(codec, output).proposals]
+    assert ("generalise", (forms[0].memory_id, READY.memory_id), "general") in named
+    assert "promote" not in {kind for kind, *_ in named}, "that waits for an epoch"
+    assert ("forget", (OLD.memory_id,)) in [one[:2] for one in named]
+    assert len([kind for kind, *_ in named if kind == "generalise"]) == 1
+    between = {"last_epoch_at": NOW, "interactions": 0, "alive": 1}
+    full.disputed = [(replace(OLD, memory_id="newer"), OLD)]
+    (output,) = stage(codec, full).process([arrival(codec, standing(**between, contested_at=NOW))])
+    assert {one.kind for one in opened(codec, output).proposals} == {"supersede"}
+
+
 def test_an_epoch_for_a_contradiction_is_about_that_alone(codec: Codec) -> None:
     full = shelf()
     full.disputed = [(READY, OLD)]
