@@ -3,7 +3,8 @@
 A fleet has facts that tasks ask for, asides that lie near them and answer nothing, and facts that no task asks for.
 Tasks come one after the other, with what helped in them. Verifiers read the store as the commit worker has left it, and
 what they sign is journalled; what they agree in is nominated, and members vote at their own views, by the logs alone.
-One verifier or more may lie, and one member: `ACTS` and `VOTES` say how. What must hold of it, `faults` says.
+One verifier or more may lie, and one member: `ACTS` and `VOTES` say how. What is admitted helps so often that it gets
+general forms (`tests.simulation.generalising`). What must hold of it, `faults` says.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from memquorum.core import sealing
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.texts import Texts
 from memquorum.core.experience.trial import Judged, read
-from memquorum.core.experience.weights import BY_ROLLBACK
+from memquorum.core.experience.weights import BY_GENERALISING, BY_ROLLBACK
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import AdmissionRow, TaskRow, TrialRow, WeightRow
 from memquorum.core.journal.trials import AGREED
@@ -45,13 +46,14 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed, places_of
-from memquorum.core.vote.kinds import ADMIT
+from memquorum.core.vote.kinds import ADMIT, GENERALISE
 from tests.builders import trials, votes
 from tests.builders.genesis import make
 from tests.builders.seats import AS_OF, CODEC, Fleet
 from tests.builders.shard import NAMESPACE, accepted, memory_id, scored
 from tests.builders.table import Keys
 from tests.simulation.dice import Dice
+from tests.simulation.generalising import Forms
 from workers.commit.line import SOURCES, Line, opened
 from workers.replica.judge import Judge
 from workers.verifier.trying import Made, Trying
@@ -81,9 +83,9 @@ class Lying(Judge):
     act = ""
 
     def opinions(self, nomination: NominationProposed, *given: Any) -> bytes:
-        """What it says of each proposal to admit."""
+        """What it says of each proposal to admit, or to take in a general form."""
         places = places_of(nomination)
-        if any(kind is not ADMIT for kind, _ in places):
+        if any(kind not in {ADMIT, GENERALISE} for kind, _ in places):
             return super().opinions(nomination, *given)
         yes = (self._yes(nomination.epoch, at) for at in range(len(nomination.proposals)))
         return packed([(PPM, PPM) if one else (0, 0) for one in yes], places)
@@ -99,6 +101,11 @@ class Members(Fleet):
         super().__init__(folder, _GENESIS)
         self.logs[topics.SCORED] = []
         self._vault, self._lying = vault, lying
+
+    @property
+    def honest(self) -> dict[int, View]:
+        """The views of the members that do not lie."""
+        return {member: view for member, view in self.views.items() if member not in self._lying}
 
     def judge(self, member: int, view: View) -> Judge:
         """Who votes for a member."""
@@ -129,6 +136,8 @@ class Trials:
         self._tryings = {who: Trying(CODEC, _GENESIS, [who], budget_ms=60_000, clock=lambda: 0.0) for who in VERIFIERS}
         self.helps, self.idle = set[str](), set[str]()
         self.asked: asking.OpenOrder | None = None
+        facts = [memory_id(f"fact-{matter}") for matter in range(_MATTERS)]
+        self.forms = Forms(self.store, _GENESIS, facts, forged=facts[-2], early=facts[-1])
         self._now = AS_OF
 
     def run(self) -> None:
@@ -149,11 +158,14 @@ class Trials:
         for matter in range(_MATTERS):
             port = 8_000 + matter
             if epoch == 1 + self.dice.roll(3, "said when", matter):
-                fact = self._say(f"fact-{matter}", f"Gateway {matter} uses port {port}.", matter)
+                fact = self._say(f"fact-{matter}", f"Gateway {matter} has to use port {port}.", matter)
                 self.idle.add(self._say(f"aside-{matter}", f"Gateway {matter} was painted in spring.", matter))
                 (self.idle if matter == _MATTERS - 1 else self.helps).add(fact)
             if matter < _MATTERS - 1 and epoch <= _TASKS:
-                self._finish(f"task-{matter}-{epoch}", matter, f"Gateway {matter} uses port {port}.")
+                self._finish(f"task-{matter}-{epoch}", matter, f"Gateway {matter} has to use port {port}.")
+            for form in self.forms.published(matter):
+                name, more = form.event_id or "", {"summary": form.summary, "derives_from": form.derives_from}
+                self._say(name, form.content or "", matter, agent=form.agent, session=None, role=form.role, **more)
             if self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
                 # What is given to a task that fails loses weight, which trials of others must not notice.
                 self._finish(f"use-{matter}-{epoch}", matter, "", ended="failed", given=f"fact-{matter}")
@@ -219,6 +231,7 @@ class Trials:
                     assert clear is not None
                     contents[item.record.memory_id] = clear
             wanted = {self._line.state: batch.keys(CODEC, self._line.tombstones, self._line.since)}
+            self.forms.keep(batch, contents)
             with self.store.transaction(wanted) as transaction:
                 net = batch.apply(self._line.rules, transaction.rows[0], contents, {}, self._line.tombstones)
                 transaction.write([net], contents, self._line.cursors(batch) | batch.cursors(0))
@@ -260,7 +273,8 @@ class Trials:
         """What verifiers agree in is nominated, and else a memory that nobody knows; members decide."""
         logs = self.members.logs
         rows: Sequence[AdmissionRow] = [one for one in self.store.rows[AdmissionRow].values() if one.status == AGREED]
-        proposals = [trials.proposal(one.memory_id, self._signed(one)) for one in sorted(rows, key=_by_id)[:16]]
+        proposals = [trials.proposal(one.memory_id, _signed(self.store, one)) for one in sorted(rows, key=_by_id)[:16]]
+        proposals += self.forms.proposals({one.memory_ids[0] for one in proposals})[: 16 - len(proposals)]
         idle = Proposal((memory_id("nobody"),), NAMESPACE, "forget", "decayed", 0, 0, 0)
         record = NominationProposed(
             _GENESIS.cluster, 0, 0, epoch, self._now, len(logs[topics.ACCEPTED]) - 1, "interval",
@@ -275,17 +289,12 @@ class Trials:
         logs[topics.NOMINATIONS].append(votes.signed(CODEC, _GENESIS, "service:nomination", record))
         self.members.run()
 
-    def _signed(self, admission: AdmissionRow) -> list[bytes]:
-        told: Sequence[TrialRow] = list(self.store.rows[TrialRow].values())
-        wanted = admission.memory_id, admission.position, admission.digest
-        return [one.made for one in told if (one.memory_id, one.position, one.digest) == wanted][:2]
-
     # What must hold --------------------------------------------------------------------------------------------------
 
     @property
     def statuses(self) -> dict[str, str]:
         """What became of every memory that was tried."""
-        return {one.memory_id: one.status for one in self.store.rows[AdmissionRow].values()}
+        return {one.memory_id: one.status for one in self._tried()}
 
     def named(self, status: str) -> set[str]:
         """The memories that came to something."""
@@ -293,33 +302,38 @@ class Trials:
 
     @property
     def weights(self) -> set[tuple[str, int, int]]:
-        """The first weights in the journal, whenever they were voted on."""
+        """The first weights in the journal of what was tried, whenever they were voted on."""
+        return {(memory, version, weight_ppm) for memory, version, _, weight_ppm in self._first()}
+
+    def _first(self) -> list[tuple[str, int, int, int]]:
         rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
-        return {(one.memory_id, one.version, one.weight_ppm) for one in rows if one.version == 1}
+        tried = (o for o in rows if o.version == 1 and o.cause != BY_GENERALISING)
+        return sorted((o.memory_id, o.version, o.epoch, o.weight_ppm) for o in tried)
+
+    def _tried(self) -> list[AdmissionRow]:
+        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
+        return [one for one in rows if one.memory_id not in self.forms.ids]
 
     @property
     def lost(self) -> dict[str, int]:
         """How much weight each admitted memory has lost, in millionths."""
-        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
-        return {one.memory_id: PPM - (one.weight_ppm or 0) for one in rows if one.version}
+        return {one.memory_id: PPM - (one.weight_ppm or 0) for one in self._tried() if one.version}
 
     def _failed(self) -> dict[str, int]:
         """In how many failed tasks each admitted memory was since it was admitted, as far as that is counted."""
-        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
         tasks: Sequence[TaskRow] = list(self.store.rows[TaskRow].values())
         upto = self.store.states[0].weighed_to
         return {
             one.memory_id: sum(
                 one.memory_id in task.retrieved and one.since <= task.accepted_offset < upto for task in tasks
             )
-            for one in rows if one.version
+            for one in self._tried() if one.version
         }  # fmt: skip
 
     @property
     def voted_down(self) -> int:
         """How many memories members did not admit of which verifiers agreed that they help."""
-        rows: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
-        return sum(one.status != ADMITTED and one.after > 0 and one.epoch > 0 for one in rows)
+        return sum(one.status != ADMITTED and one.after > 0 and one.epoch > 0 for one in self._tried())
 
     def differ(self) -> Counter[str]:
         """How often each verifier told otherwise than what was agreed in."""
@@ -331,7 +345,7 @@ class Trials:
     def faults(self) -> list[str]:
         """What does not hold, whoever lied."""
         rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
-        weights = sorted((o.memory_id, o.version, o.epoch, o.weight_ppm) for o in rows if o.version == 1)
+        weights, honest = self._first(), self.members.honest
         back = [(one.memory_id, one.weight_ppm) for one in rows if one.cause == BY_ROLLBACK]
         views = {member: _weights(view) for member, view in self.members.views.items()}
         wrong = {
@@ -342,7 +356,7 @@ class Trials:
             "each use counts once": self.lost == {name: 50_000 * count for name, count in self._failed().items()},
             "what helps nobody is not": not self.named(ADMITTED) & self.idle,
             "one weight is rolled back, once": back == [(memory_id("fact-0"), PPM)],
-        }
+        } | self.forms.held(self.helps, honest)
         return [rule for rule, holds in wrong.items() if not holds]
 
     def close(self) -> None:
@@ -381,6 +395,12 @@ def _weights(view: View) -> list[tuple[str, int, int, int]]:
         (one.memory_id, one.version, one.epoch, one.weight_ppm)
         for one in view.experience.weights(NAMESPACE, epoch=_EPOCHS)
     ]
+
+
+def _signed(store: InMemoryStore, admission: AdmissionRow) -> list[bytes]:
+    told: Sequence[TrialRow] = list(store.rows[TrialRow].values())
+    wanted = admission.memory_id, admission.position, admission.digest
+    return [one.made for one in told if (one.memory_id, one.position, one.digest) == wanted][:2]
 
 
 def _by_id(one: AdmissionRow) -> str:

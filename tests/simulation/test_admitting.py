@@ -1,4 +1,5 @@
-"""Whoever lies, what helps is admitted and nothing else, and each protection of that is missed where it is gone."""
+"""Whoever lies, what helps is admitted and nothing else, and so is its general form; each protection of that is missed
+where it is gone."""
 
 from __future__ import annotations
 
@@ -6,13 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
+from db.view_experience import ViewExperience
 from memquorum.core.experience import admission
 from memquorum.core.identity import messages
-from memquorum.core.journal import trials
+from memquorum.core.journal import generals, trials
+from memquorum.core.policy import PPM
 from memquorum.core.records import TrialMade
+from memquorum.core.vote.kinds import generalise
+from tests.simulation import generalising
 from tests.simulation.admitting import ACTS, MEMBERS, VERIFIERS, VOTES, Trials
 from workers.replica import casting, seat, trying
 
@@ -39,6 +45,7 @@ def test_what_helps_is_admitted_and_what_does_not_is_kept_with_its_numbers(run: 
     assert (fleet.faults(), fleet.differ()) == ([], {})
     assert (len(fleet.named("admitted")), len(fleet.named("rejected"))) == (4, 4)
     back, *lost = sorted(fleet.lost.values())
+    assert len(fleet.forms.taken) == 3, "of what helps, but for what the consolidator lies about"
     assert min(lost) >= 100_000, "weights moved while others were still tried and voted on"
     assert back < 100_000, "one was rolled back"
 
@@ -49,12 +56,16 @@ def test_one_lying_verifier_of_three_and_one_lying_member_of_four_change_no_admi
     honest = run(at, {})
     fleet = run(at, {liar: ACTS[at], member: VOTES[at % len(VOTES)]})
     assert fleet.faults() == [] and set(fleet.differ()) <= {liar}
-    assert fleet.weights == honest.weights and fleet.statuses == honest.statuses
+    assert (
+        fleet.weights == honest.weights
+        and fleet.statuses == honest.statuses
+        and fleet.forms.taken == honest.forms.taken
+    )
 
 
 @pytest.mark.parametrize("act", ["false", "denies", "mutated", "forged"])
 def test_who_tells_otherwise_is_shown(run: Run, act: str) -> None:
-    (first, *_) = run(3, {VERIFIERS[0]: act}).differ()
+    (first, *_) = run(1, {VERIFIERS[0]: act}).differ()
     assert first == VERIFIERS[0]
 
 
@@ -80,6 +91,20 @@ def members_try_nothing_again(patch: Patch) -> None:
     patch.setattr(trying, "tried_again", lambda *_: True)
 
 
+def members_make_no_general_form_again(patch: Patch) -> None:
+    patch.setattr(generalise, "_terms", lambda *_: (PPM, PPM))
+
+
+def members_keep_no_general_form(patch: Patch) -> None:
+    patch.setattr(ViewExperience, "generalise", lambda *_: None)
+
+
+def nobody_asks_what_it_was_made_of(patch: Patch) -> None:
+    """What members are for by mistake, the journal voids."""
+    patch.setattr(generalise, "committed", lambda _: ANY)
+    patch.setattr(generals, "fits", lambda *_: True)
+
+
 def members_keep_nothing(patch: Patch) -> None:
     patch.setattr(seat, "settle", lambda *_: None)
 
@@ -97,6 +122,9 @@ SABOTAGES = (
     Sabotage(one_verifier_is_enough, "what helps is admitted", {VERIFIERS[0]: "denies"}),
     Sabotage(whoever_signs, "what helps is admitted", {VERIFIERS[0]: "forged"}),
     Sabotage(members_try_nothing_again, "what helps nobody is not", {who: "false" for who in VERIFIERS[:2]}),
+    Sabotage(members_make_no_general_form_again, generalising.IN_EXPERIENCE, {}),
+    Sabotage(nobody_asks_what_it_was_made_of, generalising.IN_EXPERIENCE, {}),
+    Sabotage(members_keep_no_general_form, generalising.KNOWN, {}),
     Sabotage(members_keep_nothing, "members have the experience that the journal has", {}),
 )
 
