@@ -1,7 +1,9 @@
 """Whether a text says how to proceed, by its English words.
 
-It does where it tells somebody to do something ("read the log"), says what has to be or never may, addresses a "you",
-or says what is done under a condition ("before a handover, the crew reads the log") and not what was done once.
+One of its sentences does where it tells somebody to do something ("read the log"), asks for it ("could you read the
+log?"), says what has to be, what never may and what may ("fares can be changed within a day"), or says what is done
+under a condition ("before a handover, the crew reads the log"). What was done once does not, nor does what somebody is
+about to do alone ("let me look"), nor what only addresses a "you" ("your flight was changed").
 """
 
 from __future__ import annotations
@@ -9,48 +11,109 @@ from __future__ import annotations
 import re
 
 _VERBS = """
-    accept acknowledge add adjust agree alert align allow answer apply approve archive arrange ask assign attach
-    avoid back begin block book bring build call cancel charge check clean clear clone close collect combine commit
-    compare confirm connect contact convert copy correct count create cut decline delete deliver deny deploy
-    describe disable disconnect discard do document download drain drop enable ensure enter escalate explain export
-    fetch fill find fix flush follow format forward give go grant handle hold identify ignore import include inform
-    insert inspect install invite issue keep label leave let limit link list load lock log look lower make mark
-    measure merge monitor move name never note notify offer open order park pass pause pay perform pick place plan
-    post prefer prepare press prevent prime print prioritise prioritize process promise provide publish pull push put
+    accept acknowledge add adjust agree alert align allow analyse analyze answer apply approve archive arrange ask
+    assign attach avoid back begin block book bring build calculate call cancel change charge check choose clean clear
+    click clone close collect combine commit compare compensate compile compute configure confirm connect consider
+    construct consult contact convert copy correct count create cut decline delete deliver deny deploy describe
+    determine disable discard disconnect do document download drain drop enable ensure enter escalate evaluate examine
+    exclude execute explain export extract feel fetch fill filter find fix flush follow format forward generate give go
+    grant handle help hold identify ignore import include increase inform insert inspect install investigate invite
+    issue keep label leave let limit link list load locate lock log look lower make mark measure merge modify monitor
+    move name navigate never note notify obtain offer open order park pass pause pay perform pick place plan post
+    prefer prepare press prevent prime print prioritise prioritize proceed process promise provide publish pull push put
     quote raise read reboot rebuild recheck record reduce refer refill refund refuse refresh reject release reload
     remind remove rename renew repair repeat replace reply report request require reroute reset resolve respond
     restart restore resume retain retry return reuse review rollback rotate route run save scan schedule search seal
-    select send separate serve set share ship show shut sign skip sort split start state stay stop store submit
-    suggest swap switch take tell test tighten track transfer treat try turn uninstall unlock update upgrade upload
-    use validate verify wait warn wash watch wear weigh withdraw wrap write
+    select send separate serve set share ship show shut sign skip sort specify split start stay stop store submit
+    subtract suggest summarise summarize swap switch take tell test tighten track transfer treat try turn type
+    uninstall unlock unplug update upgrade upload use validate verify visit wait warn wash watch wear weigh withdraw
+    wrap write
 """
-_BEGINS = r"(?:^|[.!?:;\n]\s*)"
-_DUTY = (
-    r"\b(?:must|should|shall|ought to|ha(?:ve|s) to|needs? to|never|always|make sure|be sure|do not|don['’]t|your?)\b"
+_DO = rf"(?:{'|'.join(_VERBS.split())})\b"
+_DONE = (
+    rf"(?:{'|'.join(f'{one}(?:e?[ds]|{one[-1]}ed)?|{one[:-1]}ie[ds]' for one in _VERBS.split())}"
+    r"|given|held|kept|left|lost|made|paid|sent|taken|written)\b"
 )
-_CONDITION = r"(?:when|whenever|before|after|if|unless|once|until|while|as soon as|in order to|to)\b"
-_PAST = r"(?![^.!?]*\b(?:was|were|had|did)\b)"
-_IMPERATIVE = (
-    rf"(?:{_BEGINS}|\b(?:please|then|first|and|instead) |, )(?:{'|'.join(_VERBS.split())})\b"
-    r"(?! (?:of|is|was|are|were|has|had)\b)"
+_SOMEBODY = r"(?:users?|agents?|customers?|members?|crews?|staff|operators?|clients?|anybody|everybody|nobody|you|we)"
+
+# What opens a sentence or stands behind a colon; a number or a bullet, and words of order, may come before.
+_OPENS = (
+    r"(?:^|[:;]\s)[\s*\"'(-]*(?:\d+[.)]\s+)?"
+    r"(?:(?:and|but|so|please|then|first|second|next|finally|now|also|just|always|instead|kindly)\b,?\s+)*"
 )
-# A verb of no list tells to do something where it opens a sentence and what it is done to follows: "prime the valve".
+# "Note: the valve sticks" and "SEARCH COPILOT" tell nobody anything; "let me look" tells what the speaker does alone.
+_TELLS = (
+    rf"(?!(?-i:[A-Z]{{2}}))(?:(?:do not|don['’]t)\b|be sure|(?!let (?:me|us all)\b(?! know)){_DO})"
+    r"(?!\**[:(\"]| \w+\**:| (?:of|is|was|are|were|has|had|know|date)\b)"
+)
+# A verb of no list tells to do something where it opens a sentence and what it is done to follows: "caulk the seam".
 _OTHERS = """
-    aboard about above across after against all along amid among and around as at because before behind below
-    beneath beside besides between beyond both but by concerning despite down during each either every except
-    following for from given he her here his how i if in including inside into is it its like many most much my near
-    neither no nor not of off on once one only onto or our out outside over past per quite rather regarding she
-    since so some such than that the their them then there these they this those though through throughout till to
-    toward towards under underneath unless until up upon via was we were what when where whether which while who why
-    with within without yet you your
+    aboard about above across after against all along also although amid among and another are around as at be
+    because been before behind being below beneath beside besides between beyond both but by can concerning could
+    despite did do does down during each either every except following for from given had half has have he hence her
+    here his how however i if in including inside into is it its just like many may maybe might most much must my
+    near neither no nor not of off on once one only onto or otherwise our out outside over past per perhaps quite
+    rather regarding say shall she should since so some still such than that the their them then there therefore
+    thereupon these they this those though through throughout thus till to toward towards uh um under underneath
+    unless unlike until up upon via was we well were what when where whereas whereby whether which while who why
+    will with within without would yes yet you your
 """
 _OBJECT = (
-    rf"{_BEGINS}(?!(?:{'|'.join(_OTHERS.split())})\b)[a-z]+(?<!ed)(?<!ing)(?<!ly)(?<![^s]s) "
-    r"(?:the|an?|all|any|each|every|both|its|their|these|those) \w"
+    rf"(?!(?:{'|'.join(_OTHERS.split())})\b)[a-z]{{3,}}(?<!ed)(?<!ing)(?<!ly)(?<![^s]s) "
+    r"(?:the|an?|all|any|each|every|both|its|their|these|those) (?-i:[a-z\d])"
 )
-_PROCEEDS = re.compile(rf"{_DUTY}|{_BEGINS}{_PAST}{_CONDITION}[^.!?]*, ?\S|{_IMPERATIVE}|{_OBJECT}", re.IGNORECASE)
+_IMPERATIVE = re.compile(rf"{_OPENS}(?:{_TELLS}|{_OBJECT})|\b(?:please|[,;] then|instead,) {_TELLS}", re.IGNORECASE)
+_ASKS = re.compile(rf"\b(?:can|could|would|will) you (?:please |kindly |also )*{_DO}|\bplease\b", re.IGNORECASE)
+_DUTY = re.compile(
+    # "Should have been" is regret or a guess, "did not have to" is none, and "I have to go" is for once.
+    r"\b(?:must|should|shall|ought to)\b(?! have\b)"
+    r"|(?<!\bI )(?<!not )(?<!n't )\b(?:ha(?:ve|s)|needs?) to\b"
+    rf"|\b(?:never|always) (?:{'|'.join(_VERBS.split())})(?:e?s)?\b"
+    r"|\b(?:is|are) (?:not |never |only |always )?"
+    r"(?:to be|required|forbidden|prohibited|allowed|permitted|advised|recommended)\b"
+    rf"|(?<!\bI )(?<!\bwe )\b(?:cannot|can['’]t|can not|can only|may only|may not) (?:be )?(?:{_DONE})"
+    rf"|\b(?:can|may) be (?:{_DONE})|\b(?:can|may)\b[^.;]{{0,30}}\b(?:at most|no more than)\b"
+    rf"|\b{_SOMEBODY} (?:can|may|could) (?:\w+ly )?{_DO}"
+    r"|\bI (?:recommend|suggest|advise)\b|\b(?:is|would be) (?:the )?(?:best|better)\b(?=.* (?:to|course)\b)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    rf"{_OPENS}(?:(if|unless|for each|for every|otherwise)"
+    r"|when|whenever|before|after|once(?! a)|until|while|as soon as|in order to|to(?! date))\b([^,]{0,400}),(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PAST = re.compile(
+    # "Here is how it stands" is told, too, and not done.
+    r"^\s*here\b|\b(?:was|were|had|did|would|could|might|went|came|made|took|gave|told|found|left|became|began|ran|"
+    r"wrote|said|saw|got|sent|met|won|led|held|kept|lost|brought|built|bought|thought|felt|spoke|rose|fell|grew|knew|"
+    r"drew|chose|broke|sold|fought|stood|spent)\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"\b(?!need|speed|feed|seed|exceed|proceed|embed|indeed)\w{2,}ed\b", re.IGNORECASE)
+_DID = re.compile(r"\b(?:[Hh]e|[Ss]he|[Ii]t|[Tt]hey|[Ww]e|I|[A-Z]\w+) \w{2,}ed\b")
+_PRESENT = re.compile(r"\b(?:is|are|be|has|have|can|may|must|should|shall|will|do|does|gets?)\b", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def proceeds(text: str) -> bool:
     """Whether a text says how to proceed."""
-    return _PROCEEDS.search(text) is not None
+    return any(_tells(one) for one in _SENTENCES.split(text))
+
+
+def _tells(sentence: str) -> bool:
+    if sentence.rstrip("\"'*) ").endswith("?"):
+        return _ASKS.search(sentence) is not None
+    if _IMPERATIVE.search(sentence) or _DUTY.search(sentence):
+        return True
+    under = _CONDITION.search(sentence)
+    return under is not None and _holds(*under.groups())
+
+
+def _holds(always: str | None, condition: str, done: str) -> bool:
+    """Whether what is done under a condition is done whenever it holds, and not told of once."""
+    if _IMPERATIVE.match(done.strip()):
+        return True
+    once = always is None and (_PAST.search(condition) or _DID.search(condition))
+    if once or not done.strip() or _PAST.search(done):
+        return False
+    return always is not None or not _ENDED.search(done) or _PRESENT.search(done) is not None
