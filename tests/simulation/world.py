@@ -35,6 +35,7 @@ from memquorum.core.vote.kinds import (
     ERASE,
     EVICT,
     FORGET,
+    GENERALISE,
     KINDS,
     PROMOTE,
     RESTORE,
@@ -65,7 +66,7 @@ _BY_ORDER = (CONFIGURE.name, ERASE.name)
 _DROPS = (
     (FORGET.name,), (FORGET.name, DEMOTE.name), (SUPERSEDE.name, FORGET.name), (PROMOTE.name, PROMOTE.name),
     (CONSOLIDATE.name, FORGET.name), (MERGE.name, CONSOLIDATE.name), (EVICT.name, FORGET.name),
-    (ADMIT.name, FORGET.name), (UNITE.name, FORGET.name),
+    (ADMIT.name, FORGET.name), (UNITE.name, FORGET.name), (GENERALISE.name, FORGET.name),
 )  # fmt: skip
 """What an epoch proposes. Two that would be promoted contradict each other."""
 INTERVAL = 2  # decisions between two checkpoints
@@ -333,7 +334,7 @@ class World:
         kind = KINDS[proposal.kind]
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000, 0)}
         for_it |= {CONSOLIDATE: (PPM, 600_000, PPM), MERGE: (PPM, 990_000), EVICT: (0, PPM // 2), ADMIT: (PPM, 200_000)}
-        for_it |= {UNITE: (PPM, 990_000)}
+        for_it |= {UNITE: (PPM, 990_000), GENERALISE: (PPM, PPM)}
         fades = (decay_ppm(0, now, of_tier(policy, kind.decays_in)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(now)
         return Opinion(yes, kind.score(terms, policy), terms)
