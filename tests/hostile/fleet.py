@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from db.vault import PostgresVault
-from memquorum.core.identity.membership import load
+from memquorum.core.identity.membership import CONSOLIDATOR, load
 from memquorum.core.policy import BudgetPolicy, CapsPolicy, ForgetPolicy, PromotePolicy
 from memquorum.schema_files import load_codec
 from tests.builders import trials
-from tests.builders.genesis import make_bytes, seed_of
+from tests.builders.genesis import make_bytes, public_key, seed_of
 from tests.builders.policies import by_the_paper
 from tests.hostile import cellar, member, memories
 from workers.commit import worker as commit
@@ -42,7 +42,8 @@ HONEST: Lies = ((), (), (), ())
 
 def genesis_of(members: int) -> bytes:
     """The genesis file of so many."""
-    return make_bytes(members, agents=memories.agents(members), policy=POLICY, **trials.entitled())
+    keys = {CONSOLIDATOR: public_key(f"agent:{CONSOLIDATOR}")}
+    return make_bytes(members, agents=memories.agents(members), agent_keys=keys, policy=POLICY, **trials.entitled())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memquorum.core.consensus.certificate import Checked
-from memquorum.core.vote.kinds import DEMOTE, EVICT, KINDS, PROMOTE
+from memquorum.core.vote.kinds import DEMOTE, EVICT, GENERALISE, KINDS, PROMOTE
 from tests.hostile.cellar import BUDGET_TOKENS, WEIGHS, Cellar
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
@@ -170,8 +170,8 @@ def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], 
                 continue
             if len({wanted >> member & 1 for member in honest}) > 1:
                 met.swayed += 1
-            elif theirs == "gone" or epoch.kind == DEMOTE.name:
-                late += 1  # not forgotten or demoted yet, or not promoted before
+            elif theirs == "gone" or epoch.kind in {DEMOTE.name, GENERALISE.name}:
+                late += 1  # not forgotten, demoted or taken in yet, or not promoted before
             else:
                 met.problems.append(f"{memory_id} is {mine}, without faults {theirs}; all honest members agree")
     if late > met.delayed:

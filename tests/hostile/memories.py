@@ -22,7 +22,8 @@ from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from db.schedule import PostgresSchedule
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity import signatures
+from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.messages import sign
 from memquorum.core.ids import shard_of
 from memquorum.core.intake import EpisodeIntent, Origin, accept, seal_episode
@@ -294,7 +295,11 @@ class Line:
 
     def _let_in(self, said: EpisodeRecorded | TaskFinished) -> EpisodeAccepted:
         origin = Origin(topics.TASKS if isinstance(said, TaskFinished) else topics.EPISODES, 0, 0)
-        intent = accept(self.codec, self.codec.encode(said), origin, EARLY, driven=True)
+        data, signature = self.codec.encode(said), None
+        if said.agent == CONSOLIDATOR:
+            seed = seed_of(f"agent:{CONSOLIDATOR}")
+            signature = signatures.sign(self.genesis.cluster, origin.topic, seed, data)
+        intent = accept(self.codec, data, origin, EARLY, driven=True, genesis=self.genesis, signature=signature)
         assert isinstance(intent, EpisodeIntent), intent
         key = self._vault.create([(intent.memory_id, intent.namespace, intent.agent)])[intent.memory_id]
         return seal_episode(intent, origin, key, (os.urandom(12), os.urandom(12), os.urandom(12)))

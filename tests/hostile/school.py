@@ -2,14 +2,15 @@
 
 There are four facts that tasks ask for, two of which say the same, and an aside that answers nothing. Verifiers, who
 tell the truth here, find what the tasks gain. Then one nomination follows the other (`STEPS`), each with what is true
-and what is not: to admit what verifiers found to help, and what they found not to; to let become one what says the
-same, and what does not; to roll a weight back because somebody asked, and because of a request that nobody published.
+and what is not: to admit what verifiers found to help, and what they found not to; to take in the general form of what
+was admitted, and what whoever has the consolidator's key publishes beside it; to let become one what says the same, and
+what does not; to roll a weight back because somebody asked, and because of a request that nobody published.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import psycopg
@@ -18,6 +19,7 @@ from db.schedule import PostgresSchedule
 from db.trials import PostgresTrials
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.experience.abstract import abstracted
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.weights import BY_ROLLBACK
 from memquorum.core.identity.membership import Genesis
@@ -35,21 +37,35 @@ from memquorum.core.records import (
     Standing,
     TaskFinished,
 )
+from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import ADMIT, UNITE
+from memquorum.core.vote.kinds import ADMIT, GENERALISE, UNITE
 from memquorum.core.vote.kinds.admit import TRIED
+from memquorum.core.vote.kinds.generalise import GENERAL
 from memquorum.core.vote.kinds.unite import TWINS
+from memquorum.ports import Promoted
 from tests.builders import votes
 from tests.builders.genesis import seed_of
 from tests.builders.trials import VERIFIERS
+from workers.consolidator.generalising import general
 from workers.verifier.trying import Trying
 from workers.verifier.worker import Publisher
 
 FACTS = ("fact", "again", "other", "third")
 """The second says what the first says."""
 ASIDE = "aside"
-ADMITS, UNITES, UNASKED, ASKED = "admits", "unites", "unasked", "asked"
-STEPS = (ADMITS, UNITES, UNASKED, ASKED)
+ADMITS, GENERALISES, UNITES, UNASKED, ASKED = "admits", "generalises", "unites", "unasked", "asked"
+STEPS = (ADMITS, GENERALISES, UNITES, UNASKED, ASKED)
+FORMS = ("third", "other", ASIDE)
+"""Of these general forms are published: a true one, one that says something else, and one of what is not in
+experience."""
+_TEXTS = {
+    "fact": "The gateway in hall 3 uses port 8443.",
+    "again": "The gateway, in the hall 3, uses port 8443!",
+    "other": "The boiler in the cellar has to run at 60 degrees.",
+    "third": "Deliveries on Monday have to arrive at ramp 7.",
+    ASIDE: "The gateway in hall 3 has to be painted in spring.",
+}
 _TASKS = 4
 _BUDGET_MS = 5_000
 
@@ -65,13 +81,6 @@ def space_of(shard: int, shards: int) -> str:
 
 def told(space: str) -> list[Said]:
     """What agents say and what tasks they finish, before anything is nominated."""
-    texts = {
-        "fact": "The gateway in hall 3 uses port 8443.",
-        "again": "The gateway, in the hall 3, uses port 8443!",
-        "other": "The boiler in the cellar runs at 60 degrees.",
-        "third": "Deliveries on Monday arrive at ramp 7.",
-        ASIDE: "The gateway in hall 3 was painted in spring.",
-    }
     asked = {
         "fact": "Which port does the gateway in hall 3 use?",
         "other": "At how many degrees does the boiler in the cellar run?",
@@ -79,11 +88,11 @@ def told(space: str) -> list[Said]:
     }
     said: list[Said] = [
         EpisodeRecorded(content=text, namespace=space, agent=f"agent-{at % 2}", event_id=name, reward=0.9)
-        for at, (name, text) in enumerate(texts.items())
+        for at, (name, text) in enumerate(_TEXTS.items())
     ]
     return said + [
         TaskFinished("agent-2", f"{goal} Shift {at} asks.", "succeeded", namespace=space, event_id=f"{name}-task-{at}",
-                     outputs=texts[name])
+                     outputs=_TEXTS[name])
         for name, goal in asked.items() for at in range(_TASKS)
     ]  # fmt: skip
 
@@ -121,6 +130,8 @@ class School:
     verifiers: Verifiers
     asked: list[str] = field(default_factory=list)
     """Which steps were nominated."""
+    forms: dict[str, str] = field(default_factory=dict)
+    """The general forms, by the names of what they are said to be of."""
 
     def __post_init__(self) -> None:
         self.space = space_of(self.shard, self.genesis.shards)
@@ -137,7 +148,7 @@ class School:
         if step == ADMITS and len(self.stands()) < len(self.ids):
             self.verifiers.turn()
             return None
-        if step in (UNITES, ASKED):
+        if step in (GENERALISES, UNITES, ASKED):
             offset = self._happens(step, as_of)
         status = self.schedule.status(self.shard)
         standing = Standing(status.last_epoch, status.last_epoch_at, 0, status.alive)
@@ -148,7 +159,7 @@ class School:
             found = asking.build(self.codec, self.genesis, standing, tick, (REQUEST, stands, self._order(step)))
             says = [step == ASKED and "other" in admitted]
         else:
-            proposals, says = self._admits() if step == ADMITS else self._unites(admitted)
+            proposals, says = self._proposed(step, admitted)
             found = NominationProposed(
                 self.genesis.cluster, self.genesis.config, self.shard, status.last_epoch + 1, as_of, offset, "interval",
                 tuple(proposals),
@@ -157,8 +168,10 @@ class School:
         return found, says
 
     def _happens(self, step: str, as_of: int) -> int:
-        """What comes in before a step: a use, which moves a weight, or a request for its first version; the offset of
-        the tick behind it."""
+        """What comes in before a step: general forms, a use, which moves a weight, or a request for its first version;
+        the offset of the tick behind it."""
+        if step == GENERALISES:
+            return max(self.appends(one) for one in self._publishes()) + 1
         if step == UNITES:
             failed = TaskFinished(
                 "agent-3", "Heat the cellar by hand.", "failed", namespace=self.space, event_id="failed",
@@ -189,6 +202,30 @@ class School:
         ]
         return proposals, [name in FACTS for name in self.ids]
 
+    def _publishes(self) -> Iterator[EpisodeRecorded]:
+        """What whoever has the consolidator's key publishes."""
+        with psycopg.connect(self.memory_dsn) as connection:
+            commitments: dict[str, bytes] = dict(
+                connection.execute(_COMMITMENTS, {"ids": list(self.ids.values())}).fetchall()
+            )
+        for name in FORMS:
+            text = abstracted(_TEXTS[name]) or ""
+            said = text.replace("has to", "must never") if name == "other" else text
+            form = general(Promoted(0, self.ids[name], self.space, "", commitments[self.ids[name]], 600_000), said)
+            self.forms[name] = memory_id(self.space, form.event_id or "")
+            yield form
+
+    def _proposed(self, step: str, admitted: set[str]) -> tuple[list[Proposal], list[bool]]:
+        if step == ADMITS:
+            return self._admits()
+        if step == UNITES:
+            return self._unites(admitted)
+        proposals = [
+            Proposal((self.forms[name], self.ids[name]), self.space, GENERALISE.name, GENERAL, 0, 0, 0)
+            for name in FORMS
+        ]
+        return proposals, ["third" in admitted, False, False]
+
     def _unites(self, admitted: set[str]) -> tuple[list[Proposal], list[bool]]:
         """What says the same, and what does not."""
         pairs = (("fact", "again"), ("other", "third"))
@@ -204,6 +241,13 @@ class School:
             rows = connection.execute(_STANDS, {"ids": [*names]}).fetchall()
         return {names[one]: (status, names.get(into)) for one, status, into in rows}
 
+    def generalised(self) -> list[str]:
+        """Of what there are general forms in experience."""
+        names = {one: name for name, one in self.ids.items()}
+        with psycopg.connect(self.memory_dsn) as connection:
+            rows = connection.execute(_GENERALS, {"ids": [*names], "tier": SHORT_TERM}).fetchall()
+        return sorted(names[one] for (one,) in rows)
+
     def weights(self) -> dict[str, list[tuple[str, int]]]:
         """The causes and weights of all versions, the first first."""
         names = {one: name for name, one in self.ids.items()}
@@ -215,6 +259,8 @@ class School:
 
 
 _STANDS = "SELECT memory_id::text, status, merged_into::text FROM admission WHERE memory_id = ANY(%(ids)s::uuid[])"
+_COMMITMENTS = "SELECT id::text, commitment FROM memory WHERE id = ANY(%(ids)s::uuid[])"
+_GENERALS = "SELECT general_of::text FROM memory WHERE general_of = ANY(%(ids)s::uuid[]) AND tier = %(tier)s"
 _WEIGHTS = (
     "SELECT memory_id::text, cause, weight_ppm FROM weight WHERE memory_id = ANY(%(ids)s::uuid[]) ORDER BY 1, version"
 )
@@ -233,6 +279,7 @@ def wrong(school: School, *, delayed: bool) -> list[str]:
     back = [(name, ppm) for name, all_ in weights.items() for cause, ppm in all_ if cause == BY_ROLLBACK]
     told: list[tuple[str, Sequence[object], Sequence[object]]] = [
         ("in experience", sorted(admitted), sorted(FACTS)),
+        ("general forms", school.generalised(), ["third"]),
         ("united", sorted(united), [("fact", "again")]),
         ("rolled back", back, [("other", PPM)]),
     ]

@@ -13,7 +13,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.tiers import FINISHED
+from memquorum.core.tiers import DRAFT, FINISHED
 from tests.hostile.cellar import CAP, SPACES, UNFOUNDED
 from tests.hostile.fleet import GRACE_MS, Place
 from tests.hostile.memories import LATE, Line
@@ -110,8 +110,8 @@ def check(
     wrong += [f"{count} memories go in epoch {epoch} of shard {shard}" for shard, epoch, count in took if count > CAP]
     alive = tiers.keys() - gone
     wrong += _held("alive", alive, "with its key", keys)
-    # What a finished task says stands in a table of its own, which no search reads.
-    found = {memory_id for memory_id in alive if tiers[memory_id] != FINISHED}
+    # What a finished task says stands in a table of its own, which no search reads; what waits for its vote, nowhere.
+    found = {memory_id for memory_id in alive if tiers[memory_id] not in {FINISHED, DRAFT}}
     for what, held in (("content", bodies), ("embedding", vectors)):
         wrong += _held("alive", found, f"with its {what}", held)
     said = {memory_id for made in line.made.values() for epoch in made.epochs for memory_id in epoch.memories}

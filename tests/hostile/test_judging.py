@@ -115,6 +115,13 @@ def test_the_store_is_held_against_the_fault_free_run(
     assert told in met.problems[0] if told else not met.problems
 
 
+@pytest.mark.parametrize("delayed", [0, 1])
+def test_a_general_form_may_be_late_where_something_was_delayed(delayed: int) -> None:
+    met, truth = Met("some", tiers={"m": "draft"}, delayed=delayed), Met("none", tiers={"m": "short-term"})
+    judge.store(met, truth, epochs(NOBODY, "generalise"), HONEST)
+    assert bool(met.problems) == (delayed == 0)
+
+
 @pytest.mark.parametrize(
     ("gone", "asked", "delayed", "told"),
     [
@@ -148,26 +155,30 @@ BACK = {"other": [("admitted", PPM), ("used", PPM - 50_000), ("rolled back", PPM
 
 
 @pytest.mark.parametrize(
-    ("stands", "weights", "delayed", "told"),
+    ("stands", "weights", "general", "delayed", "told"),
     [
-        (AS_ONE, BACK, 0, None),
-        (AS_ONE | {school.ASIDE: ("admitted", None)}, BACK, 1, "in experience"),
-        (AS_ONE | {"third": ("agreed", None)}, BACK, 0, "in experience"),
-        (AS_ONE | {"third": ("agreed", None)}, BACK, 1, None),
-        (ALL_IN, BACK, 0, "united"),
-        (ALL_IN, BACK, 1, None),
-        (AS_ONE | {"third": ("admitted", "other")}, BACK, 1, "united"),
-        (AS_ONE, {}, 0, "rolled back"),
-        (AS_ONE, {}, 1, None),
-        (AS_ONE, {"other": [*BACK["other"], ("rolled back", PPM)]}, 1, "rolled back"),
-        (AS_ONE, BACK | {"fact": [("rolled back", PPM)]}, 1, "rolled back"),
+        (AS_ONE, BACK, ["third"], 0, None),
+        (AS_ONE | {school.ASIDE: ("admitted", None)}, BACK, ["third"], 1, "in experience"),
+        (AS_ONE | {"third": ("agreed", None)}, BACK, ["third"], 0, "in experience"),
+        (AS_ONE | {"third": ("agreed", None)}, BACK, ["third"], 1, None),
+        (ALL_IN, BACK, ["third"], 0, "united"),
+        (ALL_IN, BACK, ["third"], 1, None),
+        (AS_ONE | {"third": ("admitted", "other")}, BACK, ["third"], 1, "united"),
+        (AS_ONE, {}, ["third"], 0, "rolled back"),
+        (AS_ONE, {}, ["third"], 1, None),
+        (AS_ONE, {"other": [*BACK["other"], ("rolled back", PPM)]}, ["third"], 1, "rolled back"),
+        (AS_ONE, BACK | {"fact": [("rolled back", PPM)]}, ["third"], 1, "rolled back"),
+        (AS_ONE, BACK, [], 0, "general forms"),
+        (AS_ONE, BACK, [], 1, None),
+        (AS_ONE, BACK, ["other", "third"], 1, "general forms"),
     ],
 )
 def test_experience_holds_what_helps_as_one_with_the_weight_that_was_asked_for_and_nothing_else(
-    stands: dict[str, Any], weights: dict[str, Any], delayed: int, told: str | None
+    stands: dict[str, Any], weights: dict[str, Any], general: list[str], delayed: int, told: str | None
 ) -> None:
     met = Met("some", delayed=delayed)
-    judge.experience(met, [SimpleNamespace(shard=0, stands=lambda: stands, weights=lambda: weights)])  # type: ignore[list-item]
+    made = SimpleNamespace(shard=0, stands=lambda: stands, weights=lambda: weights, generalised=lambda: general)
+    judge.experience(met, [made])  # type: ignore[list-item]
     assert told in " ".join(met.problems) if told else not met.problems
 
 

@@ -36,14 +36,17 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
     assert met.problems == []
     assert len(met.took_s) == met.nominated >= 4 * (2 + EPOCHS + len(ACTS) + len(STEPS))
     assert len(met.sides) > 8, "of no pair of claims honest members were for both sides"
-    assert met.outcomes.keys() == {"promoted", "demoted", "forgotten", "kept", "admitted", "united", "rolled back"}
+    ends = {"promoted", "demoted", "forgotten", "kept", "admitted", "generalised", "united", "rolled back"}
+    assert met.outcomes.keys() == ends
     assert met.entries > 0, "verify has judged nothing"
-    assert {"gone", "short-term", "long-term"} == set(met.tiers.values())
+    assert {"gone", "draft", "short-term", "long-term"} == set(met.tiers.values())
     with psycopg.connect(databases[0]) as connection:
         told = "SELECT kind, outcome, reason, count(*) FROM outcome WHERE kind = ANY(%s) GROUP BY 1, 2, 3 ORDER BY 1, 2"
-        found = connection.execute(told, (["admit", "unite", "rollback"],)).fetchall()
+        found = connection.execute(told, (["admit", "generalise", "unite", "rollback"],)).fetchall()
     assert found == [  # what nobody has tried, and of what was tried that which helps nobody; of two each counts
         ("admit", "admitted", "quorum", 16), ("admit", "voided", "not what was tried", 20),
+        ("generalise", "generalised", "quorum", 8), ("generalise", "kept", "too_few_votes", 8),
+        ("generalise", "voided", "its memory not in experience", 8),
         ("rollback", "kept", "too_few_votes", 4), ("rollback", "rolled back", "quorum", 4),
         ("unite", "kept", "too_few_votes", 8), ("unite", "united", "quorum", 8),
     ]  # fmt: skip
