@@ -48,7 +48,7 @@ TEXTS["echo"] = TEXTS["bare"] = TEXTS["json"]  # says the same again, and once m
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
     """A whole installation, whose files are of these tests alone."""
-    told = configured(tmp_path_factory.mktemp("line"), outside_keep_ms=1000)
+    told = configured(tmp_path_factory.mktemp("line"), outside_keep_ms=1000, verifier_every_s=1)
     with driven(told) as running:
         yield Plant(running)
 
@@ -257,6 +257,32 @@ def test_of_a_task_that_is_erased_with_what_it_was_given_nothing_is_left(fleet: 
         assert (done.status, done.memories) == ("erased", 4), "what was given, the task, its lesson, and what used that"
         assert memory.tasks().tasks == () and memory.memories().memories == ()
     _check_that_nothing_is_left(line, WORKED)
+
+
+LEARNT = {
+    "lesson": "Before the quillwort shift at Northgate, tell Marta Keller by 12 March 2026 to drain crane 7.",
+    "form": "Before the quillwort shift at [place], tell [name] by [date] to drain crane [number].",
+}
+
+
+def test_of_a_lesson_that_is_erased_no_general_form_is_left(fleet: Plant, line: Settings) -> None:
+    with fleet.client("dock", "planner") as memory:
+        (lesson,) = fleet.live(memory, notes=(LEARNT["lesson"],))
+        for at in range(4):
+            memory.finish_task(
+                f"Who drains crane 7 at Northgate before the quillwort shift? Week {at} asks.", "succeeded",
+                outputs="Marta Keller drains crane 7 at Northgate before the quillwort shift, by 12 March 2026.",
+                said_by="reviewer", wait=True,
+            )  # fmt: skip
+        fleet.turn()
+        stands = "SELECT tier FROM memory WHERE general_of = %(m)s"
+        fleet.later(lambda: fleet.rows(stands, m=lesson) == [("short-term",)], "it has no general form in experience")
+        needles = held(line.run_dir, LEARNT).values()
+        assert any("form" in names for names in needles) and any("form vector, <f2" in names for names in needles)
+        done = memory.erase(memory_id=lesson, dry_run=False)
+        assert (done.status, done.memories) == ("erased", 2), "the lesson, and its general form"
+        assert memory.memories().memories == ()
+    _check_that_nothing_is_left(line, LEARNT)
 
 
 def _check_that_nothing_is_left(line: Settings, needles: Mapping[str, str]) -> None:
