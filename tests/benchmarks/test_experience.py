@@ -9,11 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from memquorum.core.experience.view import Held
+from memquorum.core.policy import ExperiencePolicy
 from memquorum.encoders.hashing import HashingEncoder
 from tests.benchmarks import __main__ as bench
 from tests.benchmarks import kept
-from tests.benchmarks.experience import admitting, command, finding, frame, nearness, page, resisting, runs, weighing
+from tests.benchmarks.experience import (
+    admitting,
+    carrying,
+    command,
+    finding,
+    frame,
+    nearness,
+    page,
+    resisting,
+    runs,
+    weighing,
+)
 from tests.benchmarks.experience.frame import FM2, HOTPOT, MUSIQUE, Material
 
 
@@ -153,6 +167,51 @@ def test_what_a_tool_answered_says_what_was_asked(material: Material, tmp_path: 
     row = runs.tau(material)
     assert row.value("calls asked") == 1
     assert row.value("store all, parts with their call, 250 tokens: facts found") == 1
+
+
+def test_of_a_memory_and_its_general_form_a_read_is_given_one(material: Material) -> None:
+    (own,) = material.held("m", ["Drain the line of crane 7 before the shift."])
+    (form,) = admitting.generals(material, [own])
+    assert admitting.general_of(form) == own.id and admitting.general_of(own) is None
+    near = material.vectors.of([own.text])
+
+    def given(*held: Held, policy: ExperiencePolicy = frame.POLICY, served: bool = True) -> list[str]:
+        (found,) = admitting.ranked(held, near, 9, policy, served=served)
+        return [one.id for one in found]
+
+    assert given(own, form) == given(own, form, served=False) == [own.id]
+    assert given(form) == [form.id]
+    none = replace(frame.POLICY, given_ppm=2_000_000)
+    assert given(own, form, policy=none) == []
+    assert given(own, form, policy=none, served=False) == [own.id, form.id]
+    far = replace(own, vector=frame.half(-near[0]))
+    assert given(far, form) == [form.id], "its memory is too far away"
+
+
+def test_how_one_job_is_done_is_asked_by_another(material: Material, tmp_path: Path) -> None:
+    rule = "The agent must first obtain the user id."
+
+    def run(task: int, tool: str, told: str, reward: float = 1.0) -> dict[str, Any]:
+        said = [("system", f"# Policy\n\n- {rule}\n"), ("user", f"I am customer {task}."), ("assistant", told)]
+        called = {"function": {"name": tool, "arguments": "{}"}}
+        traj = [
+            *({"role": role, "content": text} for role, text in said),
+            {"role": "assistant", "tool_calls": [called]},
+        ]
+        return {"task_id": task, "trial": 0, "reward": reward, "traj": traj}
+
+    cancels = "Please tell me the reason of the cancellation. Your flight was booked in May."
+    write(tmp_path, runs.TAU, [
+        run(0, "cancel_reservation", cancels), run(2, "book_reservation", "Please confirm the price of flight 7."),
+        run(4, "book_reservation", "Please say that the run that failed is here.", 0.0),
+    ])  # fmt: skip
+    told = carrying.lessons(material)
+    assert told.policy == (rule,)
+    one, other = told.sides[carrying.CANCELS], told.sides[carrying.CHANGES]
+    assert [task.outputs for task in one.tasks] == ["Please tell me the reason of the cancellation."]
+    assert {held.text: held.sources for held in one.said} == {rule: (), one.tasks[0].outputs: ("r0-0",)}
+    assert [task.outputs for task in other.tasks] == ["Please confirm the price of flight 7."]
+    assert carrying.plain(other.tasks[0].outputs) == "Please confirm the price of flight ."
 
 
 def test_what_a_tool_answered_is_parted() -> None:

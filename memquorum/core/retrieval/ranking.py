@@ -126,9 +126,15 @@ def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: 
             weight = weight_ppm / PPM
             score = max(0.0, hit.score) * weight**0.5**policy.weight_roots
             found.append(replace(one, weight=weight, score=score))
-    plain = {one.candidate.hit.memory_id for one in found}
-    found = [one for one in found if one.candidate.hit.general_of not in plain]
+    ranks = competing({one.candidate.hit.memory_id: one.candidate.hit.general_of for one in found})
+    found = [one for one in found if one.candidate.hit.memory_id in ranks]
     return sorted(found, key=lambda one: (-one.score, one.candidate.hit.memory_id))
+
+
+def competing(near: Mapping[str, str | None]) -> frozenset[str]:
+    """What is ranked of what is near enough to be given, by its ids, each with the memory that it is the general form
+    of: a general form is not where that memory is near enough, too, which says all of it (SPEC E, SEDM 3.4)."""
+    return frozenset(one for one, of in near.items() if of not in near)
 
 
 def near_enough(cosine: float, policy: ExperiencePolicy) -> bool:
