@@ -163,12 +163,14 @@ class Trials:
                 (self.idle if matter == _MATTERS - 1 else self.helps).add(fact)
             if matter < _MATTERS - 1 and epoch <= _TASKS:
                 self._finish(f"task-{matter}-{epoch}", matter, f"Gateway {matter} has to use port {port}.")
-            for form in self.forms.published(matter):
-                name, more = form.event_id or "", {"summary": form.summary, "derives_from": form.derives_from}
-                self._say(name, form.content or "", matter, agent=form.agent, session=None, role=form.role, **more)
+            for made in self.forms.published(matter):
+                more = {"summary": made.summary, "derives_from": made.derives_from, "agent": made.agent}
+                self._say(made.event_id or "", made.content or "", matter, session=None, role=made.role, **more)
             if self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
                 # What is given to a task that fails loses weight, which trials of others must not notice.
                 self._finish(f"use-{matter}-{epoch}", matter, "", ended="failed", given=f"fact-{matter}")
+            for form in self.forms.given(matter):
+                self._finish(f"general-{matter}-{epoch}", matter, "", ended="failed", given=form)
         if epoch in (_ASKED, _AGAIN):
             self._ask(memory_id("fact-0" if epoch == _ASKED else "aside-0"), epoch)
         self._now += 1
@@ -316,19 +318,11 @@ class Trials:
 
     @property
     def lost(self) -> dict[str, int]:
-        """How much weight each admitted memory has lost, in millionths."""
-        return {one.memory_id: PPM - (one.weight_ppm or 0) for one in self._tried() if one.version}
-
-    def _failed(self) -> dict[str, int]:
-        """In how many failed tasks each admitted memory was since it was admitted, as far as that is counted."""
-        tasks: Sequence[TaskRow] = list(self.store.rows[TaskRow].values())
-        upto = self.store.states[0].weighed_to
-        return {
-            one.memory_id: sum(
-                one.memory_id in task.retrieved and one.since <= task.accepted_offset < upto for task in tasks
-            )
-            for one in self._tried() if one.version
-        }  # fmt: skip
+        """How much weight each memory of experience has lost, in millionths."""
+        rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
+        now: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
+        first = {one.memory_id: one.weight_ppm for one in rows if one.version == 1}
+        return {one.memory_id: first[one.memory_id] - (one.weight_ppm or 0) for one in now if one.version}
 
     @property
     def voted_down(self) -> int:
@@ -353,7 +347,7 @@ class Trials:
             == {_EPOCHS + 1},
             "members have the experience that the journal has": all(of == weights for of in views.values()),
             "what helps is admitted": self.named(ADMITTED) == self.helps,
-            "each use counts once": self.lost == {name: 50_000 * count for name, count in self._failed().items()},
+            "each use counts once": self.lost == {name: 50_000 * count for name, count in _failed(self.store).items()},
             "what helps nobody is not": not self.named(ADMITTED) & self.idle,
             "one weight is rolled back, once": back == [(memory_id("fact-0"), PPM)],
         } | self.forms.held(self.helps, honest)
@@ -395,6 +389,19 @@ def _weights(view: View) -> list[tuple[str, int, int, int]]:
         (one.memory_id, one.version, one.epoch, one.weight_ppm)
         for one in view.experience.weights(NAMESPACE, epoch=_EPOCHS)
     ]
+
+
+def _failed(store: InMemoryStore) -> dict[str, int]:
+    """In how many failed tasks each memory of experience was since it came in, as far as that is counted."""
+    rows: Sequence[AdmissionRow] = list(store.rows[AdmissionRow].values())
+    tasks: Sequence[TaskRow] = list(store.rows[TaskRow].values())
+    upto = store.states[0].weighed_to
+    return {
+        one.memory_id: sum(
+            one.memory_id in task.retrieved and one.since <= task.accepted_offset < upto for task in tasks
+        )
+        for one in rows if one.version
+    }  # fmt: skip
 
 
 def _signed(store: InMemoryStore, admission: AdmissionRow) -> list[bytes]:

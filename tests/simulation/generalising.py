@@ -33,7 +33,7 @@ from memquorum.core.vote.kinds import GENERALISE
 from memquorum.core.vote.kinds.generalise import GENERAL
 from memquorum.ports import Promoted
 from tests.builders.seats import CODEC
-from tests.builders.shard import NAMESPACE
+from tests.builders.shard import NAMESPACE, memory_id
 from workers.commit.line import Batch
 from workers.consolidator.generalising import Generalising, general
 
@@ -54,7 +54,7 @@ class Forms:
         self._store, self._genesis, self._facts, self._forged, self._early = store, genesis, facts, forged, early
         self._made = Generalising(InMemoryGenerals(store), lambda _: genesis.policy.experience)
         self._crossed, self._clear, self._lied = set[str](), dict[str, Clear](), False
-        self._waits = list[EpisodeRecorded]()
+        self._waits, self._names = list[EpisodeRecorded](), dict[str, str]()
 
     def published(self, matter: int) -> list[EpisodeRecorded]:
         """What the consolidator publishes now of a fact."""
@@ -66,7 +66,13 @@ class Forms:
             self._waits.append(general(told, abstracted(text) or ""))
         found = [one for one in self._waits if one.derives_from == (self._facts[matter],)]
         self._waits = [one for one in self._waits if one not in found]
+        self._names |= {memory_id(one.event_id or ""): one.event_id or "" for one in found}
         return [self._lie(one) if one.derives_from[0] == self._forged else one for one in found]
+
+    def given(self, matter: int) -> list[str]:
+        """The names of the general forms in experience of a fact."""
+        taken = self.taken
+        return [self._names[one.id] for one in self.all if one.id in taken and one.general_of == self._facts[matter]]
 
     @staticmethod
     def _lie(form: EpisodeRecorded) -> EpisodeRecorded:
@@ -93,10 +99,10 @@ class Forms:
     def keep(self, batch: Batch, contents: dict[str, Clear]) -> None:
         """Keeps what it opened of a batch, and opens again what its decision brings to life."""
         self._clear |= contents
-        for memory in batch.restores():
-            past = recall(CODEC, [one for one in self._entries() if one.memory_id == memory])
+        for one in batch.restores():
+            past = recall(CODEC, [entry for entry in self._entries() if entry.memory_id == one])
             if past is not None:
-                batch.recalled[memory], contents[memory] = past.restored, self._clear[memory]
+                batch.recalled[one], contents[one] = past.restored, self._clear[one]
 
     def _entries(self) -> Iterator[JournalEntry]:
         return (CODEC.decode_as(JournalEntry, link.entry) for _, link in self._store.entries.get(0, []))

@@ -44,7 +44,8 @@ def test_what_helps_is_admitted_and_what_does_not_is_kept_with_its_numbers(run: 
     fleet = run(1, {})
     assert (fleet.faults(), fleet.differ()) == ([], {})
     assert (len(fleet.named("admitted")), len(fleet.named("rejected"))) == (4, 4)
-    back, *lost = sorted(fleet.lost.values())
+    back, *lost = sorted(fleet.lost[one] for one in fleet.helps)
+    assert all(fleet.lost[one] >= 100_000 for one in fleet.forms.taken), "by their own use"
     assert len(fleet.forms.taken) == 3, "of what helps, but for what the consolidator lies about"
     assert min(lost) >= 100_000, "weights moved while others were still tried and voted on"
     assert back < 100_000, "one was rolled back"
