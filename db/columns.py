@@ -32,8 +32,8 @@ _ELSEWHERE = {
     **{name: f"c.{name}" for name in ("key", "path", "attributes")},
     **{name: f"s.{name}" for name in ("last_access", "accesses", "reinforced", "replays", "fades")},
 }  # fmt: skip
-# A summary passes by one of what it was made of, or of what was merged into it.
-_TOLD = """m.made_by IS NOT NULL AND EXISTS (
+# A summary, or a general form, passes by one of what it was made of, or of what was merged into it.
+_TOLD = """(m.made_by IS NOT NULL OR m.general_of IS NOT NULL) AND EXISTS (
     WITH RECURSIVE told (id) AS (
         SELECT m.id
         UNION SELECT p.parent FROM told d JOIN provenance p ON p.child = d.id AND p.namespace = m.namespace AND p.merged
@@ -69,6 +69,15 @@ def _whose(what: str) -> str:
     )
 
 
+# A general form is given where its lesson may be: not where use or another memory showed that it is wrong, nor where
+# another one stands for it, which has a form of its own. One that was forgotten, or rests, was not wrong.
+_FORMED = """NOT EXISTS (
+    SELECT FROM memory f
+    JOIN memory l ON l.id = f.general_of
+    LEFT JOIN admission a ON a.memory_id = l.id
+    WHERE f.id = $form AND (l.tier = 'superseded' OR a.status NOT IN ('admitted', 'left') OR EXISTS (
+        SELECT FROM strength x JOIN admission k USING (memory_id)
+        WHERE x.memory_id = a.merged_into AND k.status = 'admitted')))"""
 # What is filed at all, or admitted, is little: it is found from there. What stands for another in experience does so
 # while it is alive, and while its own use has not taken it below the floor: else neither were given. General forms are
 # found there alone.
@@ -76,7 +85,7 @@ _ADMITTED = (
     "CASE WHEN NOT coalesce(%(experience)s::boolean, false) THEN m.general_of IS NULL"
     " ELSE EXISTS (SELECT FROM admission g WHERE g.memory_id = m.id"
     " AND g.status = 'admitted' AND NOT EXISTS (SELECT FROM strength x JOIN admission k USING (memory_id)"
-    " WHERE x.memory_id = g.merged_into AND k.status = 'admitted')) END"
+    f" WHERE x.memory_id = g.merged_into AND k.status = 'admitted') AND {_FORMED.replace('$form', 'm.id')}) END"
 )
 _FILTERS = {
     "tier": "m.tier = ANY(%(tiers)s)",
@@ -183,7 +192,7 @@ _WHOLE = {
 }
 _TABLES = {table.name: table for table in TABLES.values()}
 _NAMED = re.compile(
-    rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|sentences\((?P<near>[^\s]+)\)|({'|'.join(_WHOLE)})\b)"
+    rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|sentences\((?P<near>[^\s]+)\)|formed\((?P<form>[\w.]+)\)|({'|'.join(_WHOLE)})\b)"
 )
 # A sentence that is further than the nearest by so much, as a cosine, answers something else; and three say enough.
 _SENTENCES = """LEFT JOIN LATERAL (
@@ -206,7 +215,9 @@ def filled(statement: str) -> str:
 
 
 def _declared(named: re.Match[str]) -> str:
-    how, name, near, whole = named.groups()
+    how, name, near, form, whole = named.groups()
+    if form:
+        return _FORMED.replace("$form", form)
     if near:
         return _SENTENCES.replace("$near", near)
     if whole:

@@ -49,7 +49,7 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
             m.id, m.namespace, m.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
         )
     clear = held.contents.get(m.id)
-    parents = {p.parent for p in held.provenance if p.child == m.id and not (p.echo or p.merged)}
+    parents = {p.parent for p in held.provenance if p.child == m.id and not (p.echo or p.merged)} - {m.general_of}
     required = {link.target for link in held.links if link.memory == m.id and link.kind == REQUIRES}
     return Weighted(
         candidate,
@@ -78,7 +78,8 @@ def _beside(held: Held, m: Memory) -> Iterator[str]:
     """What was made of it, says otherwise, or is linked with it."""
     yield from (link.memory for link in held.links if link.target == m.id)
     for made in held.provenance:
-        if made.parent == m.id and not made.echo:
+        child = held.memories.get(made.child)
+        if made.parent == m.id and not made.echo and (child is None or child.general_of is None):
             yield made.child
     for told in held.conflicts:
         if m.id in (told.newer, told.older):

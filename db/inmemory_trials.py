@@ -257,4 +257,5 @@ class InMemoryGenerals:
     def _told(self, seq: int, memory_id: str) -> Promoted:
         memory, text = self._store.memories[memory_id], self._store.contents[memory_id].text
         salience_ppm = self._store.strengths[memory_id].salience_ppm
-        return Promoted(seq, memory_id, memory.namespace, text, memory.commitment, salience_ppm)
+        of_it = memory.namespace, text, memory.commitment, salience_ppm, memory.subject, memory.type
+        return Promoted(seq, memory_id, *of_it)

@@ -370,11 +370,11 @@ SET seq = n.seq, status = n.status, position = n.position, digest = n.digest, sc
     version = n.version, weight_ppm = n.weight_ppm, epoch = n.epoch, after = n.after, rejections = n.rejections,
     rejected = n.rejected, judges = n.judges, gained_ppm = n.gained_ppm, refusals = n.refusals,
     since = n.since, gains = n.gains, losses = n.losses,
-    merged_into = n.merged_into, merged_at = n.merged_at
+    merged_into = n.merged_into, merged_at = n.merged_at, general = n.general
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, seq bigint, status text, position bigint, digest text, score_ppm bigint, version integer,
     weight_ppm integer, epoch bigint, after bigint, rejections integer, rejected bigint, judges integer,
-    gained_ppm bigint, refusals integer, since bigint, gains integer, losses integer, merged_into uuid, merged_at bigint)
+    gained_ppm bigint, refusals integer, since bigint, gains integer, losses integer, merged_into uuid, merged_at bigint, general uuid)
 WHERE a.memory_id = n.memory_id
 
 -- :name weight_copy
@@ -1309,7 +1309,7 @@ LIMIT %(limit)s
 -- :name generals_wanted
 -- Memories of a shard's experience of which there is to be a general form and was none, by the last entry that changed how
 -- each stands, from behind one on: with what each says, its commitment and its salience.
-SELECT a.seq, m.id::text, m.namespace, c.body, m.commitment, s.salience_ppm
+SELECT a.seq, m.id::text, m.namespace, c.body, m.commitment, s.salience_ppm, m.subject, m.type
 FROM admission a
 JOIN memory m ON m.id = a.memory_id
 JOIN strength s ON s.memory_id = m.id
@@ -1546,13 +1546,14 @@ SELECT m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.cre
         WHERE g.encoder = e.encoder), 0),
     (SELECT count(*) FROM (
         SELECT p.child AS id FROM provenance p WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.echo
+            AND NOT EXISTS (SELECT FROM memory g WHERE g.id = p.child AND g.general_of IS NOT NULL)
         UNION SELECT k.newer FROM conflict k WHERE k.older = m.id
         UNION SELECT k.older FROM conflict k WHERE k.newer = m.id
         UNION SELECT k.memory FROM link k WHERE k.target = m.id
     ) l JOIN strength t ON t.memory_id = l.id)::integer,
     ARRAY(SELECT n.id::text FROM (
         SELECT p.parent AS id FROM provenance p WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo
-            AND NOT p.merged
+            AND NOT p.merged AND m.general_of IS NULL -- a general form stays where its lesson goes
         UNION SELECT k.target FROM link k WHERE k.memory = m.id AND k.namespace = m.namespace AND k.kind = 'requires'
     ) n ORDER BY n.id),
     coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
@@ -2418,9 +2419,12 @@ WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND i.ind
 
 -- :name crowd_sizes
 -- How many memories of a namespace each encoder has encoded that are for any purpose, and how many that are not.
-SELECT e.encoder, count(*) - count(bound.id), count(bound.id)
+SELECT e.encoder, count(*) - count(bound.id), count(bound.id) FILTER (WHERE bound.general_of IS NULL)
 FROM embedding e
-LEFT JOIN $bound(%(namespace)s) AS bound ON bound.id = e.memory_id
+LEFT JOIN (
+    SELECT id, general_of FROM memory
+    WHERE namespace = %(namespace)s AND (purposes IS NOT NULL OR general_of IS NOT NULL)
+) AS bound ON bound.id = e.memory_id
 WHERE e.namespace = %(namespace)s
 GROUP BY e.encoder
 
@@ -2719,6 +2723,7 @@ WHERE a.memory_id = ANY(%(ids)s::uuid[]) AND a.status = 'admitted'
   AND NOT EXISTS (
     SELECT FROM strength x JOIN admission k USING (memory_id)
     WHERE x.memory_id = a.merged_into AND k.status = 'admitted')
+  AND $formed(a.memory_id)
 
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.

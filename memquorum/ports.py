@@ -708,7 +708,7 @@ class Rollups(Protocol):
 
 class Promoted(Struct, frozen=True):
     """A memory of experience that was promoted: by the entry that changed last how it stands there, with what it says,
-    its keyed commitment and its salience in millionths."""
+    its keyed commitment, its salience in millionths, and what it is about and of what type."""
 
     seq: int
     memory_id: str
@@ -716,6 +716,8 @@ class Promoted(Struct, frozen=True):
     text: str
     commitment: bytes
     salience_ppm: int
+    subject: str
+    type: str
 
 
 class Generals(Protocol):

@@ -57,6 +57,8 @@ def general(of: Promoted, text: str) -> EpisodeRecorded:
         content=text,
         namespace=of.namespace,
         event_id=str(uuid.uuid5(_GENERALS, "\0".join((of.namespace, RULES, of.memory_id)))),
+        subject=of.subject,
+        type=of.type,
         derives_from=(of.memory_id,),
         role=ROLE,
         summary=Summary(RULES, _SESSION, of.salience_ppm, committed(of.commitment), ()),

@@ -21,6 +21,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored, storable, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
+from memquorum.core.experience import abstract
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any, unsigned
 from memquorum.core.journal import rehearsals
@@ -265,13 +266,16 @@ class Walk:
         """It is a memory of its own, which its namespace's budget counts. `there`: what it may be linked with."""
         linked = linking.found(episode.memory_id, episode.namespace, episode.links, there)
         required = (other for kind, other in linked if kind == linking.REQUIRES)
+        # A general form stays where its lesson goes: it needs nothing of it.
+        general = episode.summary is not None and abstract.made(episode.summary.by)
+        made_of = () if general else episode.derives_from
         weights, slot = self._view.weights, episode.slot if episode.explicit else None
         weights.add(
             episode.memory_id, episode.namespace, episode.type,
             tokens=max(1, -(-(len(episode.sealed_content) - OVERHEAD_BYTES) // TOKEN_BYTES)),
             tier=SHORT_TERM if episode.summary is None else DRAFT,
             worth_ppm=scored.worth_ppm, novelty_ppm=scored.novelty_ppm,
-            needs=tuple(dict.fromkeys((*episode.derives_from, *required))), linked=tuple(other for _, other in linked),
+            needs=tuple(dict.fromkeys((*made_of, *required))), linked=tuple(other for _, other in linked),
             slot=slot,
             fades=not episode.explicit and episode.summary is None,
         )  # fmt: skip

@@ -23,7 +23,7 @@ from memquorum.core.retrieval import conflicts, hops, packing, requests, rereadi
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
-from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, rank, scheduled
+from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, idle_forms, rank, scheduled
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import Told, body, unknown
@@ -180,7 +180,9 @@ async def _second(
         found = rank(candidates, encoded, as_of, _policy(service, question.namespace))
         looked = await _ranked(service, sight, question, found)
     # Off the loop: it reads some hundred texts.
-    return await asyncio.to_thread(hops.followed, question.query, ranked, looked)
+    both = await asyncio.to_thread(hops.followed, question.query, ranked, looked)
+    idle = idle_forms([one.candidate.hit for one in both])
+    return [one for one in both if one.candidate.hit.memory_id not in idle]
 
 
 def _policy(service: Service, namespace: str) -> Policy:

@@ -20,7 +20,7 @@ from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
-from memquorum.core.retrieval.ranking import competing, near_enough
+from memquorum.core.retrieval.ranking import idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import brought, count, counted, kept_out, once, reread
@@ -78,8 +78,8 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
         for hit in hits
         if weights.get(hit.memory_id, 0) >= policy.floor_ppm and near_enough(hit.score, policy)
     ]
-    ranks = competing({hit.memory_id: hit.general_of for hit in given})
-    return [hit for hit in given if hit.memory_id in ranks]
+    idle = idle_forms(given)
+    return [hit for hit in given if hit.memory_id not in idle]
 
 
 async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:

@@ -820,7 +820,8 @@ CREATE TABLE admission (
     gains      integer NOT NULL, -- in how many contexts it helped
     losses     integer NOT NULL, -- in how many it did harm
     merged_into uuid,            -- what stands for it in experience while that is alive: they say the same
-    merged_at  bigint  NOT NULL  -- epoch from which on it does
+    merged_at  bigint  NOT NULL, -- epoch from which on it does
+    general    uuid              -- its general form, once members took one in
 );
 CREATE INDEX admission_namespace ON admission (namespace, status, seq);
 CREATE INDEX admission_status ON admission (shard, status, seq);

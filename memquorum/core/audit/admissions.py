@@ -16,7 +16,7 @@ from memquorum.core.experience.admission import PROVISIONAL
 from memquorum.core.experience.trial import Statistics
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
-from memquorum.core.journal import rollbacks, trials
+from memquorum.core.journal import generals, rollbacks, trials
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -64,7 +64,8 @@ class Admissions:
         back = rollbacks.decided(rules.codec, detail) if isinstance(detail, Decided) else None
         wrong = next((told for row in change.of(WeightRow) if (told := _misweighed(change, row, policy))), None)
         # All of it is followed, whatever is wrong with a part: or what comes later would be judged by what never was.
-        wrong = first(wrong, self._rests(change), self._weights.absorb(change, policy, back))
+        formed = generals.decided(detail) if isinstance(detail, Decided) else {}
+        wrong = first(wrong, self._rests(change), self._weights.absorb(change, policy, back, formed))
         self._uses.note((*change.of(TaskRow), *change.of(FeedbackRow)))
         trials.note(self._told, (*change.of(TrialRow), *change.of(AdmissionRow)))
         self.standing |= {one.memory_id: one for one in change.of(AdmissionRow)}

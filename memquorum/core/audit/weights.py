@@ -7,11 +7,13 @@ of each use, and where it comes out otherwise now the difference moves the weigh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, FeedbackRow, Memory, TaskRow, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, FeedbackRow, TaskRow, WeightRow
 from memquorum.core.policy import PPM, ExperiencePolicy
+
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class _Weighed:
     seen: dict[str, int] = field(default_factory=dict)
     versions: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """What each version weighed, with its gains and losses."""
+    formed: bool = False
+    """Whether it has a general form."""
 
     @property
     def told(self) -> tuple[int, int, int, int]:
@@ -46,9 +50,12 @@ class Weights:
         self._waiting: list[tuple[int, str]] = []
         self._to = 0
 
-    def absorb(self, change: Change, policy: ExperiencePolicy, back: tuple[str, int] | None = None) -> str | None:
+    def absorb(
+        self, change: Change, policy: ExperiencePolicy, back: tuple[str, int] | None = None,
+        formed: Mapping[str, str] = NOTHING,
+    ) -> str | None:  # fmt: skip
         """Follows an entry; answers what is wrong with the weights that it gives. `back`: the memory whose weight it
-        rolls back, and the version that holds again."""
+        rolls back, and the version that holds again; `formed`: general forms that it takes in, each with its memory."""
         for task in change.of(TaskRow):
             self._tasks[task.memory_id] = task
             self._waiting.append((task.accepted_offset, task.memory_id))
@@ -62,7 +69,7 @@ class Weights:
         wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
         told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
         # Each of them follows its part of the entry, whatever is wrong with another.
-        steps = self._roll_back(change, back), self._merged(change, policy), self._generalised(change, policy)
+        steps = self._roll_back(change, back), self._merged(change, policy), self._generalised(change, formed, policy)
         return first(told, *steps, self._stand(change, policy))
 
     def _roll_back(self, change: Change, back: tuple[str, int] | None) -> str | None:
@@ -153,17 +160,18 @@ class Weights:
                 return f"{_said(told)} of {kept}, not {_said(of.told)}"
         return None
 
-    def _generalised(self, change: Change, policy: ExperiencePolicy) -> str | None:
+    def _generalised(self, change: Change, formed: Mapping[str, str], policy: ExperiencePolicy) -> str | None:
         """Takes general forms in, each with its share of what that weighs now which it was made of; answers what is
         wrong with one."""
-        made_of = {one.id: one.general_of for one in change.of(Memory) if one.general_of and one.tier == "short-term"}
         found = {row.memory_id: row for row in change.of(WeightRow) if row.cause == "general"}
-        if change.one(DecisionRow) is None or not found:
-            return None if not found else f"general forms {sorted(found)} without a decision"
+        has = {row.memory_id: row.general for row in change.of(AdmissionRow)}
+        if found.keys() != formed.keys():
+            return f"general forms {sorted(found)}, where {sorted(formed)} were decided on"
         for name, row in found.items():
-            specific = self._of.get(made_of.get(name) or "")
-            if specific is None or name in self._of:
-                return f"{name} as the general form of what is not in experience, or once more"
+            specific = self._of.get(formed[name])
+            if specific is None or specific.formed or has.get(formed[name]) != name:
+                return f"{name} as the general form of what is not in experience, or has one"
+            specific.formed = True
             least, most = policy.weight_least_ppm, policy.weight_most_ppm
             weight = sorted((least, specific.weight_ppm * policy.general_ppm // PPM, most))[1]
             of = self._of[name] = _Weighed(row.namespace, self._to, 1, weight, 0, 0)

@@ -214,7 +214,6 @@ def do_decided(
         *_spent(rows, change, checked, genesis.policy),
         *weighed,
         *_admitted(codec, rows, change, detail, checked, genesis.policy),
-        *_generalised(rows, change, detail, weighed, genesis.policy.experience, since=since),
         *_rolled_back(codec, rows, change, detail, checked, genesis.policy, weighed),
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
@@ -339,19 +338,6 @@ def _admitted(  # noqa: PLR0917
     return found
 
 
-def _generalised(
-    rows: Rows, change: Change, detail: Decided, moved: weighing.Weighed, policy: ExperiencePolicy, *, since: int
-) -> weighing.Weighed:
-    """The general forms that enter experience, by what those weigh afterwards that they were made of."""
-    place = change.entry, detail.epoch
-    return [
-        row
-        for result in detail.results
-        if KINDS[result.kind].generalises and passed(result)
-        for row in generals.generalised(rows, result.memory_ids, *place, moved, policy, since=since)
-    ]
-
-
 def _rolled_back(  # noqa: PLR0917
     codec: Codec, rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy,
     moved: weighing.Weighed,
@@ -367,13 +353,17 @@ def _rolled_back(  # noqa: PLR0917
 def _weighed(
     rows: Rows, change: Change, detail: Decided, checked: Checked, policy: ExperiencePolicy
 ) -> weighing.Weighed:
-    """Which weights move by what came of use, and then by what becomes one."""
-    found = weighing.weighed(rows, change.entry, detail.epoch, checked.nomination.accepted_offset, policy)
+    """Which weights move by what came of use, and then by what becomes one, or has a general form."""
+    place, offset = (change.entry, detail.epoch), checked.nomination.accepted_offset
+    found, since = weighing.weighed(rows, *place, offset, policy), weighing.upto(rows.state, offset)
     for result in detail.results:
-        if KINDS[result.kind].unites and passed(result):
-            united = uniting.united(rows, result.memory_ids, change.entry, detail.epoch, found, policy)
-            names = {row.memory_id for row in united}
-            found = [row for row in found if isinstance(row, WeightRow) or row.memory_id not in names] + united
+        kind, made = KINDS[result.kind], weighing.Weighed()
+        if kind.unites and passed(result):
+            made = uniting.united(rows, result.memory_ids, *place, found, policy)
+        elif kind.generalises and passed(result):
+            made = generals.generalised(rows, result.memory_ids, *place, found, policy, since=since)
+        names = {row.memory_id for row in made if isinstance(row, AdmissionRow)}
+        found = [row for row in found if isinstance(row, WeightRow) or row.memory_id not in names] + made
     return found
 
 

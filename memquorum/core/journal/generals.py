@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.weights import BY_GENERALISING, general, standing, written
 from memquorum.core.journal.rows import AdmissionRow, Rows, WeightRow
 from memquorum.core.journal.weighing import WEIGHED, Weighed, of
 from memquorum.core.policy import ExperiencePolicy
-from memquorum.core.records import JournalEntry
+from memquorum.core.records import Decided, JournalEntry
 from memquorum.core.tiers import DRAFT
+from memquorum.core.vote.kinds import KINDS
 
 
 def fits(rows: Rows, memory_ids: Sequence[str]) -> bool:
-    """Whether the first of two memories is a general form of the other that waits for its vote."""
-    form = rows.memories.get(memory_ids[0])
-    return form is not None and form.tier == DRAFT and form.general_of == memory_ids[1]
+    """Whether the first of two memories is a general form of the other that waits for its vote, and the other has none
+    yet."""
+    form, stands = rows.memories.get(memory_ids[0]), rows.admissions.get(memory_ids[1])
+    if form is None or form.tier != DRAFT or form.general_of != memory_ids[1]:
+        return False
+    return stands is None or stands.general is None
 
 
 def generalised(  # noqa: PLR0917
@@ -43,4 +49,12 @@ def generalised(  # noqa: PLR0917
         name, entry.shard, entry.seq, found.namespace, status, 0, version=weight.version,
         weight_ppm=weight.weight_ppm, epoch=epoch, since=since,
     )  # fmt: skip
-    return [now, first]
+    return [replace(found, seq=entry.seq, general=name), now, first]
+
+
+def decided(detail: Decided) -> dict[str, str]:
+    """The general forms that a decision takes in, each with the memory that it was made of."""
+    kinds = ((KINDS[one.kind], one) for one in detail.results)
+    return {
+        one.memory_ids[0]: one.memory_ids[1] for kind, one in kinds if kind.generalises and one.outcome == kind.outcome
+    }

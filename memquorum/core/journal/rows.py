@@ -274,7 +274,7 @@ class AdmissionRow(Struct, frozen=True):
     members did not admit it. `seq`: of the entry that changed it last. `since`: tasks before this accepted offset do
     not move its weight; `gains`, `losses`: in how many contexts it helped on the whole, and in how many it did harm.
     `merged_into`: what stands for it in experience while that is alive, since they say the same; from the epoch
-    `merged_at` on."""
+    `merged_at` on. `general`: its general form, once members took one in: it has no other."""
 
     memory_id: Uuid
     shard: Int4
@@ -298,6 +298,7 @@ class AdmissionRow(Struct, frozen=True):
     losses: Int4 = 0
     merged_into: Uuid | None = None
     merged_at: int = 0
+    general: Uuid | None = None
 
 
 class WeightRow(Struct, frozen=True):

@@ -30,11 +30,13 @@ OF_ONE = 10
 """So many memories may be of one thing; what more are of is not followed."""
 QUESTION = "question"
 _LETTERS = 3
-_LABEL = re.compile(r"\s*([^\n:]{1,80}?)\s*(?:\([^()\n]*\))?:\s")
+# So many characters of a text are looked at for what it is of.
+_HEAD = 240
+_LABEL = re.compile(r"([^\s:][^\n:]{0,79}?)[ \t]*(?:\([^()\n]*\))?:\s")
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ]|\d)(?:[\w'’.-]*[\w'’])?"
 # "Pump 7", "River of Grass": a single word that a sentence begins with is seldom a name.
 _BEGINS = re.compile(
-    rf"\s*(?:(?:The|A|An)\s+)?(?!(?:The|An?)\s)({_CAPITAL}(?:\s+(?:(?:of|the|de|von|van)\s+)*{_CAPITAL})+)"
+    rf"(?:(?:The|A|An)\s+)?(?!(?:The|An?)\s)({_CAPITAL}(?:\s+(?:(?:of|the|de|von|van)\s+)*{_CAPITAL})+)"
 )
 _NAME = re.compile(_CAPITAL)
 _WORD = re.compile(r"[^\W_]+")
@@ -56,7 +58,8 @@ def asked(texts: Iterable[str]) -> str:
 def head(text: str) -> str:
     """What a text is of, empty where nothing tells: a title or a speaker before its first colon, without what it has in
     brackets to tell it apart, or else the name of several words that it begins with."""
-    found = _LABEL.match(text) or _BEGINS.match(text)
+    beginning = text[: len(text) - len(text.lstrip()) + _HEAD].lstrip()
+    found = _LABEL.match(beginning) or _BEGINS.match(beginning)
     return "" if found is None or not content(found[1]).stems else found[1]
 
 

@@ -126,9 +126,21 @@ def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: 
             weight = weight_ppm / PPM
             score = max(0.0, hit.score) * weight**0.5**policy.weight_roots
             found.append(replace(one, weight=weight, score=score))
-    ranks = competing({one.candidate.hit.memory_id: one.candidate.hit.general_of for one in found})
-    found = [one for one in found if one.candidate.hit.memory_id in ranks]
-    return sorted(found, key=lambda one: (-one.score, one.candidate.hit.memory_id))
+    best = sorted(found, key=lambda one: (-one.score, one.candidate.hit.memory_id))
+    idle = idle_forms([one.candidate.hit for one in best])
+    return [one for one in best if one.candidate.hit.memory_id not in idle]
+
+
+def idle_forms(hits: Sequence[Hit]) -> set[str]:
+    """Those general forms among hits, best first, that say nothing more: the lesson that one was made of is among them,
+    or a better one says the same, of another lesson."""
+    ranks, said = competing({hit.memory_id: hit.general_of for hit in hits}), set[str]()
+    idle = {hit.memory_id for hit in hits} - ranks
+    for hit in hits:
+        if hit.general_of is not None and hit.memory_id in ranks:
+            idle |= {hit.memory_id} if hit.text in said else set()
+            said.add(hit.text)
+    return idle
 
 
 def competing(near: Mapping[str, str | None]) -> frozenset[str]:

@@ -511,6 +511,7 @@ def _importance(account: Account) -> Iterator[str]:
     born, found, left = account.born, account.importance_ppm, account.weight_ppm
     if born is not None and found is not None and left is not None:
         of, half_life = ("a summary", SUMMARY_HALF_LIFE_MS) if born.summary else ("an episode", EPISODE_HALF_LIFE_MS)
+        of = "a general form" if born.summary is not None and abstract.made(born.summary.by) else of
         yield f"  Its importance {share(found)} counts {share(left)} by now: {of}'s halves in {span(half_life)}."
 
 

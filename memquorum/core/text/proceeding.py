@@ -74,7 +74,7 @@ _DUTY = re.compile(
     rf"|(?<!\bI )(?<!\bwe )\b(?:cannot|can['’]t|can not|can only|may only|may not) (?:be )?(?:{_DONE})"
     rf"|\b(?:can|may) be (?:{_DONE})|\b(?:can|may)\b[^.;]{{0,30}}\b(?:at most|no more than)\b"
     rf"|\b{_SOMEBODY} (?:can|may|could) (?:\w+ly )?{_DO}"
-    r"|\bI (?:recommend|suggest|advise)\b|\b(?:is|would be) (?:the )?(?:best|better)\b(?=.* (?:to|course)\b)",
+    r"|\bI (?:recommend|suggest|advise)\b|\b(?:is|would be) (?:the )?(?:best|better)\b(?=.{0,200}? (?:to|course)\b)",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(

@@ -23,6 +23,7 @@ from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, Item, accesses_ppm
 from memquorum.core.budgets.weighing import ORDINARY
+from memquorum.core.experience import abstract
 from memquorum.core.facets import Facets, facets
 from memquorum.core.journal.decisions import passed
 from memquorum.core.linking import REQUIRES
@@ -103,6 +104,7 @@ class Gathered:
         self._epochs: list[int] = []
         self._now = 0
         self._facets: dict[str, Facets] = {}
+        self._forms = set[str]()
         self._drafts: dict[str, tuple[Item, tuple[str, ...]]] = {}
         self._links: dict[str, int] = defaultdict(int)
         self._protections: dict[str, set[str]] = defaultdict(set)
@@ -205,6 +207,10 @@ class Gathered:
             self._put(namespace, Linked(at, memory_id, accesses_ppm(self._links[memory_id])))
 
     def _drafted(self, entry: JournalEntry, detail: Stored) -> None:
+        if detail.summary is not None and abstract.made(detail.summary.by):
+            # Reads that ask no experience, as these do, never find a general form.
+            self._forms.add(entry.memory_id or "")
+            return
         self._homes[entry.memory_id or ""] = entry.namespace or ""
         # A summary stands for its sources, which rest: it needs none of them.
         self._drafts[entry.memory_id or ""] = replace(self._item(entry, detail), needs=()), detail.derives_from
@@ -218,6 +224,8 @@ class Gathered:
             self._put(entry.namespace or "", Ended(self._at(detail.occurred_at), other))
 
     def _accessed(self, entry: JournalEntry, detail: Accessed) -> None:
+        if entry.memory_id in self._forms:
+            return
         namespace, at = entry.namespace or "", self._at(detail.accessed_at)
         place = self._put(namespace, Used(at, entry.memory_id or "", detail.accessed_at))
         self._spaces[namespace].agents[place] = detail.agent

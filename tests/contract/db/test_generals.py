@@ -93,6 +93,13 @@ def test_in_experience_it_is_tried_beside_nothing_and_nothing_else_is_voted_on_i
     assert FORM not in [one.memory_id for one in (*arrived.arrived, *arrived.settled)]
 
 
+def test_a_budget_lets_a_lesson_go_before_its_general_form(world: World, shard: Shard) -> None:
+    shard.general("form", A)
+    generalise(world, shard)
+    found = {one.candidate.memory_id: one for one in world.schedule.weighted(0, NAMESPACE)}
+    assert (found[FORM].needs, found[A].links) == ((), 0)
+
+
 def test_who_was_promoted_and_never_had_a_general_form_is_to_have_one(world: World, shard: Shard) -> None:
     def promoted(policy: ExperiencePolicy = POLICY, behind: tuple[int, str] | None = None) -> list[Promoted]:
         return world.generals.promoted(0, policy, 10, behind)

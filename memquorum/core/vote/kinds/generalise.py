@@ -53,8 +53,9 @@ def _terms(general: MemoryFacts, specific: MemoryFacts) -> Terms | None:
         return None
     if general.text is None or specific.text is None or not specific.sourced:
         return None  # what it cannot read it cannot make again
-    made = said.by == RULES and not said.quotes and general.text == abstracted(specific.text)
-    return PPM * (made and said.commitment == committed(specific.commitment)), PPM * specific.admitted
+    # What it commits to comes first: of any other memory nothing is made again.
+    of_it = said.by == RULES and not said.quotes and said.commitment == committed(specific.commitment)
+    return PPM * (of_it and general.text == abstracted(specific.text)), PPM * specific.admitted
 
 
 def committed(commitment: bytes) -> bytes:

@@ -145,6 +145,51 @@ async def test_a_general_form_is_found_by_experience_alone_and_goes_with_its_mem
     assert [vote.kind for vote in form.votes] == ["generalise"]
 
 
+async def test_what_turned_out_to_be_wrong_does_not_come_back_by_its_general_form(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+    shard.general("form", A)
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.generalise(FORM, A)
+    write(store, shard)
+    assert FORM in await given(reads)
+    shard.decide([votes.proposal(A, "forget")])
+    write(store, shard)
+    assert FORM in await given(reads), "what was forgotten was not wrong"
+
+
+@pytest.mark.parametrize("how", ["demoted", "superseded"])
+async def test_nor_where_use_or_another_memory_showed_it(united: tuple[Reads, Shard, PostgresStore], how: str) -> None:
+    reads, shard, store = united
+    shard.general("form", A)
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.generalise(FORM, A)
+    if how == "demoted":
+        for at in range(7):
+            shard.task(f"t{at}", (A,))
+            shard.feedback(memory_id(f"t{at}"), (), (A,))
+        shard.tick(shard.rows.state.as_of + 1)
+        shard.decide([votes.proposal(C, "promote")], votes.nobody)
+    else:
+        shard.episode("newer", contradicts=(A,))
+        shard.decide([Proposal((memory_id("newer"), A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
+        assert shard.rows.memories[A].tier == "superseded"
+    write(store, shard)
+    assert FORM not in await given(reads)
+
+
+async def test_a_large_namespace_counts_no_general_form_as_kept_back(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+    shard.general("form", A)
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.generalise(FORM, A)
+    write(store, shard)
+    assert await reads._crowds.sizes(SIGHT, NAMESPACE) == {"hashing": (3, 0)}
+
+
 async def test_where_its_use_took_the_one_below_the_floor_what_it_stands_for_is_given(
     united: tuple[Reads, Shard, PostgresStore],
 ) -> None:

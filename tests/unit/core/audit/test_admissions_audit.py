@@ -198,6 +198,8 @@ def test_a_general_form_that_weighs_otherwise_than_its_share_is_told(used: Shard
         replace(row, **changed) if isinstance(row, WeightRow) and row.cause == "general" else row for row in change.rows
     ]
     assert rows != list(change.rows) and followed(used, replace(change, rows=tuple(rows)))
+    without = [row for row in change.rows if not (isinstance(row, WeightRow) and row.cause == "general")]
+    assert followed(used, replace(change, rows=tuple(without))), "members took it in, and it weighs nothing"
 
 
 def test_what_is_wrong_with_a_part_of_an_entry_stops_no_following_of_the_rest(codec: Codec) -> None:

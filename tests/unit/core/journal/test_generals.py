@@ -113,6 +113,15 @@ def test_what_is_no_general_form_of_it_or_comes_too_late_leaves_all_as_it_was(sh
     assert shard.rows.admissions == before
 
 
+def test_a_memory_has_one_general_form_and_no_second_one(shard: Shard) -> None:
+    shard.general("second", A)
+    generalise(shard, FORM, A)
+    assert shard.rows.admissions[A].general == FORM
+    change = generalise(shard, memory_id("second"), A)
+    assert result(shard, change) == ("voided", "not its general form")
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
 def test_it_is_forgotten_as_any_other_and_leaves_the_other_where_it_is(shard: Shard) -> None:
     generalise(shard, FORM, A)
     shard.decide([votes.proposal(FORM, "forget")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -134,3 +135,10 @@ def _ids(found: Any) -> set[str]:
 
 def test_the_numbers_are_those_of_the_decision() -> None:
     assert (KEPT, TAKEN, NAMES, OF_ONE) == (2, 3, 12, 10)
+
+
+@pytest.mark.parametrize("text", [" " * 60_000 + "pump 7 leaks", "a " * 30_000, "A" * 60_000, "\n" * 60_000])
+def test_no_text_takes_long_to_be_looked_at(text: str) -> None:
+    began = process_time()
+    head(text)
+    assert process_time() - began < 0.2

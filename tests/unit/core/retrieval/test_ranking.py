@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.policy import ExperiencePolicy, Policy
-from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, rank, scheduled, strength
+from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, idle_forms, rank, scheduled, strength
 from tests.builders.found import candidate, name
 
 POLICY = Policy()
@@ -113,3 +113,11 @@ def test_a_general_form_is_given_where_its_memory_is_not() -> None:
     assert given(own, form) == [name(1)], "which says all of it"
     far = replace(own, hit=replace(own.hit, score=0.2))
     assert given(far, form) == [name(2)] == given(form)
+
+
+def test_of_general_forms_that_say_the_same_the_best_is_given() -> None:
+    forms = [candidate(at, cosine=0.9 - at / 10) for at in (1, 2, 3)]
+    hits = [replace(one.hit, general_of=name(at + 7), text="the same") for at, one in enumerate(forms)]
+    other = replace(hits[2], text="another")
+    assert idle_forms(hits) == {name(2), name(3)} and idle_forms([*hits[:2], other]) == {name(2)}
+    assert idle_forms([replace(one, general_of=None) for one in hits]) == set(), "memories may say the same"

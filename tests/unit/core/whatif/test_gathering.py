@@ -125,6 +125,19 @@ def test_a_summary_takes_the_place_of_its_sources_unless_they_are_kept_raw(shard
     assert _of(_events(shard, policy=strict), SummedUp)[0].sources == ()
 
 
+def test_a_general_form_takes_nobodys_place_and_is_read_by_none_of_these(shard: Shard) -> None:
+    shard.episode("a", T)
+    shard.tick(T + 1)
+    before = _events(shard)
+    shard.general("form", A, occurred_at=T + 1)
+    shard.generalise(memory_id("form"), A)
+    shard.access(memory_id("form"), T + 2)
+    told = _events(shard)
+    assert not _of(told, SummedUp) and not _of(told, Back)
+    assert [one for one in told if getattr(one, "memory_id", A) != A] == []
+    assert len(told) == len(before)
+
+
 def test_what_protects_is_told_the_strongest_first(codec: Codec, shard: Shard) -> None:
     shard.episode("a", T)
     for number, (action, told) in enumerate([("need", {"reference": "deploy"}), ("pin", {}), ("hold", {})], 1):
