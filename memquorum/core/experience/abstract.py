@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Iterator
 from memquorum.core.privacy.finding import Span, apart, spans
 from memquorum.core.privacy.kinds import NAME, PLACE
 from memquorum.core.text.content import content, stems_of
-from memquorum.core.text.proceeding import proceeds
+from memquorum.core.text.proceeding import VERBS, proceeds
 
 RULES = "abstract/1"
 """The version of these rules."""
 _BY = "abstract/"
 
 DATE, NUMBER, IDENTIFIER = "date", "number", "identifier"
-_SAYS_LEAST = 3
+_SAYS_LEAST = 2
 """So many content words have to be left."""
 
 Second = Callable[[str], Iterable[Span]]
@@ -49,9 +49,12 @@ _IDENTIFIERS = re.compile(
 )
 _NUMBERS = re.compile(r"(?<![\w.])[-+]?[$€£¥]?\d+(?:[.,]\d+)*%?(?!\w)")
 _LARGE = r"[A-ZÀ-ÖØ-Þ][\w'’-]*[^\W_]"
-_PROPER = re.compile(rf"{_LARGE}(?: (?:(?:of|de|da|del|van|von|der) )?{_LARGE})*|\b[A-ZÀ-ÖØ-Þ]\.")
+_TITLE = r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Mx|Sr|St|Sgt|Lt|Capt|Col|Gen|Rev|Hon|Eng)\. )"
+_PROPER = re.compile(rf"{_TITLE}*{_LARGE}(?: (?:(?:of|de|da|del|van|von|der) )?{_TITLE}*{_LARGE})*|\b[A-ZÀ-ÖØ-Þ]\.")
 _STARTS = re.compile(r"(?:^|[.!?…:]\s+|\n\s*|[\"“(]\s*)\Z")
 _PLACED = re.compile(r"\b(?:in|at|near|from|towards|across|outside|around)\s+(?:the\s+)?\Z")
+# Verbs that are first names as well: which of both one is, in front of a name, nothing tells.
+_BOTH = frozenset(("bill", "chase", "grant", "mark", "pat", "rob", "skip", "sue", "will"))
 _NO_NAMES = frozenset(("ID", "IDs", "OK", "AM", "PM"))
 _BEFORE = 40
 """So many characters before a word tell what it opens, or what it is in."""
@@ -105,12 +108,20 @@ def _names(text: str) -> Iterator[Span]:
         words = one[0].split()
         if _opens(text, start):
             # What opens a sentence is large whatever it is: a name where the text has it elsewhere, or others follow.
-            while words and words[0] not in inside and (len(words) == 1 or not stems_of(words[0].casefold())):
+            if len(words) == 1 and words[0] not in inside:
+                continue
+            while len(words) > 1 and words[0] not in inside and _no_name(words[0]):
                 start += len(words.pop(0)) + 1
             if words and not words[0][:1].isupper():
                 start += len(words.pop(0)) + 1
         if any(stems_of(word.casefold()) for word in words) and not _NO_NAMES.issuperset(words):
             yield Span(start, end, PLACE if _PLACED.search(text, max(0, start - _BEFORE), start) else NAME)
+
+
+def _no_name(word: str) -> bool:
+    """Whether a large word that a name follows is none of it: a light word, or a verb, as in "Ask Paula"."""
+    small = word.casefold()
+    return not stems_of(small) or (small in VERBS and small not in _BOTH)
 
 
 def _opens(text: str, at: int) -> bool:

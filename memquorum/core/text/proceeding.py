@@ -10,28 +10,33 @@ from __future__ import annotations
 
 import re
 
-_VERBS = """
+_LISTED = """
     accept acknowledge add adjust agree alert align allow analyse analyze answer apply approve archive arrange ask
-    assign attach avoid back begin block book bring build calculate call cancel change charge check choose clean clear
-    click clone close collect combine commit compare compensate compile compute configure confirm connect consider
-    construct consult contact convert copy correct count create cut decline delete deliver deny deploy describe
-    determine disable discard disconnect do document download drain drop enable ensure enter escalate evaluate examine
-    exclude execute explain export extract feel fetch fill filter find fix flush follow format forward generate give go
-    grant handle help hold identify ignore import include increase inform insert inspect install investigate invite
-    issue keep label leave let limit link list load locate lock log look lower make mark measure merge modify monitor
-    move name navigate never note notify obtain offer open order park pass pause pay perform pick place plan post
-    prefer prepare press prevent prime print prioritise prioritize proceed process promise provide publish pull push put
-    quote raise read reboot rebuild recheck record reduce refer refill refund refuse refresh reject release reload
-    remind remove rename renew repair repeat replace reply report request require reroute reset resolve respond
-    restart restore resume retain retry return reuse review rollback rotate route run save scan schedule search seal
-    select send separate serve set share ship show shut sign skip sort specify split start stay stop store submit
-    subtract suggest summarise summarize swap switch take tell test tighten track transfer treat try turn type
-    uninstall unlock unplug update upgrade upload use validate verify visit wait warn wash watch wear weigh withdraw
+    assign attach avoid back begin block book brief bring build calculate call cancel change charge check choose
+    clean clear click clone close collect combine commit compare compensate compile compute configure confirm
+    connect consider construct consult contact convert cool copy correct count cover create cut decline delete
+    deliver deny deploy describe determine disable discard disconnect do document download drain drop dry email
+    enable ensure enter escalate evaluate examine exclude execute explain export extract feed feel fetch fill filter
+    find fix flush fold follow format forward fuel generate give go grant grease greet hand handle heat help hold
+    identify ignore import include increase inform insert inspect install investigate invite issue keep label lay
+    leave lend let lift limit link list load locate lock log look lower lubricate make mark measure merge message
+    mix modify monitor mop move name navigate never note notify obtain offer oil open order page park pass pause pay
+    perform phone pick ping place plan post prefer prepare press prevent prime print prioritise prioritize proceed
+    process promise provide publish pull push put quote raise read reboot rebuild recheck record reduce refer refill
+    refresh refund refuse reject release reload remind remove rename renew repair repeat replace reply report
+    request require reroute reset resolve respond restart restore resume retain retry return reuse review rinse
+    rollback rotate route run save scan schedule seal search select send separate serve set shake share ship show
+    shut sign skip sort specify split start stay stir stop store submit subtract suggest summarise summarize swap
+    sweep switch take teach tell test thank tie tighten track train transfer treat try turn type uninstall unload
+    unlock unplug update upgrade upload use validate verify visit wait warn wash watch water wear weigh withdraw
     wrap write
 """
-_DO = rf"(?:{'|'.join(_VERBS.split())})\b"
+VERBS = frozenset(_LISTED.split())
+"""Verbs that tell to do something where they open a sentence."""
+_ANY = sorted(VERBS)
+_DO = rf"(?:{'|'.join(_ANY)})\b"
 _DONE = (
-    rf"(?:{'|'.join(f'{one}(?:e?[ds]|{one[-1]}ed)?|{one[:-1]}ie[ds]' for one in _VERBS.split())}"
+    rf"(?:{'|'.join(f'{one}(?:e?[ds]|{one[-1]}ed)?|{one[:-1]}ie[ds]' for one in _ANY)}"
     r"|given|held|kept|left|lost|made|paid|sent|taken|written)\b"
 )
 _SOMEBODY = r"(?:users?|agents?|customers?|members?|crews?|staff|operators?|clients?|anybody|everybody|nobody|you|we)"
@@ -68,7 +73,7 @@ _DUTY = re.compile(
     # "Should have been" is regret or a guess, "did not have to" is none, and "I have to go" is for once.
     r"\b(?:must|should|shall|ought to)\b(?! have\b)"
     r"|(?<!\bI )(?<!not )(?<!n't )\b(?:ha(?:ve|s)|needs?) to\b"
-    rf"|\b(?:never|always) (?:{'|'.join(_VERBS.split())})(?:e?s)?\b"
+    rf"|\b(?:never|always) (?:{'|'.join(_ANY)})(?:e?s)?\b"
     r"|\b(?:is|are) (?:not |never |only |always )?"
     r"(?:to be|required|forbidden|prohibited|allowed|permitted|advised|recommended)\b"
     rf"|(?<!\bI )(?<!\bwe )\b(?:cannot|can['’]t|can not|can only|may only|may not) (?:be )?(?:{_DONE})"
