@@ -235,7 +235,7 @@ def _want(text: str, *, short: bool) -> _Wanted:
 
 @lru_cache(_READ)
 def _wanted(outputs: str) -> tuple[_Wanted, ...]:
-    if len(_plain(outputs)) <= _SHORT_WORDS:
+    if len(_WORD.findall(outputs)) <= _SHORT_WORDS:
         return (_want(outputs, short=True),) if content(outputs).stems else ()
     found = (_want(one, short=False) for one in _SENTENCES.split(outputs))
     return tuple(one for one in found if len(one.stems) >= _STEMS_LEAST)

@@ -52,7 +52,8 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     if one.general_of is not None:
         told.append(f"it is the general form of memory {one.general_of}, and no task tries it")
     if one.general is not None:
-        told.append(f"memory {one.general} is its general form, once members took it in")
+        taken = any(vote.kind == "generalise" and vote.outcome == "generalised" for vote in one.votes)
+        told.append(f"memory {one.general} is its general form{'' if taken else ', once members take it in'}")
     if one.merged_into is not None:
         told.append(f"memory {one.merged_into} stands for it in experience: they say the same")
     if one.after:

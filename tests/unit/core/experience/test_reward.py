@@ -49,6 +49,11 @@ def reward(outputs: str, *texts: str) -> int:
             "The gateway in Leipzig was moved to port 8443 by the night crew.",
             "The night crew in Leipzig has a port. The gateway 8443 was moved.", 0,
         ),
+        # Eight words with articles are a short answer, eight without them a sentence.
+        (
+            "Greased the chain of the winch before the boat was lifted.",
+            "Grease the chain of the winch before the boat is lifted.", PPM,
+        ),
     ],
 )  # fmt: skip
 def test_what_a_text_states_is_within_reach(outputs: str, text: str, expected: int) -> None:
