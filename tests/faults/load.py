@@ -36,6 +36,9 @@ from workers.kafka import loop
 Place = tuple[str, int, int]
 _SEARCH_S = 3.0
 _BAD = (b"{", b"[]", b'{"content": 1}', b"\xc3\x01no such schema")
+_LESSON = "Prime pump {0} of hall {0} for {1} seconds before it is opened."
+_HEEDED = "Primed pump {0} of hall {0} for {1} seconds, and then opened it without a leak."
+_TASKS_OF_A_LESSON = 4
 # What a good episode or access may become; another outcome (unscored, unreadable) is a loss.
 _GOOD = {"stored", "reinforced", "below_threshold", "accessed", "assessed", *EVENTS}
 
@@ -48,6 +51,7 @@ class Rates:
     accesses: float = 3.0
     tasks: float = 1.0
     feedback: float = 0.5
+    lessons: float = 0.1
     bad: float = 0.5
     ticks: float = 1.0
     searches: float = 1.0
@@ -95,6 +99,8 @@ class Load:
         self._recent: list[Event] = []
         # Tasks, each with a memory that it was given.
         self._tasks: dict[Event, str] = {}
+        # Lessons that tasks bear out, so that verifiers, members and the consolidator have work.
+        self._taught = [n for n in self._namespaces if ids.shard_of(n, self._shards) == 0][:2]
         self.book = Book()
         self._threads = [
             threading.Thread(target=work, daemon=True) for work in (self._publish, self._search)
@@ -143,7 +149,7 @@ class Load:
         r = self._rates
         makers = [
             (r.episodes, self._episode), (r.accesses, self._access), (r.tasks, self._task),
-            (r.feedback, self._feedback), (r.bad, self._bad), (r.ticks, self._tick),
+            (r.feedback, self._feedback), (r.lessons, self._lesson), (r.bad, self._bad), (r.ticks, self._tick),
         ]  # fmt: skip
         due = [time.monotonic()] * len(makers)
         while not self._over.is_set():
@@ -204,6 +210,22 @@ class Load:
             self._dice.choice(("helped", "did_not_help")): [given],
         }  # fmt: skip
         self._send(topics.FEEDBACK, json.dumps(fields).encode(), event, self._key())
+
+    def _lesson(self) -> None:
+        """A lesson, and finished tasks that bear it out: it is tried, voted on, and has a general form at last."""
+        namespace, event_id = self._dice.choice(self._taught), self._fresh()
+        named = self._number, self._dice.randrange(10, 60)
+        fields = {"namespace": namespace, "event_id": event_id, "agent": "planner", "explicit": True}
+        said = json.dumps(fields | {"content": _LESSON.format(*named)}).encode()
+        self._send(topics.EPISODES, said, (namespace, event_id), self._key())
+        for at in range(_TASKS_OF_A_LESSON):
+            event = namespace, self._fresh()
+            told = {
+                "namespace": namespace, "event_id": event[1], "agent": self._dice.choice(AGENTS), "retrieved": [],
+                "goal": f"Open pump {named[0]} of hall {named[0]} for shift {at}.",
+                "outputs": _HEEDED.format(*named), "outcome": "succeeded",
+            }  # fmt: skip
+            self._send(topics.TASKS, json.dumps(told).encode(), event, self._key())
 
     def _key(self) -> bytes:
         return b"k%d" % self._dice.randrange(64)
@@ -281,10 +303,14 @@ class Load:
         problems += [f"{place} was refused: {found.refused[place].detail}" for place in refused - book.bad - again]
         with psycopg.connect(self._running.memory_dsn) as connection:
             rows = connection.execute("SELECT outcome, count(*) FROM event GROUP BY 1").fetchall()
+            taken = connection.execute("SELECT cause, count(*) FROM weight WHERE version = 1 GROUP BY 1").fetchall()
             dropped = connection.execute("SELECT entry FROM journal WHERE effect = 'dropped' ORDER BY shard, seq")
             problems += unencoded(load_codec(), (row[0] for row in dropped))
         stored = {str(outcome): int(count) for outcome, count in rows}
         journal = {outcome: seen.effects[outcome] for outcome in ("stored", "reinforced")}
+        # General forms are the consolidator's, which published them itself.
+        forms = seen.effects["drafted"]
+        journal["stored"] += forms
         journal["below_threshold"] = seen.effects["dropped"]
         journal["accessed"] = seen.effects["accessed"] + seen.effects["asked"]
         journal |= {effect: seen.effects[effect] for effect in ("assessed", "finished")}
@@ -292,7 +318,7 @@ class Load:
         for outcome, entries in journal.items():
             if stored.get(outcome, 0) != entries:
                 problems.append(f"{stored.get(outcome, 0)} events {outcome}, {entries} entries of such")
-        total = sum(journal.values())
+        total = sum(journal.values()) - forms
         if not 0 <= total - len(mine) - book.used <= book.unsure:
             problems.append(
                 f"{total} events, but {len(mine)} published, {book.used} by searches and at most {book.unsure} more"
@@ -301,6 +327,8 @@ class Load:
         sums = {"published": len(mine) + book.bad_given, **outcomes, "refused": len(book.bad & refused)}
         sums |= {"accesses_of_searches": total - len(mine), "repeated_deliveries": seen.effects["repeated"]}
         sums["letters_of_repeated_deliveries"] = len(again)
+        sums |= {f"in_experience_{cause}": int(count) for cause, count in taken}
+        sums["general_forms_published"] = forms
         if sum(outcomes.values()) + sums["refused"] != sums["published"]:
             problems.append(f"the sum does not add up: {sums}")
         return sums, problems
