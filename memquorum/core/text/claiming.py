@@ -52,7 +52,8 @@ FUNCTIONAL = _set(
     "prefers prefer lives live costs cost opens open closes close starts start begins begin ends end runs run works "
     "work expires expire meets meet owns own leads lead reports report weighs weigh listens listen allows allow "
     "requires require takes take lasts last contains contain holds hold ships ship arrives arrive departs depart "
-    "leaves leave happens happen retains retain has have serves serve needs need equals equal points point uses use"
+    "leaves leave happens happen retains retain has have serves serve needs need equals equal points point uses use "
+    "carries carry fits fit seats seat accommodates accommodate sleeps sleep"
 )
 """Verbs of how something is: their subject has one value of a sort at a time."""
 PLURAL_VERBS = _set(

@@ -19,6 +19,9 @@ CONTRADICT = [
     ("We buy milk at the farm.", "We don't buy milk at the farm any more, we get it from the shop."),
     ("Rinse the plates with water.", "Rinse the plates with saline instead of water."),
     ("The door code is 4821.", "The door code was changed to 9930."),
+    ("The meeting room Turing seats 12 people.", "The meeting room Turing seats 14 people."),
+    ("Lorry 4 carries 12 pallets.", "Lorry 4 carries 15 pallets."),
+    ("The stadium fits 4000 visitors.", "The stadium fits 4500 visitors."),
     ("Mrs Okafor is allergic to penicillin.", "The test is back: Mrs Okafor is not allergic to penicillin."),
     ("There are 118 boxes of paper in stock.", "I miscounted, there are 108 boxes of paper in stock."),
     ("Class 7b has maths in room 204.", "Class 7b's maths lesson is now in room 310."),
@@ -147,6 +150,10 @@ CONTRADICT = [
 ]
 
 BOTH_STAND = [
+    ("Lorry 4 carries 12 pallets.", "Lorry 5 carries 15 pallets."),
+    ("Lorry 4 carries 12 pallets to Ulm.", "Lorry 4 carries 15 pallets to Bern."),
+    ("The lorry carries sand.", "The lorry carries gravel."),
+    ("The cat sleeps on the sofa.", "The cat sleeps on the bed."),
     ("Crane 7 lifts 20 tons.", "Oh wait, crane 4 lifts 14 tons."),
     ("The bus to Leeds leaves at 9:10.", "Sorry, the bus to York leaves at 9:40."),
     ("The demo for Quayside is at 3 pm.", "Oh, the demo for Ravi is at 4 pm."),
