@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Admission, Experienced, Experiences, FinishedTask, Judge
-from memquorum.core.experience import pointing, reward
-from memquorum.core.experience.admission import alike
-from memquorum.core.policy import ExperiencePolicy
+from memquorum.core.experience import abstract, pointing, reward
+from memquorum.core.experience.admission import ADMITTED, alike
+from memquorum.core.experience.weights import PROMOTED, Weight, standing
+from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval import pages, query
 from memquorum.core.retrieval.pages import cursor, cut
 from memquorum.core.retrieval.query import Filters
@@ -45,9 +46,11 @@ async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filt
     last of them, and as far as this reader may read the memory and the task."""
     judges = dict.fromkeys(judge.task for trial in reversed(one.trials) for judge in trial.judges)
     sight = caller.at(one.namespace, READ)
-    shown = await service.reads.memory(sight, one.memory_id, gates) if judges else None
+    formless = _formless(one, service.configurations.policy(one.namespace).experience)
+    shown = await service.reads.memory(sight, one.memory_id, gates) if judges or formless else None
     if shown is None or shown["text"] is None:
         return one
+    one = replace(one, no_general=await asyncio.to_thread(abstract.lacking, shown["text"])) if formless else one
     found = [await service.reads.task(sight, task, gates) for task in islice(judges, _POINTED_MOST)]
     told = await asyncio.to_thread(_told_of, shown["text"], [task for task in found if task is not None], mask)
 
@@ -56,6 +59,15 @@ async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filt
         return replace(judge, bears_out=bears_out, contradicts=contradicts)
 
     return replace(one, trials=tuple(replace(each, judges=tuple(map(judged, each.judges))) for each in one.trials))
+
+
+def _formless(one: Admission, policy: ExperiencePolicy) -> bool:
+    """Whether it is promoted, and has no general form."""
+    if one.status != ADMITTED or one.general is not None or one.general_of is not None or not one.weights:
+        return False
+    last = one.weights[-1]
+    weight = Weight(one.memory_id, round(last.weight * PPM), last.version, last.helped, last.harm)
+    return standing(weight, policy) == PROMOTED
 
 
 def _told_of(text: str, tasks: Iterable[FinishedTask], mask: Redactor) -> dict[str, tuple[str | None, str | None]]:

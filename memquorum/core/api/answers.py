@@ -775,7 +775,8 @@ class Admission(Struct, frozen=True):
     `tier`: of the memory; `stood`: what was decided of it while it was alive, or is of it now; of what may be tried
     `judges`: how many finished tasks may judge it, of `judges_needed`. `merged_into`: the memory that stands for it in
     experience, since they say the same, as long as that is alive. `general_of`: of a general form, the memory that it
-    was made of; `general`: its general form, as long as that is alive or waits for its vote."""
+    was made of; `general`: its general form, as long as that is alive or waits for its vote;
+    `no_general`: of what was promoted why it has none: no lesson, no name, or no rest."""
 
     memory_id: str
     namespace: str
@@ -796,6 +797,7 @@ class Admission(Struct, frozen=True):
     merged_into: str | None = None
     general_of: str | None = None
     general: str | None = None
+    no_general: str | None = None
 
 
 class Experienced(Struct, frozen=True):

@@ -85,6 +85,19 @@ def abstracted(text: str, second: Second | None = None) -> str | None:
     return general if len(left) >= _SAYS_LEAST else None
 
 
+NO_LESSON, NO_NAME, NO_REST = "no lesson", "no name", "no rest"
+"""Why a text has no general form: it does not say how to proceed, it names nothing, or says too little without that."""
+
+
+def lacking(text: str) -> str | None:
+    """Why a text has no general form; None where it has one."""
+    if abstracted(text) is not None:
+        return None
+    if not proceeds(text):
+        return NO_LESSON
+    return NO_REST if _found(text, None) else NO_NAME
+
+
 def made(by: str | None) -> bool:
     """Whether what somebody made of a memory is its general form, by any version of these rules."""
     return by is not None and by.startswith(_BY)

@@ -14,6 +14,7 @@ from memquorum.core.api.answers import (
     Trial,
     WeightVersion,
 )
+from memquorum.core.experience.abstract import NO_LESSON, NO_NAME, NO_REST
 from memquorum.core.experience.weights import BY_MERGING, BY_USE
 from memquorum.core.policy import PPM, share
 from memquorum.core.retrieval.pages import RESTING
@@ -36,6 +37,11 @@ _STANDS = {
     "removed": "its use took its weight to the least that there is",
     "left": "it is gone",
 }
+_LACKS = {
+    NO_LESSON: "it does not say how to proceed, as far as its words tell",
+    NO_NAME: "it names nothing, so it is general itself",
+    NO_REST: "without what it names it says too little",
+}
 _PROVISIONAL = "provisional"
 _FEW = "too few finished tasks that succeeded are near enough to judge it"
 
@@ -54,6 +60,8 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     if one.general is not None:
         taken = any(vote.kind == "generalise" and vote.outcome == "generalised" for vote in one.votes)
         told.append(f"memory {one.general} is its general form{'' if taken else ', once members take it in'}")
+    if one.no_general is not None:
+        told.append(f"it is promoted, and has no general form: {_LACKS.get(one.no_general, one.no_general)}")
     if one.merged_into is not None:
         told.append(f"memory {one.merged_into} stands for it in experience: they say the same")
     if one.after:

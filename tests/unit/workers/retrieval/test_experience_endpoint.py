@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec import convert
 from msgspec.structs import replace
 
 from memquorum.core.access import Sight, covers
-from memquorum.core.api.answers import FinishedTask
+from memquorum.core.api.answers import Admission, FinishedTask, WeightVersion
 from memquorum.core.avro import Codec
 from memquorum.core.experience import written
+from memquorum.core.retrieval.admitting import lines
 from memquorum.core.retrieval.pages import cursor
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redaction
@@ -63,6 +65,37 @@ def test_what_of_a_memory_contradicts_what_its_judge_came_to_is_told(codec: Code
     store.text = "The gateway uses port 8443."
     told = judge(service)
     assert (told["bears_out"], told["contradicts"]) == (store.text, None)
+
+
+class Promoted(Store):
+    """A memory that helped in three tasks, and did `harm` in some."""
+
+    def __init__(self, text: str, harm: int = 0) -> None:
+        super().__init__()
+        self.text, self._harm = text, harm
+
+    async def admission(self, sight: Sight, memory_id: str, *_: object, **__: object) -> Admission | None:
+        weight = WeightVersion(1, 1.0, 3, 3, self._harm, 9, "admitted", 0, ())
+        return Admission(memory_id, "greenhouse", "admitted", 0.05, 3, 0.9, 1.0, 1, weights=(weight,))
+
+
+@pytest.mark.parametrize(
+    ("text", "harm", "why"),
+    [
+        ("The owner of the export is Lena Ott.", 0, "no lesson"),
+        ("Prime the valve before it is opened.", 0, "no name"),
+        ("Call Lena Ott.", 0, "no rest"),
+        ("Prime the valve of bed 4 before it is opened.", 0, None),
+        ("The owner of the export is Lena Ott.", 1, None),
+    ],
+)
+def test_why_what_was_promoted_has_no_general_form_is_told(codec: Codec, text: str, harm: int, why: str | None) -> None:
+    service = make(codec, Door(None))
+    service.reads = cast(Any, Promoted(text, harm))
+    found = client_of(service).get(f"/experience/{HERS}").json()
+    assert found.get("no_general") == why
+    told = "\n".join(lines(convert(found, Admission)))
+    assert ("it is promoted, and has no general form: " in told) == (why is not None)
 
 
 def test_no_text_that_was_judged_outlives_its_answer(codec: Codec) -> None:
