@@ -2419,12 +2419,10 @@ WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND i.ind
 
 -- :name crowd_sizes
 -- How many memories of a namespace each encoder has encoded that are for any purpose, and how many that are not.
-SELECT e.encoder, count(*) - count(bound.id), count(bound.id) FILTER (WHERE bound.general_of IS NULL)
+SELECT e.encoder, count(*) - count(bound.id), count(bound.id) FILTER (WHERE m.general_of IS NULL)
 FROM embedding e
-LEFT JOIN (
-    SELECT id, general_of FROM memory
-    WHERE namespace = %(namespace)s AND (purposes IS NOT NULL OR general_of IS NOT NULL)
-) AS bound ON bound.id = e.memory_id
+LEFT JOIN $bound(%(namespace)s) AS bound ON bound.id = e.memory_id
+LEFT JOIN memory m ON m.id = bound.id
 WHERE e.namespace = %(namespace)s
 GROUP BY e.encoder
 

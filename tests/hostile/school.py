@@ -211,7 +211,8 @@ class School:
         for name in FORMS:
             text = abstracted(_TEXTS[name]) or ""
             said = text.replace("has to", "must never") if name == "other" else text
-            form = general(Promoted(0, self.ids[name], self.space, "", commitments[self.ids[name]], 600_000), said)
+            of_it = commitments[self.ids[name]], 600_000, name, "episodic"
+            form = general(Promoted(0, self.ids[name], self.space, "", *of_it), said)
             self.forms[name] = memory_id(self.space, form.event_id or "")
             yield form
 

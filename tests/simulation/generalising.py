@@ -62,7 +62,9 @@ class Forms:
         memory = self._store.memories.get(self._early)
         if memory is not None and not self._lied:
             self._lied, text = True, self._store.contents[self._early].text
-            told = Promoted(memory.seq, memory.id, NAMESPACE, text, memory.commitment, 600_000)
+            told = Promoted(
+                memory.seq, memory.id, NAMESPACE, text, memory.commitment, 600_000, memory.subject, memory.type
+            )
             self._waits.append(general(told, abstracted(text) or ""))
         found = [one for one in self._waits if one.derives_from == (self._facts[matter],)]
         self._waits = [one for one in self._waits if one not in found]

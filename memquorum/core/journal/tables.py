@@ -134,6 +134,7 @@ _STANDS = (
     "seq",
     "merged_into",
     "merged_at",
+    "general",
     "status",
     "position",
     "digest",

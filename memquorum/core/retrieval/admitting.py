@@ -58,7 +58,7 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     if one.general_of is not None:
         told.append(f"it is the general form of memory {one.general_of}, and no task tries it")
     if one.general is not None:
-        taken = any(vote.kind == "generalise" and vote.outcome == "generalised" for vote in one.votes)
+        taken = any(KINDS[vote.kind].generalises and vote.outcome == KINDS[vote.kind].outcome for vote in one.votes)
         told.append(f"memory {one.general} is its general form{'' if taken else ', once members take it in'}")
     if one.no_general is not None:
         told.append(f"it is promoted, and has no general form: {_LACKS.get(one.no_general, one.no_general)}")
