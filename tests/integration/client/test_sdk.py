@@ -287,6 +287,8 @@ del memory
 if {ends == "later"}:
     thread.join(20)
     gc.collect()
+    for other in threading.enumerate():
+        other is threading.main_thread() or other.join(20)
     print(threading.active_count())
 """
     ended = subprocess.run(
