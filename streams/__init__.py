@@ -1,7 +1,7 @@
 """Stream processors (Faust): decode, call the core, encode.
 
 1. `app` makes the processors and runs them; `stage`: what they share, arrivals in and outputs out; `batching`: how
-   arrivals come together;
+   arrivals come together; `waiting`: how long a rebalance waits for them;
 2. `salience`: every accepted episode gets an outcome. `pictures`: what surrounds it; `encoding`: texts to vectors;
    `known`: those that need no encoder; `crashes`: texts that kill the process; `recall`: what agents did before it
    began; `worths`: what was heard in each namespace; `learned`: what is in force of what was learned from use;

@@ -38,6 +38,7 @@ from memquorum.telemetry.health import Health
 from streams import decay, nomination, rewards, salience, sessions
 from streams.configurations import learned
 from streams.crashes import Crashes
+from streams.waiting import Bounded
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, in
     after a kill and not 6 (measured), but another process with the same instance fences it off, and a stop keeps its
     place for the session's 6 s.
     """
-    return faust.App(
+    app = faust.App(
         app_id,
         broker=";".join(f"kafka://{server.strip()}" for server in bootstrap.split(",")),
         broker_credentials=_credentials(bootstrap),
@@ -95,6 +96,8 @@ def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, in
         web_enabled=False,
         worker_redirect_stdouts=False,
     )
+    app.transport.Consumer = Bounded  # type: ignore[misc]
+    return app
 
 
 def _credentials(bootstrap: str) -> CredentialsT | None:
