@@ -92,7 +92,7 @@ class _Case:
     @property
     def _sums_up(self) -> bool:
         """Whether it is a summary, and no general form, which no sentence of its own is looked for."""
-        return self.accepted.summary is not None and not abstract.made(self.accepted.summary.by)
+        return self.accepted.summary is not None and not abstract.made(self.accepted.summary)
 
     @property
     def encoded(self) -> Sequence[str]:

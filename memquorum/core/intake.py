@@ -548,7 +548,7 @@ def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
         raise _Refused(Reason.MISSING_FIELD, "derives_from", "a summary names its sources alone, and is not explicit")
     if not {quote.memory_id for quote in intent.summary.quotes} <= set(intent.derives_from):
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of a memory that derives_from does not name")
-    if abstract.made(intent.summary.by) and (len(intent.derives_from) != 1 or intent.summary.quotes):
+    if abstract.made(intent.summary) and (len(intent.derives_from) != 1 or intent.summary.quotes):
         raise _Refused(Reason.TOO_MANY, "derives_from", "a general form is made of one memory, and quotes nothing")
 
 

@@ -127,13 +127,7 @@ def _moved(codec: Codec) -> tuple[bytes, Shard]:
 def _general(codec: Codec) -> tuple[bytes, Shard]:
     """The general form of A comes in, that of B is kept out; the one is used."""
     file = genesis.make_bytes(policy=POLICY, **trials.entitled())
-    shard = Shard(codec, load(file))
-    for name in "abc":
-        shard.episode(name)
-    shard.tick(1_000_000_000)
-    shard.decide([votes.proposal(C, "promote")], votes.nobody)
-    for at, one in enumerate((A, B)):
-        shard.decide([proposal(one, agree(shard, one, offset=9 * at))])
+    shard = trials.experienced(codec, load(file), "ab", outside="c")
     for name, of in (("of-a", A), ("of-b", B)):
         shard.general(name, of)
     shard.tick(1_000_000_001)

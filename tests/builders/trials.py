@@ -12,7 +12,8 @@ from memquorum.core.experience.reward import REACH
 from memquorum.core.experience.trial import Judged, Statistics
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import trials
-from memquorum.core.journal.rows import Change
+from memquorum.core.journal.replay import Replay
+from memquorum.core.journal.rows import AdmissionRow, Change, ShardState, WeightRow
 from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal, TrialMade
 from memquorum.core.vote.kinds.admit import TRIED
@@ -96,3 +97,16 @@ def stands(into: Shard, memory: str, *fields: str) -> tuple[Any, ...]:
     """How a memory stands in experience: its status, the version of its weight and the weight; then those `fields`."""
     one = into.rows.admissions[memory]
     return tuple(getattr(one, name) for name in ("status", "version", "weight_ppm", *fields))
+
+
+def rebuilt(shard: Shard, size: int) -> tuple[list[WeightRow], dict[str, AdmissionRow], ShardState]:
+    """The versions of weights that a rebuild makes of the journal, so many entries at a time, how each memory stands
+    then, and how the shard does."""
+    replay = Replay(shard.rules, 0)
+    read = [replay.read(shard.rules.codec.encode(change.appended)) for change in shard.changes]
+    versions, stand = list[WeightRow](), dict[str, AdmissionRow]()
+    for at in range(0, len(read), size):
+        net = replay.take(read[at : at + size]).net
+        versions += net.of(WeightRow)
+        stand |= {row.memory_id: row for row in net.of(AdmissionRow)}
+    return versions, stand, replay.state

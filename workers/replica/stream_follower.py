@@ -267,8 +267,7 @@ class Walk:
         linked = linking.found(episode.memory_id, episode.namespace, episode.links, there)
         required = (other for kind, other in linked if kind == linking.REQUIRES)
         # A general form stays where its lesson goes: it needs nothing of it.
-        general = episode.summary is not None and abstract.made(episode.summary.by)
-        made_of = () if general else episode.derives_from
+        made_of = () if abstract.made(episode.summary) else episode.derives_from
         weights, slot = self._view.weights, episode.slot if episode.explicit else None
         weights.add(
             episode.memory_id, episode.namespace, episode.type,

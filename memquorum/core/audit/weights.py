@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, FeedbackRow, TaskRow, WeightRow
 from memquorum.core.policy import PPM, ExperiencePolicy
 
-NOTHING: Mapping[str, str] = {}
-
 
 @dataclass(slots=True)
 class _Weighed:
@@ -51,9 +49,8 @@ class Weights:
         self._to = 0
 
     def absorb(
-        self, change: Change, policy: ExperiencePolicy, back: tuple[str, int] | None = None,
-        formed: Mapping[str, str] = NOTHING,
-    ) -> str | None:  # fmt: skip
+        self, change: Change, policy: ExperiencePolicy, back: tuple[str, int] | None, formed: Mapping[str, str]
+    ) -> str | None:
         """Follows an entry; answers what is wrong with the weights that it gives. `back`: the memory whose weight it
         rolls back, and the version that holds again; `formed`: general forms that it takes in, each with its memory."""
         for task in change.of(TaskRow):

@@ -383,7 +383,7 @@ def _unquotable(record: EpisodeAccepted) -> str | None:
             return "a sentence that lies nowhere"
         if quote.sentence is not None and not 0 <= quote.sentence <= _INT4_MAX:
             return "a sentence of no number"
-    if abstract.made(record.summary.by) and (len(record.derives_from) != 1 or record.summary.quotes):
+    if abstract.made(record.summary) and (len(record.derives_from) != 1 or record.summary.quotes):
         return "a general form of several memories, or one that quotes"
     if record.summary.renews is not None and not ids.is_uuid(record.summary.renews):
         return f"renews {record.summary.renews[:40]!r}, which is no UUID"

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeGuard
 
 from memquorum.core.privacy.finding import Span, apart, spans
 from memquorum.core.privacy.kinds import NAME, PLACE
+from memquorum.core.records import Summary
 from memquorum.core.text.content import content, stems_of
 from memquorum.core.text.proceeding import VERBS, proceeds
 
@@ -98,9 +100,9 @@ def lacking(text: str) -> str | None:
     return NO_REST if _found(text, None) else NO_NAME
 
 
-def made(by: str | None) -> bool:
-    """Whether what somebody made of a memory is its general form, by any version of these rules."""
-    return by is not None and by.startswith(_BY)
+def made(summary: Summary | None) -> TypeGuard[Summary]:
+    """Whether what makes an episode one of others makes it a general form, by any version of these rules."""
+    return summary is not None and summary.by.startswith(_BY)
 
 
 def _found(text: str, second: Second | None) -> tuple[Span, ...]:

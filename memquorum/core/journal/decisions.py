@@ -194,9 +194,8 @@ def do_decided(
     if attested is not None:
         state = replace(state, unattested=state.unattested - 1)
     nominated = checked.nomination
-    since = weighing.upto(rows.state, nominated.accepted_offset)
     weighed = _weighed(rows, change, detail, checked, genesis.policy.experience)
-    state = replace(state, weighed_to=since)
+    state = replace(state, weighed_to=weighing.upto(rows.state, nominated.accepted_offset))
     if nominated.order is None and state.contested_at < nominated.as_of:
         state = replace(state, contested_at=0)
     if nominated.order is None and nominated.trigger not in APART:

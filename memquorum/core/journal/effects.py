@@ -340,7 +340,7 @@ def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
     # Before its first tick a shard's time is 0.
     at, wait_ms = max(entry.as_of, detail.occurred_at), rules.genesis.policy.consolidate.wait_ms
     memory = replace(_born(rows, entry, detail), tier=DRAFT, changed=at, sealed_until=at + wait_ms)
-    if abstract.made(summary.by):
+    if abstract.made(summary):
         memory = replace(memory, general_of=detail.derives_from[0])
     else:
         memory = replace(memory, made_by=summary.by, renews=_renewed(rows, entry.namespace, summary))

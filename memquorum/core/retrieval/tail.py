@@ -215,7 +215,7 @@ def _said(effect: str, detail: Stored) -> str:
         by = f", says {detail.task.said_by}" if detail.task.said_by else ""
         return f"a task that {ENDED[detail.task.outcome]}{by}, given {many(len(detail.derives_from), 'memory')}{other}"
     about = f"{detail.characters} characters, salience {share(detail.salience_ppm)}"
-    if detail.summary is not None and abstract.made(detail.summary.by) and effect == "drafted":
+    if abstract.made(detail.summary) and effect == "drafted":
         return f"{about}, the general form of {', '.join(detail.derives_from)} that waits for its vote"
     if detail.summary is not None and effect == "drafted":
         return f"{about}, a summary of {many(len(detail.derives_from), 'memory')} that waits for its vote"

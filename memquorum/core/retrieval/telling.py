@@ -173,7 +173,7 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     if born.outcome == UNREADABLE:
         yield "  It could not be opened any more: its key was destroyed, or what was sealed has been altered."
         return
-    if born.summary is not None and abstract.made(born.summary.by):
+    if abstract.made(born.summary):
         yield f"  It is the general form of {', '.join(born.derives_from)}, by {born.summary.by}."
         yield "  Experience alone has it."
         yield f"  Encoded by {born.encoder}."
@@ -244,7 +244,7 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str |
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
         yield f"  It says again what {born.repeats} says."
-    if born.summary is not None and not abstract.made(born.summary.by):
+    if born.summary is not None and not abstract.made(born.summary):
         yield from _sentences(born.summary, sent, text)
         if born.summary.renews is not None:
             yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
@@ -511,7 +511,7 @@ def _importance(account: Account) -> Iterator[str]:
     born, found, left = account.born, account.importance_ppm, account.weight_ppm
     if born is not None and found is not None and left is not None:
         of, half_life = ("a summary", SUMMARY_HALF_LIFE_MS) if born.summary else ("an episode", EPISODE_HALF_LIFE_MS)
-        of = "a general form" if born.summary is not None and abstract.made(born.summary.by) else of
+        of = "a general form" if abstract.made(born.summary) else of
         yield f"  Its importance {share(found)} counts {share(left)} by now: {of}'s halves in {span(half_life)}."
 
 

@@ -207,7 +207,7 @@ class Gathered:
             self._put(namespace, Linked(at, memory_id, accesses_ppm(self._links[memory_id])))
 
     def _drafted(self, entry: JournalEntry, detail: Stored) -> None:
-        if detail.summary is not None and abstract.made(detail.summary.by):
+        if abstract.made(detail.summary):
             # Reads that ask no experience, as these do, never find a general form.
             self._forms.add(entry.memory_id or "")
             return

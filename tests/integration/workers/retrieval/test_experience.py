@@ -86,6 +86,13 @@ def write(store: PostgresStore, shard: Shard) -> None:
     shard.work = Workset(Rows(rows.state, **mappings, nominated=dict(rows.nominated)))
 
 
+def generalise(shard: Shard) -> None:
+    """Members take the general form of A into experience."""
+    shard.general("form", A)
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.generalise(FORM, A)
+
+
 async def given(reads: Reads) -> set[str]:
     """What experience gives, which is what weighs something there."""
     found, _ = await reads.candidates(SIGHT, question(True), DEFAULTS)
@@ -149,9 +156,7 @@ async def test_what_turned_out_to_be_wrong_does_not_come_back_by_its_general_for
     united: tuple[Reads, Shard, PostgresStore],
 ) -> None:
     reads, shard, store = united
-    shard.general("form", A)
-    shard.tick(shard.rows.state.as_of + 1)
-    shard.generalise(FORM, A)
+    generalise(shard)
     write(store, shard)
     assert FORM in await given(reads)
     shard.decide([votes.proposal(A, "forget")])
@@ -162,9 +167,7 @@ async def test_what_turned_out_to_be_wrong_does_not_come_back_by_its_general_for
 @pytest.mark.parametrize("how", ["demoted", "superseded"])
 async def test_nor_where_use_or_another_memory_showed_it(united: tuple[Reads, Shard, PostgresStore], how: str) -> None:
     reads, shard, store = united
-    shard.general("form", A)
-    shard.tick(shard.rows.state.as_of + 1)
-    shard.generalise(FORM, A)
+    generalise(shard)
     if how == "demoted":
         for at in range(7):
             shard.task(f"t{at}", (A,))
@@ -183,9 +186,7 @@ async def test_a_large_namespace_counts_no_general_form_as_kept_back(
     united: tuple[Reads, Shard, PostgresStore],
 ) -> None:
     reads, shard, store = united
-    shard.general("form", A)
-    shard.tick(shard.rows.state.as_of + 1)
-    shard.generalise(FORM, A)
+    generalise(shard)
     write(store, shard)
     assert await reads._crowds.sizes(SIGHT, NAMESPACE) == {"hashing": (3, 0)}
 

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from memquorum.core.avro import Codec
-from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, Memory, WeightRow
 from memquorum.core.policy import PPM
 from memquorum.core.records import Decided
 from tests.builders import genesis, trials, votes
 from tests.builders.published import POLICY, kinds, publish
 from tests.builders.shard import Shard, memory_id
-from tests.builders.trials import agree, proposal
+from tests.builders.trials import experienced, rebuilt
 
 GENESIS = genesis.make(policy=POLICY, **trials.entitled())
 A, B, D, FORM = (memory_id(name) for name in ("a", "b", "d", "form"))
@@ -23,20 +22,13 @@ A, B, D, FORM = (memory_id(name) for name in ("a", "b", "d", "form"))
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     """A and B are admitted, D is not; the general form of A waits for its vote."""
-    made = Shard(codec, GENESIS)
-    for name in "abd":
-        made.episode(name)
-    made.tick(1_000_000_000)
-    made.decide([votes.proposal(D, "promote")], votes.nobody)
-    for at, one in enumerate((A, B)):
-        made.decide([proposal(one, agree(made, one, offset=9 * at))])
+    made = experienced(codec, GENESIS, "ab", outside="d")
     made.general("form", A)
     return made
 
 
 def decide(into: Shard) -> Change:
-    into.tick(into.rows.state.as_of + 1)
-    return into.decide([votes.proposal(D, "promote")], votes.nobody)
+    return trials.idle(into, D)
 
 
 def generalise(into: Shard, form: str, of: str, vote: votes.Vote = votes.everybody, *, opened: bool = True) -> Change:
@@ -141,13 +133,7 @@ def history(shard: Shard) -> Shard:
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_a_rebuild_finds_the_same_however_it_takes_the_journal(shard: Shard, size: int) -> None:
     history(shard)
-    replay = Replay(shard.rules, 0)
-    read = [replay.read(shard.rules.codec.encode(change.appended)) for change in shard.changes]
-    found, stand = list[WeightRow](), dict[str, AdmissionRow]()
-    for at in range(0, len(read), size):
-        net = replay.take(read[at : at + size]).net
-        found += net.of(WeightRow)
-        stand |= {row.memory_id: row for row in net.of(AdmissionRow)}
+    found, stand, _ = rebuilt(shard, size)
     assert found == [row for change in shard.changes for row in change.of(WeightRow)]
     assert stand == shard.rows.admissions
 

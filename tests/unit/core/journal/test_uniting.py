@@ -10,14 +10,13 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.experience.weights import Evidence, read_evidence
-from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, Memory, WeightRow
 from memquorum.core.policy import PPM
 from memquorum.core.records import Decided, Proposal
 from tests.builders import genesis, trials, votes
 from tests.builders.published import POLICY, kinds, publish
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.builders.trials import experienced
+from tests.builders.trials import experienced, rebuilt
 
 GENESIS = genesis.make(policy=POLICY, **trials.entitled())
 A, B, C, D = (memory_id(name) for name in "abcd")
@@ -164,13 +163,7 @@ def history(shard: Shard) -> Shard:
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_a_rebuild_finds_the_same_however_it_takes_the_journal(shard: Shard, size: int) -> None:
     history(shard)
-    replay = Replay(shard.rules, 0)
-    read = [replay.read(shard.rules.codec.encode(change.appended)) for change in shard.changes]
-    found, stand = list[WeightRow](), dict[str, AdmissionRow]()
-    for at in range(0, len(read), size):
-        net = replay.take(read[at : at + size]).net
-        found += net.of(WeightRow)
-        stand |= {row.memory_id: row for row in net.of(AdmissionRow)}
+    found, stand, _ = rebuilt(shard, size)
     assert found == [row for change in shard.changes for row in change.of(WeightRow)]
     assert stand == {i: shard.rows.admissions[i] for i in (A, B, C)}
 

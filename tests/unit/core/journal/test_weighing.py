@@ -12,14 +12,14 @@ from memquorum.core.experience.weights import LEFT, Evidence, read_evidence
 from memquorum.core.journal import weighing
 from memquorum.core.journal.loaded import NotLoaded
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import AdmissionRow, Change, FeedbackRow, Keys, TaskRow, WeightRow
+from memquorum.core.journal.rows import Change, FeedbackRow, Keys, TaskRow, WeightRow
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import PPM
 from memquorum.core.records import ErasedEpisode
 from memquorum.core.tiers import FINISHED
 from tests.builders import erasures, genesis, trials, votes
 from tests.builders.shard import Shard, memory_id
-from tests.builders.trials import agree, experienced, proposal
+from tests.builders.trials import agree, experienced, proposal, rebuilt
 
 GENESIS = genesis.make(**trials.entitled())
 A, B, C = (memory_id(name) for name in "abc")
@@ -181,15 +181,10 @@ def test_a_rebuild_weighs_the_same_however_it_takes_the_journal(shard: Shard, si
         shard.feedback(memory_id(f"t{at}"), (A,), (B,))
         shard.feedback(memory_id("t0"), (), (A,), event_id=f"anew {at}")
     decide(shard)
-    replay, read = links(shard)
-    found, stand = list[WeightRow](), dict[str, AdmissionRow]()
-    for at in range(0, len(read), size):
-        net = replay.take(read[at : at + size]).net
-        found += net.of(WeightRow)
-        stand |= {row.memory_id: row for row in net.of(AdmissionRow)}
+    found, stand, state = rebuilt(shard, size)
     assert found == [row for change in shard.changes for row in change.of(WeightRow)] and len(found) == 12
     assert stand == {i: shard.rows.admissions[i] for i in (A, B)}
-    assert replay.state == shard.rows.state
+    assert state == shard.rows.state
 
 
 def test_a_rebuild_knows_what_a_task_of_the_same_batch_was_given(shard: Shard) -> None:
