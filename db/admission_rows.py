@@ -11,13 +11,15 @@ from memquorum.core.experience import trial
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.rounds import least_of
 from memquorum.core.experience.trial import Statistics
-from memquorum.core.experience.weights import LEFT, read_evidence
+from memquorum.core.experience.weights import BY_USE, DEMOTED, LEFT, REMOVED, Weight, read_evidence, standing
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.tiers import ALIVE, GONE
 
 UNTRIED: Final = "untried"
 """Where a memory stands that nobody has tried, though tasks enough may judge it."""
+DIFFUSED: Final = "diffused"
+"""Where a general form stands that is of another namespace and is given in this one."""
 Row = tuple[Any, ...]
 _TASKS_MOST = 50
 
@@ -95,6 +97,18 @@ def _weight(row: Row) -> WeightVersion:
     seen = read_evidence(evidence)
     some = tuple(Gain(one.context, one.mean_ppm / PPM) for one in seen[:_TASKS_MOST])
     return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq, cause, len(seen), some)
+
+
+def diffused(namespace: str, of: str, tier: str, here: Weight, policy: ExperiencePolicy) -> Admission:
+    """How a general form of another namespace stands in this one: as what moved its weight here leaves it."""
+    some = tuple(Gain(one.context, one.mean_ppm / PPM) for one in here.evidence[:_TASKS_MOST])
+    weight, told = here.weight_ppm / PPM, standing(here, policy)
+    status = told if told in {DEMOTED, REMOVED} else DIFFUSED
+    moved = WeightVersion(here.version, weight, 0, here.gains, here.losses, 0, BY_USE, len(here.evidence), some)
+    return Admission(
+        here.memory_id, namespace, status, policy.eta_ppm / PPM, weight=weight, version=here.version,
+        weights=(moved,) if some else (), tier=tier, general_of=of,
+    )  # fmt: skip
 
 
 def listed(row: Row) -> Experienced:

@@ -45,7 +45,9 @@ _TOLD = """(m.made_by IS NOT NULL OR m.general_of IS NOT NULL) AND EXISTS (
 )"""
 _GATES = {
     "sensitivity": "(%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)",
-    "purpose": "(m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))",
+    # What names `diffusion` alone is for anything (core/facets).
+    "purpose": "(m.purposes IS NULL OR m.purposes = 'diffusion'"
+    " OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))",
     "jurisdiction": "(%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)",
 }
 
@@ -223,7 +225,8 @@ def _declared(named: re.Match[str]) -> str:
     if whole:
         return _WHOLE[whole]
     if how == "bound":
-        return f"(SELECT id FROM memory WHERE namespace = {name} AND (purposes IS NOT NULL OR general_of IS NOT NULL))"
+        bound = "purposes IS NOT NULL AND purposes <> 'diffusion' OR general_of IS NOT NULL"
+        return f"(SELECT id FROM memory WHERE namespace = {name} AND ({bound}))"
     table = _TABLES[name]
     if how == "columns":
         return ", ".join(table.columns)

@@ -7,14 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from db import admission_rows, found_rows, task_rows
+from db.arrays import halfvec
 from db.listed_reads import seen
 from db.pool import Pool
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Admission, Experienced, FinishedTask, TaskInShort
+from memquorum.core.journal.rows import FeedbackRow, TaskRow
+from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.retrieval import pages
+from memquorum.core.retrieval import diffusion, pages
+from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.ranking import Question
 from memquorum.core.retrieval.rolling_back import Weighed
 from memquorum.core.vote.kinds import ADMITS, GENERALISES
 
@@ -89,6 +94,41 @@ class ExperienceReads:
             return {}
         wanted = found_rows.filters_of(page.gates) | {"namespace": page.namespace, "most": COUNTED}
         return dict(await self._pool.ask("experiences_counted", wanted, sight))
+
+    async def diffused(self, sight: Sight, question: Question, encoder: str, policy: ExperiencePolicy) -> list[Form]:
+        """General forms of other namespaces that are near enough and may be given in this one, nearest first."""
+        if not seen(sight, question.namespace):
+            return []
+        wanted = found_rows.filters_of(question.filters) | {
+            "namespace": question.namespace, "encoder": encoder, "vector": halfvec(question.vectors[encoder]),
+            "near": policy.given_ppm / PPM, "most": diffusion.FORMS_MOST,
+        }  # fmt: skip
+        return [found_rows.form(row, encoder) for row in await self._pool.ask("diffused", wanted, sight)]
+
+    async def diffused_one(
+        self, sight: Sight, namespace: str, memory_id: str, gates: Filters, policy: ExperiencePolicy
+    ) -> Admission | None:
+        """What a general form of another namespace weighs in this one, and by which tasks; None for what is none."""
+        asked = found_rows.filters_of(gates) | {"namespace": namespace, "id": memory_id}
+        rows = await self._pool.ask("diffused_one", asked, sight) if seen(sight, namespace) else []
+        if not rows:
+            return None
+        of, tier, weight_ppm = rows[0]
+        moved = diffusion.moved_here(memory_id, weight_ppm, *await self.given(sight, namespace, [memory_id]), policy)
+        return admission_rows.diffused(namespace, of, tier, moved, policy)
+
+    async def given(
+        self, sight: Sight, namespace: str, memory_ids: Sequence[str]
+    ) -> tuple[list[TaskRow], dict[str, list[FeedbackRow]]]:
+        """The tasks of a namespace that were given one of some memories, and what is said of these tasks."""
+        wanted = {"namespace": namespace, "ids": list(memory_ids), "most": diffusion.TASKS_MOST}
+        tasks = [TABLES[TaskRow].row(row) for row in await self._pool.ask("diffused_tasks", wanted, sight)]
+        feedback: dict[str, list[FeedbackRow]] = {}
+        asked = {"ids": [task.memory_id for task in tasks]}
+        for row in await self._pool.ask("uses_feedback", asked, sight) if tasks else []:
+            told = TABLES[FeedbackRow].row(row)
+            feedback.setdefault(told.task, []).append(told)
+        return tasks, feedback
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
         """What memories weigh in experience, in millionths, of those that were admitted."""

@@ -13,12 +13,14 @@ from memquorum.core import labelling, linking
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import excerpt
 from memquorum.core.facets import names as joined
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.labelling import Labels
 from memquorum.core.policy import PPM
 from memquorum.core.records import Link
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction, denied
+from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.listing import KEPT
 from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
@@ -93,6 +95,17 @@ def candidate(row: tuple[Any, ...]) -> Candidate:
     hit, (encoder, sent, near, words, after, _) = hit_of(row), row[OWN:]
     whole = row[REMEMBERED.index("text")] if hit.excerpt else None
     return Candidate(hit, encoder, vector(sent), near, words, tuple(after), whole)
+
+
+def form(row: tuple[Any, ...], encoder: str) -> Form:
+    """Makes a general form of another namespace of a row of `diffused`: how it is used at home is told to nobody."""
+    memory_id, of, tier, created, kind, sensitivity_ppm, purposes, jurisdictions, body, sent, weight_ppm, apart = row
+    hit = Hit(
+        memory_id, body, tier, CONSOLIDATOR, created, last_access=created, accesses=0, salience=0.0, type=kind,
+        score=cosine(apart), sensitivity=sensitivity_ppm / PPM, purposes=_purposes(purposes),
+        jurisdictions=joined(jurisdictions), general_of=of, diffused=True,
+    )  # fmt: skip
+    return Form(Candidate(hit, encoder, vector(sent), True, None, ()), weight_ppm)
 
 
 def neighbour(row: tuple[Any, ...]) -> Neighbour:

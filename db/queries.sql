@@ -2613,7 +2613,8 @@ LEFT JOIN (
         LIMIT %(most)s
     )
 ) AS m ON true
-LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s AND m.purposes IS NULL AND m.general_of IS NULL
+LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
+    AND coalesce(m.purposes, 'diffusion') = 'diffusion' AND m.general_of IS NULL
 LEFT JOIN strength t ON t.memory_id = e.memory_id
 WHERE s.shard = %(shard)s
 
@@ -2722,6 +2723,31 @@ WHERE a.memory_id = ANY(%(ids)s::uuid[]) AND a.status = 'admitted'
     SELECT FROM strength x JOIN admission k USING (memory_id)
     WHERE x.memory_id = a.merged_into AND k.status = 'admitted')
   AND $formed(a.memory_id)
+
+-- :name diffused
+-- General forms of other namespaces that may be given in this one, nearest first, of those that pass what may be asked of
+-- one: a namespace is told its own agents, sessions, subjects, paths and keys alone.
+SELECT m.id::text, m.general_of::text, m.tier, m.created, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions,
+    m.body, halfvec_send(m.vector), m.weight_ppm, m.distance
+FROM diffused(%(namespace)s, %(encoder)s, %(vector)s::halfvec, %(near)s, %(most)s) m
+WHERE m.tier = ANY(%(tiers)s)
+  AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
+  AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
+  AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
+  AND $gates
+ORDER BY m.distance, m.id
+
+-- :name diffused_one
+-- One of them, if it passes: the lesson that it was made of, its tier, and what it weighs at home.
+SELECT m.general_of::text, m.tier, m.weight_ppm FROM diffused_one(%(namespace)s, %(id)s) m WHERE $gates
+
+-- :name diffused_tasks
+-- The tasks of a namespace that were given one of some memories, of many the last.
+SELECT $row(task)
+FROM task
+WHERE task.namespace = %(namespace)s AND task.retrieved && %(ids)s::text[]
+ORDER BY task.accepted_offset DESC
+LIMIT %(most)s
 
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.

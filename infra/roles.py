@@ -387,7 +387,9 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         seed=genesis.consolidator_seed(settings, made),
         rollups=PostgresRollups(settings.memory_dsn),
         generalising=Generalising(
-            PostgresGenerals(settings.memory_dsn), lambda shard: in_force.now(shard).policy.experience
+            PostgresGenerals(settings.memory_dsn),
+            lambda shard: in_force.now(shard).policy.experience,
+            genesis.consolidator_seed(settings, made),
         ),
         stop=stop,
         least=settings.rollup_least,

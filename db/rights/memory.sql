@@ -27,7 +27,7 @@ GRANT SELECT ON audit_votes, audit_forgotten, audit_kept, audit_weights TO memqu
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, strength, dropped, journal, decision, outcome, ballot,
     provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, disclosure,
-    task, feedback, experience, trial, admission, weight, audit_votes, audit_forgotten,
+    task, feedback, experience, trial, admission, weight, diffusing, audit_votes, audit_forgotten,
     audit_kept, audit_weights TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
@@ -41,6 +41,8 @@ GRANT SELECT (namespace, alive) ON living TO memquorum_tenant;
 GRANT SELECT (namespace, epoch, as_of, forgotten) ON let_go TO memquorum_tenant;
 -- Which tasks may judge a memory in sight.
 GRANT EXECUTE ON FUNCTION trial_judges(uuid) TO memquorum_tenant;
+-- General forms whose publishers let them cross: the one thing that is seen of namespaces that are out of sight.
+GRANT EXECUTE ON FUNCTION diffused(text, text, halfvec, float8, integer), diffused_one(text, uuid) TO memquorum_tenant;
 -- The time is everybody's, and when members voted last. How much goes on in a shard is not.
 GRANT SELECT (shard, as_of, last_epoch, last_epoch_at) ON shard TO memquorum_tenant;
 

@@ -173,16 +173,18 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def search(
         self, query: str | None = None, k: int = 10, *, vector: Sequence[float] | None = None, peek: bool = False,
-        exact: bool = False, after: After = None, **only: Unpack[Only],
+        exact: bool = False, diffusion: bool = False, after: After = None, **only: Unpack[Only],
     ) -> list[Hit]:  # fmt: skip
         """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid.
 
         `vector`: by the service's own encoder, in place of a query. `exact`: all memories are compared, where otherwise
-        an index finds nearly all of a large namespace. `after`: a write that is waited for, by its receipt or token; so
+        an index finds nearly all of a large namespace. `diffusion`: of experience alone, with general forms of other
+        namespaces, whose publishers allow it. `after`: a write that is waited for, by its receipt or token; so
         all that read. Raises NotYet where it is not seen in time.
         """
         by = {"query": query} if vector is None else {"query": query, "vector": [float(one) for one in vector]}
-        found = await self._read(SearchResult, "/search", {**by, "k": k, "exact": exact, **only}, peek, after)
+        asked = {**by, "k": k, "exact": exact, **_crossing(diffusion), **only}
+        found = await self._read(SearchResult, "/search", asked, peek, after)
         return list(found.hits)
 
     async def retrieve(
@@ -192,16 +194,20 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         *,
         k_max: int = 20,
         hops: int = 1,
+        diffusion: bool = False,
         peek: bool = False,
         after: After = None,
         **only: Unpack[Only],
     ) -> Retrieved:
         """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
 
-        With 2 `hops` also what the first of them name, where a question needs two memories.
-        Raises Invalid, Unreachable.
+        With 2 `hops` also what the first of them name, where a question needs two memories. `diffusion`: of experience
+        alone, with general forms of other namespaces, whose publishers allow it. Raises Invalid, Unreachable.
         """
-        asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, "hops": hops, **only}
+        asked = {
+            "query": query, "budget_tokens": budget_tokens, "k_max": k_max, "hops": hops,
+            **_crossing(diffusion), **only,
+        }  # fmt: skip
         return await self._read(Retrieved, "/retrieve", asked, peek, after)
 
     async def recall(
@@ -267,9 +273,10 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         items: Sequence[Hit | Answering | Around | Placed] = (
             found.hits if isinstance(found, SearchResult) else found.items
         )
-        given = [one.memory_id for one in items]
+        # What is of another namespace is used there.
+        given = [one.memory_id for one in items if not one.diffused]
         # What surrounds a memory, or was said last, is asked for as it is; and what experience gives counts.
-        near = asked.get("experience") or not isinstance(found, SearchResult | Retrieved)
+        near = asked.get("experience") or asked.get("diffusion") or not isinstance(found, SearchResult | Retrieved)
         note(self, [(one.memory_id, one.text, None if near else _cosine(one)) for one in items])
         if isinstance(found, Context) and (session := asked.get("session")) is not None:
             self._gave(session, given)
@@ -419,6 +426,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
                 f"({error or type(error).__name__})"
             ) from error
         return wire.body(answer, kind)
+
+
+def _crossing(diffusion: bool) -> dict[str, bool]:
+    """What says that general forms of other namespaces are asked for, too."""
+    return {"diffusion": True} if diffusion else {}
 
 
 def _cosine(one: Hit | Answering | Around | Placed) -> float | None:

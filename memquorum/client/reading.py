@@ -74,6 +74,9 @@ _K = option("-k", type=int, default=20, help="how many at most (default: 20)")
 _BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
 AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
 _HOPS = option("--hops", type=int, default=1, help="2: also what the first hits name (default: 1)")
+_DIFFUSION = flag(
+    "--diffusion", "of experience alone, with general forms of other namespaces, whose publishers allow it"
+)
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
     option("--of", action="append", metavar="AGENT", help="recorded by this agent, or summed up of that; repeatable"),
@@ -137,6 +140,7 @@ def gated(parsed: argparse.Namespace) -> Gates:
     _QUERY,
     _K.but(default=10, help="how many at most (default: 10)"),
     flag("--exact", "compare all, where an index would find nearly all"),
+    _DIFFUSION,
     _PEEK,
     AFTER,
     WHAT_PASSES,
@@ -146,15 +150,16 @@ def _search(parsed: argparse.Namespace) -> int:
     """Finds the memories nearest in meaning. They count as used, unless --peek."""
     with opened(parsed) as memory:
         hits = memory.search(
-            parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact, **only(parsed)
-        )
+            parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact,
+            diffusion=parsed.diffusion, **only(parsed),
+        )  # fmt: skip
     if parsed.json:
         for hit in hits:
             print(in_json(hit))
         return OK
     console = terminal.console()
     if not hits:
-        passes = "of what passes the filters" if only(parsed) else "yet"
+        passes = "of what passes the filters" if only(parsed) or parsed.diffusion else "yet"
         console.print(f"nothing in {memory.namespace!r} {passes}")
     for hit in hits:
         _show(console, f"{hit.score:6.3f}", hit)
@@ -167,6 +172,7 @@ def _search(parsed: argparse.Namespace) -> int:
     _K,
     _BUDGET,
     _HOPS,
+    _DIFFUSION,
     _PEEK,
     AFTER,
     WHAT_PASSES,
@@ -176,8 +182,8 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     """Finds what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."""
     with opened(parsed) as memory:
         found = memory.retrieve(
-            parsed.query, parsed.budget, k_max=parsed.k, hops=parsed.hops, peek=parsed.peek, after=parsed.after,
-            **only(parsed),
+            parsed.query, parsed.budget, k_max=parsed.k, hops=parsed.hops, diffusion=parsed.diffusion,
+            peek=parsed.peek, after=parsed.after, **only(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 

@@ -8,22 +8,29 @@
 What was made of memories is no freer than they are: it is as sensitive as the most sensitive of them at least, is for
 the purposes that all of them are for, and is under the law of each. So a memory can be under several, and can be for
 no purpose at all.
+
+One purpose binds nothing: `diffusion` says that the general form of it may be given in other namespaces, too (SPEC E;
+SEDM 3.4). What names it alone is for anything otherwise. What an agent makes of memories has it where the agent names
+it and all of them have it, and what the service makes of them where all of them do.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from memquorum.core import policy
 from memquorum.core.policy import PPM
+from memquorum.core.records import Summary
 
 TYPES = policy.TYPES
 EPISODIC = TYPES[0]
 PURPOSES_MAX = 16
+DIFFUSION: Final = "diffusion"
+"""The purpose that lets general forms be given in other namespaces."""
 
 # No comma: the store joins names by it.
 _PURPOSE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}\Z")
@@ -56,6 +63,10 @@ class Said(Protocol):
     @property
     def jurisdiction(self) -> str | None:
         """Whose law it is under."""
+
+    @property
+    def summary(self) -> Summary | None:
+        """What makes it one that the service made of memories."""
 
 
 class Kept(Protocol):
@@ -91,19 +102,43 @@ def facets(said: Said, sources: Iterable[Kept] = ()) -> Facets:
     sources = tuple(sources)
     if not sources and said.sensitivity_ppm is None and not said.purposes and said.jurisdiction is None:
         return _PLAIN if said.type == EPISODIC else Facets(said.type)
-    allowed = None if not said.purposes else set(said.purposes)
+    # What the service made of memories says nothing of its own; whoever else is silent lets nothing cross.
+    told = [",".join(said.purposes) or None] if said.purposes or not sources or said.summary is None else []
     laws = set() if said.jurisdiction is None else {said.jurisdiction}
     for source in sources:
-        if source.purposes is not None:
-            theirs = set(names(source.purposes))
-            allowed = theirs if allowed is None else allowed & theirs
         laws.update(names(source.jurisdictions))
     return Facets(
         said.type,
         max([said.sensitivity_ppm or 0, *(source.sensitivity_ppm for source in sources)]),
-        None if allowed is None else ",".join(sorted(allowed)),
+        _common([*told, *(source.purposes for source in sources)]),
         ",".join(sorted(laws)),
     )
+
+
+def _common(every: Iterable[str | None]) -> str | None:
+    """The purposes that all of some memories are for, as the store has them."""
+    allowed, diffuse = None, True
+    for one in every:
+        theirs = bound_to(one)
+        if theirs is not None:
+            allowed = set(theirs) if allowed is None else allowed & set(theirs)
+        diffuse = diffuse and diffuses(one)
+    if allowed is None:
+        return DIFFUSION if diffuse else None
+    # What is for no purpose is for this one neither.
+    return ",".join(sorted(allowed | {DIFFUSION} if diffuse and allowed else allowed))
+
+
+def bound_to(purposes: str | None) -> tuple[str, ...] | None:
+    """The purposes that a memory is for where it is read, as the store has them; None: it is for anything."""
+    if purposes is None or purposes == DIFFUSION:
+        return None
+    return tuple(one for one in names(purposes) if one != DIFFUSION)
+
+
+def diffuses(purposes: str | None) -> bool:
+    """Whether the general form of a memory may be given in other namespaces."""
+    return purposes is not None and DIFFUSION in names(purposes)
 
 
 def names(joined: str) -> tuple[str, ...]:

@@ -108,7 +108,8 @@ READING = (
         "Finds the memories nearest in meaning to a question or a topic, nearest first. Ask before you answer from "
         "what may have been remembered. What is found counts as used, which keeps it from being forgotten.",
         e.SEARCH,
-        takes=("query", "k", "redact", "peek", "after"), required=("query",), renamed={"k": "top_k"}, filters=True,
+        takes=("query", "k", "diffusion", "redact", "peek", "after"), required=("query",), renamed={"k": "top_k"},
+        filters=True,
         gives=calls.Found, do=calls.search,
     ),
     _tool(

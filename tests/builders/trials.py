@@ -73,12 +73,12 @@ def proposal(memory: str, made: Sequence[bytes], namespace: str = NAMESPACE) -> 
     return Proposal((memory,), namespace, "admit", TRIED, 0, 0, 0, tried=tuple(made))
 
 
-def experienced(codec: Codec, genesis: Genesis, names: str, outside: str) -> Shard:
+def experienced(codec: Codec, genesis: Genesis, names: str, outside: str, **said: Any) -> Shard:
     """A shard with a memory of each name, which is a letter. `outside` is voted on in epoch 1 and stays as it is; the
-    others are admitted then, each in an epoch of its own."""
+    others are admitted then, each in an epoch of its own. `said`: of each memory."""
     made = Shard(codec, genesis)
     for name in (*names, outside):
-        made.episode(name)
+        made.episode(name, **said)
     made.tick(1_000_000_000)
     made.decide([votes.proposal(memory_id(outside), "promote")], votes.nobody)
     for at, one in enumerate(map(memory_id, names)):

@@ -212,7 +212,7 @@ class School:
             text = abstracted(_TEXTS[name]) or ""
             said = text.replace("has to", "must never") if name == "other" else text
             of_it = commitments[self.ids[name]], 600_000, name, "episodic"
-            form = general(Promoted(0, self.ids[name], self.space, "", *of_it), said)
+            form = general(Promoted(0, self.ids[name], self.space, "", *of_it), said, bytes(32))
             self.forms[name] = memory_id(self.space, form.event_id or "")
             yield form
 

@@ -43,6 +43,9 @@ KNOWN = "members know which general forms are in experience"
 REBUILT = "an audit and a rebuild find the weights that the journal has"
 
 
+_SEED = bytes(32)
+
+
 class Forms:
     """Who publishes general forms, and who nominates them."""
 
@@ -52,7 +55,7 @@ class Forms:
         """`facts`: what may be named in the place of another. `forged`: of which a general form is published that says
         something else. `early`: of which one is published though it is not in experience."""
         self._store, self._genesis, self._facts, self._forged, self._early = store, genesis, facts, forged, early
-        self._made = Generalising(InMemoryGenerals(store), lambda _: genesis.policy.experience)
+        self._made = Generalising(InMemoryGenerals(store), lambda _: genesis.policy.experience, _SEED)
         self._crossed, self._clear, self._lied = set[str](), dict[str, Clear](), False
         self._waits, self._names = list[EpisodeRecorded](), dict[str, str]()
 
@@ -65,7 +68,7 @@ class Forms:
             told = Promoted(
                 memory.seq, memory.id, NAMESPACE, text, memory.commitment, 600_000, memory.subject, memory.type
             )
-            self._waits.append(general(told, abstracted(text) or ""))
+            self._waits.append(general(told, abstracted(text) or "", _SEED))
         found = [one for one in self._waits if one.derives_from == (self._facts[matter],)]
         self._waits = [one for one in self._waits if one not in found]
         self._names |= {memory_id(one.event_id or ""): one.event_id or "" for one in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -15,17 +16,17 @@ from memquorum.ports import Generals, Promoted
 ROLE = "general form"
 _SESSION = "experience"
 _AT_ONCE = 100
-# Fixed for ever: whoever makes the same general form again publishes the same event.
-_GENERALS = uuid.UUID("d2b1c5f0-6c0a-5b8e-8f63-67656e65726c")
+# Fixed for ever: who makes the same general form again publishes the same event.
+_EVENTS = b"memquorum general forms"
 
 
 class Generalising:
     """Looks through the experience of shards for what has earned a general form. Where it stands lives in process
     memory: after a restart it looks at all again that has none."""
 
-    def __init__(self, generals: Generals, policy: Callable[[int], ExperiencePolicy]) -> None:
-        """`policy`: by which a shard's memories are promoted now."""
-        self._generals, self._policy = generals, policy
+    def __init__(self, generals: Generals, policy: Callable[[int], ExperiencePolicy], seed: bytes) -> None:
+        """`policy`: by which a shard's memories are promoted now; `seed`: of the consolidator."""
+        self._generals, self._policy, self._seed = generals, policy, seed
         self._looked: dict[int, tuple[int, str]] = {}
 
     def found(self, shard: int) -> Iterator[EpisodeRecorded]:
@@ -36,7 +37,7 @@ class Generalising:
         while some := self._generals.promoted(shard, self._policy(shard), _AT_ONCE, behind):
             for one in some:
                 if (text := abstracted(one.text)) is not None:
-                    yield general(one, text)
+                    yield general(one, text, self._seed)
             behind = some[-1].seq, some[-1].memory_id
             self._looked[shard] = behind
 
@@ -49,17 +50,26 @@ class Generalising:
         self._generals.close()
 
 
-def general(of: Promoted, text: str) -> EpisodeRecorded:
+def general(of: Promoted, text: str, seed: bytes) -> EpisodeRecorded:
     """A general form, as the consolidator publishes it. It is as new as it is published: what it says was never said
-    before."""
+    before.
+
+    The id of its event follows from the memory and the consolidator's `seed`: who could foretell it would take it, and
+    the general form would count as repeated."""
     return EpisodeRecorded(
         agent=CONSOLIDATOR,
         content=text,
         namespace=of.namespace,
-        event_id=str(uuid.uuid5(_GENERALS, "\0".join((of.namespace, RULES, of.memory_id)))),
+        event_id=_event_id(of, seed),
         subject=of.subject,
         type=of.type,
         derives_from=(of.memory_id,),
         role=ROLE,
         summary=Summary(RULES, _SESSION, of.salience_ppm, committed(of.commitment), ()),
     )
+
+
+def _event_id(of: Promoted, seed: bytes) -> str:
+    key = hmac.digest(seed, _EVENTS, "sha256")
+    named = "\0".join((of.namespace, RULES, of.memory_id)).encode()
+    return str(uuid.UUID(bytes=hmac.digest(key, named, "sha256")[:16], version=4))

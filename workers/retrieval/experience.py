@@ -35,6 +35,11 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
     same = alike(len(service.genesis.verifiers), service.genesis.f)
     found = await service.reads.admission(caller.sight(READ), memory_id, gates, policy, alike=same)
     within = query.read_within(request.query_params.get("namespace"))
+    if within is not None and (found is None or found.namespace != within):
+        sight = caller.at(within, READ)
+        elsewhere = await service.reads.diffused_one(sight, within, memory_id, gates, policy(within))
+        if elsewhere is not None:
+            return Told(elsewhere)
     if found is None or within not in (None, found.namespace):
         return unknown("memory_id", f"no memory {memory_id}{'' if within is None else f' in {within!r}'}")
     asked = query.read_flag("redact", request.query_params.get("redact"))

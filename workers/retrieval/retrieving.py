@@ -19,8 +19,9 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval import conflicts, hops, packing, requests, rereading, supports
+from memquorum.core.retrieval import conflicts, diffusion, hops, packing, requests, rereading, supports
 from memquorum.core.retrieval import recall as surroundings
+from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, idle_forms, rank, scheduled
@@ -148,7 +149,8 @@ async def answering(
         service.reads.candidates(sight, question, DEFAULTS), service.reads.passed(sight, question)
     )
     encoded = {name: passed.get(name, 0) for name in question.vectors}
-    ranked = await _ranked(service, sight, question, rank(candidates, encoded, as_of, _policy(service, namespace)))
+    near = rank(candidates, encoded, as_of, _policy(service, namespace))
+    ranked = await _ranked(service, sight, question, near, elsewhere=True)
     if not filters.experience:
         ranked = await _reread(service, sight, text, ranked)
     if steps > 1:
@@ -156,16 +158,35 @@ async def answering(
     ranked = await each_once(service, sight, ranked)
     # What came in for what it contradicts may be told by another one, too.
     ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
-    rest = max(0, sum(passed.values()) - len(ranked))
+    rest = max(0, sum(passed.values()) - sum(not one.candidate.hit.diffused for one in ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 
 
-async def _ranked(service: Service, sight: Sight, question: Question, ranked: list[Scored]) -> list[Scored]:
-    """A ranking as it is, or where experience alone is asked, that by weights."""
+async def _ranked(
+    service: Service, sight: Sight, question: Question, ranked: list[Scored], *, elsewhere: bool = False
+) -> list[Scored]:
+    """A ranking as it is, or where experience alone is asked, that by weights; `elsewhere`: with what may be given of
+    other namespaces."""
     if not question.filters.experience:
         return ranked
     weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked])
+    if elsewhere:
+        forms, theirs = await diffused(service, sight, question)
+        ranked, weights = ranked + diffusion.scored(forms), weights | theirs
     return scheduled(ranked, weights, _policy(service, question.namespace).experience)
+
+
+async def diffused(service: Service, sight: Sight, question: Question) -> tuple[list[Form], dict[str, int]]:
+    """General forms of other namespaces that are near a question which may be given such, and what they weigh here."""
+    if not diffusion.asked(question.filters):
+        return [], {}
+    policy = _policy(service, question.namespace).experience
+    forms = await service.reads.diffused(sight, question, service.encoder.name, policy)
+    if not forms:
+        return [], {}
+    ids = [form.candidate.hit.memory_id for form in forms]
+    tasks, feedback = await service.reads.given(sight, question.namespace, ids)
+    return forms, await asyncio.to_thread(diffusion.weights, forms, tasks, feedback, policy)
 
 
 async def _second(

@@ -20,10 +20,10 @@ from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
-from memquorum.core.retrieval.ranking import idle_forms, near_enough
+from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import brought, count, counted, kept_out, once, reread
+from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, reread
 from workers.retrieval.service import Service
 
 
@@ -69,13 +69,17 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
 
 
 async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
-    """Hits of experience with what they weigh, those of them that it gives to such a question; of a memory that is
-    among them no general form."""
+    """Hits of experience with what they weigh, those of them that it gives to such a question, and of other namespaces
+    what they let cross; of a memory that is among them no general form."""
     policy = service.configurations.policy(wanted.namespace).experience
     weights = await service.reads.weights(sight, [hit.memory_id for hit in hits])
+    vectors = {service.encoder.name: await _vector(service, wanted)}
+    forms, theirs = await diffused(service, sight, Question(wanted.namespace, wanted.query, vectors, wanted.filters))
+    every = sorted(hits + [form.candidate.hit for form in forms], key=lambda hit: (-hit.score, hit.memory_id))
+    weights |= theirs
     given = [
         replace(hit, weight=weights[hit.memory_id] / PPM)
-        for hit in hits
+        for hit in every
         if weights.get(hit.memory_id, 0) >= policy.floor_ppm and near_enough(hit.score, policy)
     ]
     idle = idle_forms(given)

@@ -138,10 +138,11 @@ class Service:
         self, search: Search, hits: Sequence[Hit], parent: str | None, *, confirm: bool
     ) -> tuple[int, str | None]:
         """Sees to it that the hits count as used, and the query is logged; of how many hits that is so, and a warning
-        if that is not all.
+        if that is not all. What is at home in another namespace is not counted here.
 
         `parent`: the traceparent of whoever asked. `confirm`: not before Kafka has the accesses.
         """
+        hits = [hit for hit in hits if not hit.diffused]
         accesses = query.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
         if search.namespace in self.genesis.signed:
             return 0, _UNSIGNED if accesses else None

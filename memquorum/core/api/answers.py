@@ -54,11 +54,12 @@ class Remembered(_Text, frozen=True):
 class Hit(Remembered, frozen=True):
     """A memory that was found. `score`: the cosine, in [−1, 1]. `conflicts_with`: memories that say otherwise, on which
     members have not voted yet, or voted to keep both; what is to be believed first stands first. `weight`: of
-    experience, where it alone was asked."""
+    experience, where it alone was asked. `diffused`: it is a general form of another namespace."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
     weight: float | None = None
+    diffused: bool = False
 
 
 class LeftOut(Struct, frozen=True):
@@ -87,9 +88,11 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
 
 
 class _Item(Remembered, frozen=True, kw_only=True):
-    """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before."""
+    """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before.
+    `diffused`: as of a hit."""
 
     conflicts_with: tuple[str, ...] = ()
+    diffused: bool = False
     tokens: int
     folded: tuple[str, ...]
     spans: tuple[tuple[int, int], ...] = ()
@@ -768,7 +771,8 @@ class WeightVersion(Struct, frozen=True):
 
 class Admission(Struct, frozen=True):
     """Where a memory stands on its way into experience, and why. `status`: untried, provisional, agreed, admitted,
-    rejected, demoted, removed, resting where it is not alive and may come back, or left; `position`: the epoch as of
+    rejected, demoted, removed, resting where it is not alive and may come back, left, or diffused: a general form of
+    another namespace, with what it weighs in this one; `position`: the epoch as of
     which it was tried last; `score`: S that verifiers agree in, and `least` what it has to be; `after`: it is tried as
     of a decision after this epoch. Trials, votes and weights are in the order of the journal, of weights the last 100.
 

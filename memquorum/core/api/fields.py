@@ -28,6 +28,8 @@ SENTENCES: Mapping[str, str] = {
     "$eq, $ne, $gt, $gte, $lt, $lte, $in.",
     "experience": "True: only what was admitted to experience: it has shown in finished tasks that it helps "
     "(default: false).",
+    "diffusion": "True: of experience alone, and with it general forms of other namespaces, whose publishers allow it "
+    "(default: false).",
     "cursor": "What the page before gave as `next`.",
     "limit": "So many at most (default: 100).",
     # what is asked

@@ -213,21 +213,24 @@ class PathsRequest(Gated, frozen=True, kw_only=True):
 
 
 class SearchRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a search: by a query, or by a vector of the encoder that the service has."""
+    """The body of a search: by a query, or by a vector of the encoder that the service has. `diffusion`: of experience
+    alone, with general forms of other namespaces, whose publishers allow it."""
 
     query: str | None = None
     vector: tuple[float, ...] | None = None
     k: int | None = None
     exact: bool | None = None
+    diffusion: bool | None = None
 
 
 class RetrieveRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a retrieval."""
+    """The body of a retrieval. `diffusion`: as of a search."""
 
     query: str
     budget_tokens: int | None = None
     k_max: int | None = None
     hops: int | None = None
+    diffusion: bool | None = None
 
 
 class RecallRequest(Filtered, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from memquorum.core.facets import Kept, names
+from memquorum.core.facets import Kept, bound_to, names
 
 SENSITIVITY, PURPOSE, JURISDICTION = "sensitivity", "purpose", "jurisdiction"
 
@@ -25,6 +25,7 @@ class Gate(Struct, frozen=True):
         """Why a memory is kept back; None where its text may leave."""
         if memory.sensitivity_ppm > self.sensitivity_ppm:
             return SENSITIVITY
-        if memory.purposes is not None and self.purpose not in names(memory.purposes):
+        purposes = bound_to(memory.purposes)
+        if purposes is not None and self.purpose not in purposes:
             return PURPOSE
         return None if set(names(memory.jurisdictions)) <= self.jurisdictions else JURISDICTION

@@ -6,7 +6,7 @@ that is higher. It is told in ids alone, so whoever reads the journal finds the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -41,13 +41,13 @@ def weighed(rows: Rows, entry: JournalEntry, epoch: int, accepted_offset: int, p
         return []
     if rows.loaded is not None and rows.loaded.uses < before:
         raise NotLoaded(f"uses before accepted offset {before} were not loaded: what a weight comes to nobody knows")
-    stand, given = dict[str, AdmissionRow](), list[Given]()
+    stand, came = dict[str, AdmissionRow](), list[Given]()
     for row, one in _given(rows):
         stand[row.memory_id] = row
-        given.append(one)
+        came.append(one)
     weights = {i: (of(row), row.since) for i, row in stand.items()}
     found = Weighed()
-    for later in uses.evolved(weights, given, policy, counted=counted, before=before):
+    for later in uses.evolved(weights, came, policy, counted=counted, before=before):
         found += version(stand[later.memory_id], later, entry, epoch, BY_USE, policy)
     return found
 
@@ -76,15 +76,19 @@ def version(  # noqa: PLR0917
 def _given(rows: Rows) -> Iterator[tuple[AdmissionRow, Given]]:
     """What tasks were given of what has a weight in their own namespace."""
     for task in rows.tasks.values():
-        told = rows.feedback.get(task.memory_id, ())
-        spoken = min((one.accepted_offset for one in told), default=None)
-        among = dict.fromkeys(task.retrieved)
-        for memory_id in among:
-            row = rows.admissions.get(memory_id)
+        for one in given(task, rows.feedback.get(task.memory_id, ())):
+            row = rows.admissions.get(one.memory_id)
             if row is not None and row.status in WEIGHED and row.namespace == task.namespace:
-                said = tuple(Said(f.accepted_offset, f.agent, f.helped) for f in told if f.memory_id == memory_id)
-                one = Given(memory_id, task.memory_id, task.accepted_offset, task.outcome, len(among), said, spoken)
                 yield row, one
+
+
+def given(task: TaskRow, told: Sequence[FeedbackRow]) -> Iterator[Given]:
+    """What a task was given. `told`: the feedback about the task, in the order of the stream."""
+    spoken = min((one.accepted_offset for one in told), default=None)
+    among = dict.fromkeys(task.retrieved)
+    for memory_id in among:
+        said = tuple(Said(f.accepted_offset, f.agent, f.helped) for f in told if f.memory_id == memory_id)
+        yield Given(memory_id, task.memory_id, task.accepted_offset, task.outcome, len(among), said, spoken)
 
 
 class Uses:

@@ -34,6 +34,7 @@ _STANDS = {
     "admitted": "experience gives it to questions that it is near to",
     "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
     "demoted": "it was admitted, and its use took its weight below what is given",
+    "diffused": "it is a general form of another namespace, which may be given in this one",
     "removed": "its use took its weight to the least that there is",
     "left": "it is gone",
 }
@@ -115,12 +116,18 @@ def _vote(one: AdmissionVote) -> str:
 
 def _weight(one: WeightVersion) -> str:
     seen = f"helped in {many(one.helped, 'task')}, did harm in {one.harm}"
+    if not one.epoch:
+        return f"it has helped in {many(one.helped, 'task')} here, and did harm in {one.harm}: {_tasks(one)}"
     head = f"version {one.version}, from epoch {one.epoch} on: {number(one.weight)}, {one.cause}; by then it {seen}"
     if one.cause not in (BY_USE, BY_MERGING) or not one.tasks:
         return head
+    return f"{head}; new in {_tasks(one)}"
+
+
+def _tasks(one: WeightVersion) -> str:
     some = [f"{each.task} {signed(each.gain)}" for each in one.tasks[:_NAMED]]
     more = f", and {one.uses - _NAMED} more" if one.uses > _NAMED else ""
-    return f"{head}; new in {', '.join(some)}{more}"
+    return f"{', '.join(some)}{more}"
 
 
 def signed(value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from memquorum.core.facets import EPISODIC, Facets, facets, names
+from memquorum.core.facets import DIFFUSION, EPISODIC, Facets, facets, names
 from memquorum.core.journal.rows import Memory
 from memquorum.core.policy import PPM
 from memquorum.core.records import Stored
@@ -51,6 +51,14 @@ def holds(memory: Memory, said: object, kinds: tuple[str, ...] | None = None) ->
     )
 
 
+def _purposes(named: tuple[str, ...]) -> Iterator[str]:
+    only = [one for one in named if one != DIFFUSION]
+    if only or not named:
+        yield f"for {', '.join(only)} only" if only else "for no purpose at all"
+    if DIFFUSION in named:
+        yield "its general form may be given in other namespaces"
+
+
 def _suggested(said: object, kinds: tuple[str, ...] | None) -> Suggested | None:
     if not isinstance(said, Stored) or said.suggested is None:
         return None
@@ -63,7 +71,7 @@ def lines(held: Holds, tier: str) -> Iterator[str]:
     if held.sensitivity_ppm:
         told.append(f"sensitivity {held.sensitivity_ppm / PPM:g}")
     if held.purposes is not None:
-        told.append(f"for {', '.join(held.purposes)} only" if held.purposes else "for no purpose at all")
+        told += _purposes(held.purposes)
     if held.jurisdictions:
         told.append(f"under the law of {', '.join(held.jurisdictions)}")
     if told:

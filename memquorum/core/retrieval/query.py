@@ -51,7 +51,8 @@ class Filters(Struct, frozen=True):
 
     `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
     `jurisdictions`: a memory passes if all those that it is under are among them. `path`: what is filed there or
-    below; `keys`: under one of these. `where`: what is asked of attributes. `experience`: what was admitted to it."""
+    below; `keys`: under one of these. `where`: what is asked of attributes. `experience`: what was admitted to it;
+    `diffusion`: and general forms of other namespaces, whose publishers allow it."""
 
     tiers: tuple[str, ...] = TIERS
     agents: tuple[str, ...] | None = None
@@ -67,6 +68,7 @@ class Filters(Struct, frozen=True):
     keys: tuple[str, ...] | None = None
     where: tuple[Condition, ...] = ()
     experience: bool = False
+    diffusion: bool = False
 
 
 ALL = Filters()
@@ -125,7 +127,7 @@ def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
         agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
         exact=bool(asked.exact),
-        filters=read_filters(asked),
+        filters=read_diffusion(asked.diffusion, read_filters(asked)),
         redact=bool(asked.redact),
         vector=None if asked.vector is None else _unit(asked.vector),
     )
@@ -169,6 +171,11 @@ def read_filters(asked: Filtered) -> Filters:
     )
 
 
+def read_diffusion(asked: bool | None, filters: Filters) -> Filters:
+    """The filters of who may also ask for general forms of other namespaces; that is experience alone."""
+    return replace(filters, experience=True, diffusion=True) if asked else filters
+
+
 def read_filed(path: str | None, where: Mapping[str, Any] | None) -> dict[str, Any]:
     """Where memories have to be filed, and with which attributes: two fields of `Filters`. Raises BadRequest."""
     if path is not None:
@@ -185,6 +192,9 @@ def read_gates(sensitivity_max: float | None, purpose: str | None, jurisdictions
         raise BadRequest("out_of_range", "sensitivity_max", "must lie in [0, 1]")
     if purpose is not None:
         _facet(facets.check_purpose)("purpose", purpose)
+        if purpose == facets.DIFFUSION:
+            told = "that is what a publisher allows, and no purpose of a read; ask with diffusion: true"
+            raise BadRequest("out_of_range", "purpose", told)
     return Filters(
         # What is a hair above does not come in by rounding.
         sensitivity_max=None if sensitivity_max is None else math.floor(sensitivity_max * PPM + 1e-6),
@@ -208,7 +218,7 @@ def passes(
     """
     return (
         (gates.sensitivity_max is None or round(sensitivity * PPM) <= gates.sensitivity_max)
-        and (purposes is None or gates.purpose in purposes)
+        and (purposes is None or gates.purpose in purposes or tuple(purposes) == (facets.DIFFUSION,))
         and (gates.jurisdictions is None or set(jurisdictions) <= set(gates.jurisdictions))
     )
 

@@ -12,6 +12,7 @@ from memquorum.core.retrieval.query import (
     Filters,
     Search,
     read_body,
+    read_diffusion,
     read_filters,
     read_memory_id,
     read_name,
@@ -80,7 +81,7 @@ def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
         query=read_query(asked.query, bounds),
         budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
         k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
-        filters=read_filters(asked),
+        filters=read_diffusion(asked.diffusion, read_filters(asked)),
         hops=read_number("hops", asked.hops, 1, HOPS_MAX, HOPS_DEFAULT),
     )
 

@@ -16,7 +16,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 7
+VERSION = 8
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -155,7 +155,12 @@ _FILLERS = {
         going | coffee anyone | time for coffee/lunch/tea | ready when you are | you too | same to you | likewise | my
         goodness | thank goodness | made/makes/make me laugh/smile/cry/happy | made my day | same to you and your family
         | great/good/nice/excellent/awesome/fantastic/amazing/lovely/brilliant job/work/effort
-        everyone/everybody/all/team/folks/guys/today | hi/hello/hey/morning/evening/afternoon/thanks
+        everyone/everybody/all/team/folks/guys/today | congrats/congratulations on/for the/your/that/this/all
+        release/launch/promotion/job/work/news/win/success/anniversary/birthday/wedding/result/results/baby |
+        congrats/congratulations to/on you/all/everyone/that/it | brb/afk lunch/dinner/coffee/tea/break/phone/door |
+        off/out to/for lunch/dinner/coffee/tea/bed/home | see you/ya/u at/after/for/over
+        lunch/dinner/breakfast/coffee/work/standup | enjoy lunch/dinner/breakfast/coffee |
+        hi/hello/hey/morning/evening/afternoon/thanks
         all/everyone/everybody/team/folks | on the phone | on another call | in a meeting | on mute | you re/were muted
         | you re breaking up | breaking up | your mic/camera is off |  can you/everyone/everybody/anyone/anybody
         see/hear me/it | see/share my screen | share my screen | from my side/end | that s everything/it from my/our
@@ -575,10 +580,24 @@ _LANGUAGES = tuple(
 )
 
 
+# "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. What says
+# more than that ("forget it, pump 9 does", "forget that, but …") is a statement.
+_FORGET = re.compile(
+    r"\W*(?:(?:please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you)[\s,]+)*forget\s+"
+    r"(?:(?:all\s+)?about\s+)?(?:that|what|everything|anything|it|this|all)\b"
+    r"(?:(?!\b(?:but|instead|because|since|now|unless|until|before|after|when|if)\b)(?:[^,;:.!?–—]|\.(?=\d)))*"
+    r"(?:,\s*(?:please|thanks|thank you))?[.!?\s]*\Z",
+    re.IGNORECASE,
+)
+
+
 def says_nothing(text: str) -> bool:
-    """Whether a text holds nothing but fillers of one language, whom they speak to, small letters and signs."""
+    """Whether a text holds nothing but fillers of one language, whom they speak to, small letters and signs; or only
+    asks to forget something."""
     if len(text) > _LONG:
         return False
+    if _FORGET.match(text):
+        return True
     called = _AFTER_COMMA.search(text)
     # One word before it may be the answer: "Yes, Alice."
     if called and len(text[: called.start()].split()) > 1 and all(map(_may_be_called, called[1].split())):

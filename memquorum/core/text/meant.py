@@ -1,5 +1,6 @@
 """What somebody meant instead: "No, I meant KX-89", which names a value and not what it is of. Five languages. In
-English alone, "No, it ends in June", too: of what was said last that "ends", too.
+English alone, "No, it ends in June", too: of what was said last that "ends", too; and "No, she lives in Linz" of what
+was said last to "live in" another place.
 
 Such a text has no subject, so nothing tells from it and another one alone whether they contradict each other: it
 corrects what was said last by the same agent with a value of the same sort (`salience.Surroundings`). A value is an
@@ -35,11 +36,14 @@ _SAYS = (
     r"je voulais (?:dire|écrire)|j['’]ai voulu dire|quise decir|quería decir|me refería a|volevo dire|intendevo)"
 )
 _MEANT = re.compile(rf"^\W*{_BEFORE}{_SAYS}[\s,:]+(?P<what>[^?\n]+)$", re.IGNORECASE)
-# "It", "that" and "they" are what was spoken of; the verb says whether it is what an earlier text says something of.
+# "It", "that" and "she" are what was spoken of; the verb says whether it is what an earlier text says something of.
 _IT = re.compile(
     r"^\W*(?:(?:no|nope|actually|sorry|correction|wrong|oops)[\s,.:;!…—–-]+)+"
-    r"(?:it|that|they)(?:['’](?:s|ll|re)|\s+(?P<verb>[a-z]{2,}))\s+(?!(?:not|never|no)\b)(?P<what>[^?\n]+)$",
+    r"(?:it|that|they|she|he|we)(?:['’](?:s|ll|re)|\s+(?P<verb>[a-z]{2,}))\s+(?!(?:not|never|no)\b)(?P<what>[^?\n]+)$",
     re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"(?P<how>in|at|from|for|with|under|near|behind|opposite)\s+(?P<where>[^\W\d][^.,;:!?\d]*?)[\s.!]*$", re.I
 )
 _DENIES = _set("does doesn do don did didn isn aren wasn weren cannot can may might should could would")
 _IS = _set("is are was were will")
@@ -90,7 +94,9 @@ def meant(text: str) -> tuple[Mentioned, ...]:
     what, verb = _NOT.sub("", found["what"]), (found.groupdict().get("verb") or "").casefold()
     if len(what.split()) > _MOST_WORDS or verb in _DENIES:
         return ()
-    return mentioned(what) if not verb or verb in _IS else tuple(replace(one, verb=verb) for one in mentioned(what))
+    if not verb or verb in _IS:
+        return mentioned(what)
+    return tuple(replace(one, verb=verb) for one in mentioned(what) or _place(what))
 
 
 def replaces(said: tuple[Mentioned, ...], earlier: str) -> bool:
@@ -98,9 +104,30 @@ def replaces(said: tuple[Mentioned, ...], earlier: str) -> bool:
     there, words = mentioned(earlier), {token.casefold() for token in _TOKEN.findall(earlier)}
     if any(one.verb and one.verb not in words for one in said):
         return False
+    if any(one.sort == "place" for one in said):
+        return "?" not in earlier and all(_elsewhere(one, earlier) for one in said)
     if "?" in earlier or any(one.text == other.text and one.sort == other.sort for one in said for other in there):
         return False
     return any(_in_its_place(one, other, there) for one in said for other in there)
+
+
+def _place(what: str) -> tuple[Mentioned, ...]:
+    """Where "it" is, does something, or is from, in few words and nothing else."""
+    found = _PLACE.match(what)
+    return () if found is None else (Mentioned("place", _bare(found["where"]), frozenset([found["how"].casefold()])),)
+
+
+def _elsewhere(new: Mentioned, earlier: str) -> bool:
+    """Whether an earlier text ends with another place where the same is done."""
+    (how,) = new.beside
+    found = re.search(rf"\b{new.verb}\s+{how}\s+(?P<where>[^\W\d][^.,;:!?]*?)[\s.!]*$", earlier, re.IGNORECASE)
+    old = "" if found is None else _bare(found["where"])
+    # "In Graz" and "in the old town of Graz" may be one place; "in Graz and works in Ulm" is none.
+    return bool(old) and not set(old.split()) & {*new.text.split(), "and", "or", "but"}
+
+
+def _bare(where: str) -> str:
+    return re.sub(r"^(?:the|a|an|our|my|her|his|their)\s+", "", where.casefold())
 
 
 def _in_its_place(new: Mentioned, old: Mentioned, there: tuple[Mentioned, ...]) -> bool:

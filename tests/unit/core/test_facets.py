@@ -15,6 +15,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.facets import BadFacet, Facets
 from memquorum.core.journal.rows import Memory
+from memquorum.core.records import Summary
 from memquorum.core.retrieval import explain, telling
 from tests.builders import genesis, votes
 from tests.builders.facts import facts
@@ -40,6 +41,39 @@ def test_what_says_nothing_is_for_anything() -> None:
     full = says(sensitivity_ppm=7, purposes=("b", "a"), jurisdiction="DE")
     assert full == Facets("episodic", 7, "a,b", "DE")
     assert (facets.names(full.purposes or ""), facets.names("")) == (("a", "b"), ())
+
+
+@pytest.mark.parametrize(
+    ("said", "made_of", "kept"),
+    [
+        (("diffusion",), [], "diffusion"),
+        (("diffusion", "billing"), [], "billing,diffusion"),
+        (("diffusion",), ["diffusion", "billing,diffusion"], "billing,diffusion"),
+        (("diffusion",), [None], None),
+        ((), ["diffusion"], None),
+        (("diffusion",), ["billing"], "billing"),
+        (("diffusion", "billing"), ["diffusion,support"], ""),
+    ],
+)
+def test_diffusion_binds_nothing_and_is_of_what_all_say_it_of(
+    said: tuple[str, ...], made_of: list[str | None], kept: str | None
+) -> None:
+    sources = [Facets("episodic", 0, one, "") for one in made_of]
+    assert facets.facets(replace(SAYS, purposes=said), sources).purposes == kept
+    assert facets.diffuses(kept) == (kept is not None and "diffusion" in kept)
+
+
+def test_what_the_service_makes_crosses_where_all_that_it_was_made_of_does() -> None:
+    made = replace(SAYS, summary=Summary("abstract/1", "experience", 0, b"c" * 32, ()))
+    free, bound = Facets("episodic", 0, "diffusion", ""), Facets("episodic", 0, "billing,diffusion", "")
+    assert facets.facets(made, [free]).purposes == "diffusion"
+    assert facets.facets(made, [free, bound]).purposes == "billing,diffusion"
+    assert facets.facets(made, [free, Facets()]).purposes is None
+
+
+def test_what_names_diffusion_alone_is_for_anything_where_it_is_read() -> None:
+    assert facets.bound_to("diffusion") is None and facets.bound_to(None) is None
+    assert facets.bound_to("billing,diffusion") == ("billing",) and facets.bound_to("") == ()
 
 
 @given(KEPT, st.lists(KEPT, max_size=4))

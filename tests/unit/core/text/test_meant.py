@@ -76,6 +76,9 @@ LEASE = "The lease of the hall ends in May."
         ("The gateway uses port 8443.", "Wrong, it uses port 9443."),
         ("The gates close at 18:00.", "No, they close at 19:00."),
         ("The replacement part is KX-88.", "No, that is KX-89."),
+        ("My sister lives in Graz.", "No, she lives in Linz."),
+        ("Ada works at the depot.", "Sorry, she works at the harbour office."),
+        ("The parcel comes from Ulm", "No, it comes from Neu-Ulm, not from Ulm."),
     ],
 )
 def test_what_it_does_instead_stands_in_the_place_of_what_was_said_to_do_so(earlier: str, later: str) -> None:
@@ -96,6 +99,12 @@ def test_what_it_does_instead_stands_in_the_place_of_what_was_said_to_do_so(earl
         ("Does the lease end in May?", "No, it ends in June."),
         ("The lease ends in May, the option ends in July.", "No, it ends in June."),
         ("You may enter hall 3.", "No, it is in June."),
+        ("My sister lives in Graz.", "No, she lives with Linz."),
+        ("My sister lives in Graz.", "No, she works in Linz."),
+        ("My sister lives in Graz.", "No, she lives in the old town of Graz."),
+        ("My sister lives in Graz.", "She lives in Linz."),
+        ("My sister lives in Graz and works in Ulm.", "No, she lives in Linz."),
+        ("Does she live in Graz?", "No, she lives in Linz."),
         (LEASE, "No, it ends when the new hall that we have rented in June is ready."),
     ],
 )

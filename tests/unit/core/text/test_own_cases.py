@@ -109,6 +109,18 @@ def test_one_statement_is_one(language: str) -> None:
         ("I didn't catch that.", True),
         ("I'll get back to you. It is so cold outside!", True),
         ("I'll get back to you. The pump is cold.", False),
+        ("Congrats on the release!", True),
+        ("haha ok, see you at lunch!", True),
+        ("brb lunch", True),
+        ("Ada is off to lunch", False),
+        ("See you at lunch with the auditors from Ulm.", False),
+        ("Please forget that pump 8 runs at 3.5 bar.", True),
+        ("Could you forget everything about Ada, please?", True),
+        ("Don't forget that pump 8 runs at 3 bar.", False),
+        ("Forget that, pump 8 runs at 4 bar.", False),
+        ("Forget about that. Pump 8 runs at 4 bar.", False),
+        ("I forget what the door code is.", False),
+        ("Please forget that pump 8 leaks, but check pump 9.", False),
     ],
 )
 def test_what_says_nothing(text: str, nothing: bool) -> None:
@@ -124,5 +136,13 @@ def test_another_list_has_another_version() -> None:
     """Who changes the list raises `VERSION`, and writes down here what it is then."""
     said = "\n".join(
         f"{sorted(one.fillers)}{sorted(one.function)}{sorted(one.phrases)}" for one in fillers._LANGUAGES
-    ) + str((sorted(fillers._TO_SOMEBODY.split()), lightwords.LIGHT, lightwords.NOT, lightwords.MAY_BE_DENIED))
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (7, "9839e5f4fef9664e")
+    ) + str(
+        (
+            sorted(fillers._TO_SOMEBODY.split()),
+            lightwords.LIGHT,
+            lightwords.NOT,
+            lightwords.MAY_BE_DENIED,
+            fillers._FORGET.pattern,
+        )
+    )
+    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (8, "7c228407e6afdbe2")
