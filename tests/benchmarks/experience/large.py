@@ -27,7 +27,7 @@ from memquorum.core.journal.rows import AdmissionRow, Memory, TaskRow
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import ExperiencePolicy, Policy
 from memquorum.core.retrieval import hops
-from memquorum.core.retrieval.query import ALL
+from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, rank
 from memquorum.core.tiers import FINISHED
 from streams.alike import MOST
@@ -36,7 +36,7 @@ from tests.benchmarks.experience.frame import HOTPOT, POLICY, Material
 from tests.benchmarks.kept import Row
 from tests.benchmarks.sets import records
 
-_SPACE, _COUNT, _ASKED = "fleet", 10_000, 40
+_SPACE, _OFFICE, _COUNT, _ASKED = "fleet", "office", 10_000, 40
 _WHY_MS = 300
 
 
@@ -68,7 +68,8 @@ def large(material: Material) -> Row:
     row.note(
         "sentences of HotpotQA, titled as memories and bare as goals of tasks, in one namespace of one shard. Of what "
         "was admitted no tasks are counted; what may be tried is compared with each. A round of what becomes one is an "
-        "epoch's, and compares each memory that it looks at with all; a memory is counted in each round that has it"
+        "epoch's, and compares each memory that it looks at with all; a memory is counted in each round that has it. "
+        "For what another namespace is given, all of them are general forms whose publishers allow it"
     )
     return row
 
@@ -119,6 +120,11 @@ async def _reads(row: Row, dsn: str, encoder: str, asked: Sequence[str], vectors
     async def second(at: int) -> object:
         return await reads.candidates(sight, Question(_SPACE, names[at], {encoder: vectors[at]}), DEFAULTS)
 
+    async def elsewhere(at: int) -> object:
+        question = Question(_OFFICE, asked[at], {encoder: vectors[at]}, Filters(experience=True, diffusion=True))
+        forms = await reads.diffused(Sight((_OFFICE,)), question, encoder, POLICY)
+        return await reads.given(Sight((_OFFICE,)), _OFFICE, [form.candidate.hit.memory_id for form in forms])
+
     try:
         _figures(row, "why of what was admitted", await _timed(why))
         with psycopg.connect(dsn, autocommit=True) as connection:
@@ -130,6 +136,15 @@ async def _reads(row: Row, dsn: str, encoder: str, asked: Sequence[str], vectors
             connection.execute("VACUUM ANALYZE admission")
         _figures(row, "candidates of a retrieval", await _timed(candidates, len(asked)))
         _figures(row, "candidates of its second step", await _timed(second, len(asked)))
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute(
+                "UPDATE memory SET general_of = id, purposes = 'diffusion' WHERE tier <> %s", (FINISHED,)
+            )
+            connection.execute("VACUUM ANALYZE memory")
+        _figures(row, "what of it another namespace is given", await _timed(elsewhere, len(asked)))
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("UPDATE memory SET general_of = NULL, purposes = NULL WHERE tier <> %s", (FINISHED,))
+            connection.execute("VACUUM ANALYZE memory")
     finally:
         await reads.close()
 
