@@ -15,6 +15,7 @@ from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, tasks
 from memquorum.core.api.answers import TaskInShort
+from memquorum.core.facets import DIFFUSION
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval import admitting
 
@@ -25,6 +26,8 @@ OPENED = "The valve of bed 4 opened at 4.2 bar after it was primed for 30 second
 GOALS = ("Open the valve of bed 4", "Open the valve of bed 4 before noon", "Open the valve of bed 4 after the repair")
 FAILS, LESSON = "Open the valve of bed 4 at once", "Prime the valve of bed 4 before it is opened, or it jams."
 SESSION, ASKED = "late shift 14", "Which pressure opens the valve of bed 4?"
+ELSEWHERE, GENERALLY = "orchard", "How is a valve primed before it is opened?"
+_AWAY = "vertumnus"
 _AGENTS, _MINUTE_MS = ("juno", "flora", "pomona"), 60_000
 _HALF = 0.5
 
@@ -35,12 +38,13 @@ def carry_out(
     """Finishes four tasks and tells what helped in them, ends a session with an outcome, and lists all of it; then
     verifiers try what the tasks were given, and members vote."""
 
-    def works(agent: str) -> Memory:
+    def works(agent: str, namespace: str = namespace) -> Memory:
         return Memory(namespace=namespace, agent=agent, kafka=now.bootstrap, url=now.retrieval_url)
 
     with works(_AGENTS[0]) as memory:
         helps, idle = (
-            memory.add(text, wait=True, explicit=True, occurred_at=driver.as_of).memory_id for text in (HELPS, IDLE)
+            memory.add(text, wait=True, explicit=True, occurred_at=driver.as_of, purposes=(DIFFUSION,)).memory_id
+            for text in (HELPS, IDLE)
         )
         for goal, agent in zip(GOALS, _AGENTS, strict=True):
             with works(agent) as other:
@@ -64,6 +68,8 @@ def carry_out(
         _tried(driver, memory, made, beat, (helps, idle))
         yield from _admitted(console, memory, (helps, idle))
         yield from _generalised(console, driver, memory, made, beat, helps)
+    with works(_AWAY, ELSEWHERE) as other:
+        yield _diffused(console, other)
 
 
 def _tried(driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], None], ids: tuple[str, str]) -> None:
@@ -105,6 +111,14 @@ def _generalised(  # noqa: PLR0917
     text = awaited(there, beat)
     line(console, f"Its general form, at half of the weight: {text}")
     yield Check("what helps again and again has a general form", text == GENERAL, f"weight {_HALF}")
+
+
+def _diffused(console: Console, elsewhere: Memory) -> Check:
+    """Another namespace asks for what may be given there: the general form, and no memory that it was made of."""
+    kept = elsewhere.retrieve(GENERALLY, experience=True, peek=True).items
+    given = [one.text for one in elsewhere.retrieve(GENERALLY, diffusion=True, peek=True).items]
+    line(console, f"{GENERALLY} {elsewhere.namespace} is told: {' '.join(given)}")
+    return Check("another namespace is given it where it asks for that", not kept and given == [GENERAL], GENERALLY)
 
 
 def _finish(memory: Memory, goal: str, given: tuple[str, str], at: int) -> None:

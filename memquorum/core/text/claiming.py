@@ -51,11 +51,38 @@ RENEWS = _set(
 FUNCTIONAL = _set(
     "prefers prefer lives live costs cost opens open closes close starts start begins begin ends end runs run works "
     "work expires expire meets meet owns own leads lead reports report weighs weigh listens listen allows allow "
-    "requires require takes take lasts last contains contain holds hold ships ship arrives arrive departs depart "
-    "leaves leave happens happen retains retain has have serves serve needs need equals equal points point uses use "
-    "carries carry fits fit seats seat accommodates accommodate sleeps sleep"
+    "requires require rotates rotate renews renew refreshes refresh recurs recur takes take lasts last contains "
+    "contain holds hold ships ship arrives arrive departs depart leaves leave happens happen retains retain has have "
+    "serves serve needs need equals equal points point uses use carries carry fits fit seats seat accommodates "
+    "accommodate sleeps sleep"
 )
 """Verbs of how something is: their subject has one value of a sort at a time."""
+ONE_BEHIND = {
+    "liv": _set("in at"), "work": _set("for at"), "report": _set("to"), "bas": _set("in at"),
+    "locat": _set("in at on"), "writ": _set("in"), "call": _set("called"), "nam": _set("named"), "marry": _set("to"),
+}  # fmt: skip
+"""By stems of verbs and participles, what stands before a name of which one thing or person has one at a time."""
+SINGULAR = _set("lives works reports is was 's")
+"""How these are said of one alone."""
+REGIONS = _set(
+    "africa albania alabama alaska algeria america andalusia argentina arizona asia australia austria bavaria belgium "
+    "berlin-brandenburg bosnia brazil britain brittany bulgaria burgenland california canada carinthia catalonia "
+    "chile china colombia colorado connecticut croatia cuba cyprus czechia denmark ecuador egypt england estonia "
+    "ethiopia europe finland flanders florida france georgia germany ghana greece hawaii hesse hungary iceland idaho "
+    "illinois india indiana indonesia iowa iran iraq ireland israel italy jamaica japan kansas kentucky kenya korea "
+    "latvia lebanon lithuania louisiana lombardy luxembourg maine malaysia malta maryland massachusetts mexico "
+    "michigan minnesota mississippi missouri montana morocco nebraska nepal netherlands nevada nigeria normandy "
+    "norway ohio oklahoma ontario oregon pakistan pennsylvania peru philippines poland portugal provence prussia "
+    "quebec queensland romania russia saxony scandinavia scotland serbia sicily singapore slovakia slovenia spain "
+    "styria sweden switzerland syria taiwan tasmania tennessee texas thailand thuringia tunisia turkey tuscany tyrol "
+    "uganda uk ukraine us usa utah vermont vietnam virginia wales washington wisconsin wyoming yorkshire"
+)
+"""Countries and parts of the world: who lives in one of these lives in one of its towns, too."""
+WORKS = "works at", "works for"
+AT_TIMES = _set(
+    "home weekend weekends moment morning evening night time times end start beginning day week month weeks"
+)
+"""Where somebody works, in words, and what stands there that is no place or may be beside it."""
 PLURAL_VERBS = _set(
     "start end begin open close run work cost take last need use go come get make stay bake sell buy pay belong sit "
     "stand sleep live play meet arrive depart leave hold accept require return support land ship move point"

@@ -36,7 +36,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 11
+VERSION = 12
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -46,6 +46,9 @@ _RECURS = frozenset({"time", "time range", "weekday", "part"})
 _SIDES = frozenset({"colour", "compass"})
 _ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends"])
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
+
+
+_Slots = dict[tuple[str, str], list[Value]]
 
 
 class Finding(Struct, frozen=True):
@@ -229,9 +232,23 @@ def _valued(old: Statement, new: Statement) -> str | None:
         return None  # "The app supports Linux", "The app now supports Windows".
     # "Is on for Canada", "is off for Mexico" speak of two; "is Alice", "is Bob" of one.
     plain = old.copula and new.copula and old.subject == new.subject and not any(before for _, before in differs)
-    if sorts == {"name"} and not new.cue and not plain:
+    if sorts == {"name"} and not new.cue and not plain and not _one_behind(old, new, mine, theirs, differs):
         return None
     return sorted(sorts)[0]
+
+
+def _one_behind(old: Statement, new: Statement, mine: _Slots, theirs: _Slots, differs: list[tuple[str, str]]) -> bool:
+    """Whether one person or thing has one such name at a time: "lives in Graz", "is called Rex". A town is no other
+    place than its country."""
+    if any(one.subject and claiming.SINGULAR.isdisjoint(one.frame) for one in (old, new)):
+        return False
+    of = next((stem for stem in (old.verb, *old.rest) if stem in claiming.ONE_BEHIND), None)
+    if of is None or of not in (new.verb, *new.rest):
+        return False
+    a, b = ([some[slot][0] for slot in differs] for some in (mine, theirs))
+    if any(one.before not in claiming.ONE_BEHIND[of] for one in a) or [x.before for x in a] != [x.before for x in b]:
+        return False
+    return [one.text in claiming.REGIONS for one in a] == [one.text in claiming.REGIONS for one in b]
 
 
 def _measured(sort: str) -> bool:
@@ -375,7 +392,15 @@ def _worded(old: Statement, new: Statement) -> str | None:
         return "word" if single and (new.cue or old.subject == new.subject) else None
     if old.verb != new.verb:
         return None
-    return "word" if old.verb in _EXCLUSIVE or (new.cue and _functional(old)) else None
+    return "word" if old.verb in _EXCLUSIVE or _posted(old, new) or (new.cue and _functional(old)) else None
+
+
+def _posted(old: Statement, new: Statement) -> bool:
+    """Whether somebody works at one place, and at another one: "at the depot", "at the harbour office"."""
+    if not claiming.AT_TIMES.isdisjoint((*old.frame, *new.frame)):
+        return False
+    told = (" ".join(old.frame), " ".join(new.frame))
+    return any(all(where in one for one in told) for where in claiming.WORKS)
 
 
 def _replaced(old: Statement, new: Statement) -> bool:

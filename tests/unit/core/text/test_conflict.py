@@ -406,6 +406,46 @@ def test_every_member_finds_the_same_whatever_the_order_of_its_sets() -> None:
     assert [between(read(a), read(b), same_agent=True) for a, b in zip(older, newer, strict=True)] == [None] * 12
 
 
+ONE_AT_A_TIME = [
+    ("Ada lives in Graz.", "Ada lives in Linz."),
+    ("My sister lives in Graz.", "My sister lives in Linz."),
+    ("I live in Graz.", "I live in Linz."),
+    ("Ada works for Siemens.", "Ada works for Bosch."),
+    ("Ada works at the depot.", "Ada works at the harbour office."),
+    ("Ada reports to Eva.", "Ada reports to Max."),
+    ("The office is based in Berlin.", "The office is based in Munich."),
+    ("The dog is called Rex.", "The dog is called Luna."),
+    ("The service is written in Go.", "The service is written in Rust."),
+    ("Ada lives in Austria.", "Ada lives in Spain."),
+    ("The password rotates every 90 days.", "The password rotates every 60 days."),
+]
+OR_SEVERAL = [
+    ("Ada lives in Graz.", "Ada lives in Austria."),
+    ("Our customers live in Graz.", "Our customers live in Linz."),
+    ("Customers live in Graz.", "Customers live in Linz."),
+    ("A dog is called Rex.", "A dog is called Luna."),
+    ("The brothers are called Max.", "The brothers are called Moritz."),
+    ("Ada works for Siemens.", "Ada works on Mondays."),
+    ("Ada works at the depot.", "Ada works at the weekend."),
+    ("Ada works at the depot.", "Ada also works at the harbour office."),
+    ("Ada works in Graz.", "Ada works in Linz."),
+    ("The app is written in Go.", "The app is also written in Rust."),
+    ("Ada lived in Graz.", "Ada lives in Linz."),
+    ("Ada lives in Graz.", "Ben lives in Linz."),
+    ("One team is based in Berlin.", "One team is based in Munich."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), ONE_AT_A_TIME)
+def test_somebody_lives_in_one_place_at_a_time(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is not None
+
+
+@pytest.mark.parametrize(("older", "newer"), OR_SEVERAL)
+def test_what_there_may_be_several_of_stands_beside_it(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is None
+
+
 IN_OTHER_UNITS = [
     ("The session timeout is 2 hours.", "The session timeout is 90 minutes."),
     ("The session timeout is two hours.", "The session timeout is ninety minutes."),
