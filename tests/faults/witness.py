@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from confluent_kafka import Consumer
 
 from infra import genesis
 from infra.settings import Settings
@@ -21,6 +22,7 @@ from memquorum.core.avro import DecodeError
 from memquorum.core.records import NominationProposed, Signed
 from memquorum.schema_files import load_codec
 from workers.kafka import loop
+from workers.kafka.reach import BrokersLost
 
 Event = tuple[str, str]
 """Namespace, event id."""
@@ -143,8 +145,17 @@ class Witness:
         seen.as_of[shard] = max(as_of, seen.as_of[shard])
 
     def _follow_votes(self) -> None:
+        while not self._over.is_set():
+            reader = loop.consumer(self._running.bootstrap)
+            try:
+                self._follow(reader)
+            except BrokersLost:
+                continue  # a broker that was frozen does that to a client; another one reads all again, which changes nothing
+            finally:
+                reader.close()
+
+    def _follow(self, reader: Consumer) -> None:
         codec = load_codec()
-        reader = loop.consumer(self._running.bootstrap)
         loop.assign(reader, dict.fromkeys((topics.NOMINATIONS, shard) for shard in range(self._shards)))
         while not self._over.is_set():
             for message in loop.records(reader, 1_000, 0.2):
@@ -157,4 +168,3 @@ class Witness:
                     with self.changed:
                         self.seen.nominated[record.shard] = max(self.seen.nominated[record.shard], record.epoch)
                         self.changed.notify_all()
-        reader.close()

@@ -22,8 +22,9 @@ from memquorum import kafka
 # A client that has heard of nobody for so long is asked; one that finds nobody, again after a second.
 _PATIENCE_S = 3.0
 _AGAIN_S = 1.0
-# Of several brokers one may stand still: a client passes it by after its socket.timeout.ms, 4 s (`loop`).
-_CERTAIN_S = 5.0
+# Of several brokers one may stand still: a client passes it by after its socket.timeout.ms, 4 s (`loop`). Where there is
+# one, a client that has not let go of it connects again within half a second.
+_CERTAIN_S, _CERTAIN_OF_ONE_S = 5.0, 2.0
 # A broker that is up answers in milliseconds; nothing else is done while it is asked.
 _ASK_S = 0.5
 
@@ -55,28 +56,28 @@ class Reach:
     def check(self, client: _Asking) -> None:
         """Asks a broker where the client has heard of none for 3 s; else does nothing.
 
-        Raises BrokersLost where for 5 s fresh clients get answers and this one gets none.
+        Raises BrokersLost where for 5 s, or of a single broker 2 s, fresh clients get answers and this one gets none.
         """
         now = self._clock()
         if now < self._ask_at:
             return
-        if _answered(client) or not _answered(self._fresh()):
+        if _told(client) is not None or (others := _told(self._fresh())) is None:
             self.heard()
             return
         self._alone_since = min(self._alone_since, now)
         self._ask_at = now + _AGAIN_S
-        if now - self._alone_since >= _CERTAIN_S:
+        if now - self._alone_since >= (_CERTAIN_OF_ONE_S if others == 1 else _CERTAIN_S):
             raise BrokersLost(
                 "the client has let go of every Kafka broker and looks for none, though they answer others"
             )
 
 
-def _answered(client: _Asking) -> bool:
+def _told(client: _Asking) -> int | None:
+    """How many brokers a client is told of; None where nobody answers."""
     try:
-        client.list_topics(timeout=_ASK_S)
+        return len(client.list_topics(timeout=_ASK_S).brokers)
     except KafkaException:
-        return False
-    return True
+        return None
 
 
 def _reach(settings: dict[str, Any]) -> Reach:

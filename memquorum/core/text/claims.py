@@ -56,6 +56,14 @@ _NO_LONGER = re.compile(
     r"(?:it|he|she)'s|they're) )+(.+)",
     re.IGNORECASE,
 )
+# "Carla is the new team lead": of a part that one has at a time its holder is the value.
+_ROLE = re.compile(
+    r"(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) (?:is|will be) (?P<now>now )?(?P<the>the|our|my) (?P<new>new )?"
+    r"(?P<role>(?:[a-z-]+ ){0,2}(?:lead|leader|owner|manager|captain|chair|contact|maintainer|approver|treasurer|head|"
+    r"director|boss|president|ceo|cto|cfo|secretary|coordinator|assignee|supplier|vendor)"
+    r"(?: (?:of|for) (?:the )?[\w -]{1,40})?)[.!]?"
+    r"\Z"
+)
 _STOPPED = re.compile(r"(.+?) no longer (.+?), (?:but|it|he|she|they) (?:now )?(.+)", re.IGNORECASE)
 _LATER = re.compile(
     r"^(?:actually|(?:it )?turns out|as of (?:today|now|this \w+|\w+day)|from now on|these days|since \w+|"
@@ -228,6 +236,9 @@ def _whole(sentence: str) -> list[str]:
         return [f"{made[2]} is now {made[1]}"]
     if (gone := _NO_LONGER.match(plain)) is not None:
         return [f"{gone[1]} {gone[2]} {gone[3]} {gone[4]}{gone[5] or ''}", f"{gone[1]} {gone[2]} {gone[6]}"]
+    if (role := _ROLE.match(plain)) is not None:
+        now = " now" if role["new"] or role["now"] else ""
+        return [sentence, f"{role['the']} {role['role']} is {role['name']}{now}"]
     if (gone := _STOPPED.match(plain)) is not None:
         return [f"{gone[1]} no longer {gone[2]}", f"{gone[1]} {gone[3]}"]
     return []

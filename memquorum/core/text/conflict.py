@@ -44,6 +44,10 @@ __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
 _SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "rhythm", "ordinal"})
 _RECURS = frozenset({"time", "time range", "weekday", "part"})
 _SIDES = frozenset({"colour", "compass"})
+_WHEN = frozenset(
+    stemmed(word)
+    for word in ["last", "month", "months", "week", "weeks", "year", "years", "ago", "recently", "today", "yesterday"]
+)
 _ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends"])
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
@@ -115,6 +119,8 @@ def _slot(old: Statement, new: Statement) -> str | None:
         return "negation"
     if _never(old, new) or _never(new, old):
         return "negation"
+    if _switched(old, new):
+        return "named"
     if _another_does(old, new):
         return "duty"
     if _about_one(old, new):
@@ -178,6 +184,7 @@ def _agrees(old: Statement, new: Statement) -> bool:
     if len(verbs) > 1:
         return False
     if new.changes:
+        b -= _WHEN  # "moved to Munich last month"
         return b <= a or (not a and len(b) <= 1)
     if not a and not b:
         return True
@@ -346,6 +353,24 @@ def _moved(old: Statement, new: Statement) -> str | None:
         return None
     told = ({*old.rest} | {stemmed(part) for value in old.values for part in value.text.split()}) - _AUX
     return "named" if told == new.left else None
+
+
+def _switched(old: Statement, new: Statement) -> bool:
+    """Whether those who said what they have changed it for another, by its name: "We switched from Ferro to Zeta"."""
+    if (
+        not (old.first and new.first and old.copula and new.changes)
+        or old.past
+        or old.negated
+        or new.subject
+        or new.rest
+    ):
+        return False
+    named = [value for value in old.values if value.sort == "name"]
+    plain = len(named) == len(old.values) == 1 and not old.rest and named[0].before in claiming.COPULAS
+    return plain and new.verb in _SWITCHES and new.left == {stemmed(named[0].text)}
+
+
+_SWITCHES = frozenset(stemmed(word) for word in ["switched", "migrated", "changed"])
 
 
 def _another_does(old: Statement, new: Statement) -> bool:

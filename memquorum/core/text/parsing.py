@@ -17,7 +17,7 @@ CLOCK = "o'clock"
 
 _AROUND = ".,:'’/-"
 _SHORT = frozenset({"it's", "that's", "what's", "let's"})
-_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?(?:'s\b)?|\w[\w'’./_-]*\w|\w|:")
+_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?(?:'s\b)?|\w[\w'’./_@-]*\w|\w|:")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
 _CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")
@@ -246,8 +246,8 @@ def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]
         return ("date", f"{word} {after}", at + 2) if after.isdigit() else ("month", word, at + 1)
     if word in claiming.CLASSES and claiming.CLASSES[word] != "month":
         return claiming.CLASSES[word], word.removesuffix("s") if word.endswith("days") else word, at + 1
-    if any(c.isdigit() for c in word) and _CODE.search(token):
-        return "code", word, at + 1
+    if "@" in word or (any(c.isdigit() for c in word) and _CODE.search(token)):
+        return "address" if "@" in word else "code", word, at + 1
     letter = len(token) == 1 and word not in claiming.FIRST  # "building A"
     if at > 0 and any(c.isupper() for c in token) and (letter or not empty(word)) and word not in claiming.FIRST:
         return "name", word, at + 1

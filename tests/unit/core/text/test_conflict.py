@@ -418,6 +418,12 @@ ONE_AT_A_TIME = [
     ("The service is written in Go.", "The service is written in Rust."),
     ("Ada lives in Austria.", "Ada lives in Spain."),
     ("The password rotates every 90 days.", "The password rotates every 60 days."),
+    ("I live in Berlin.", "I moved to Munich last month."),
+    ("Ben's email is ben@a.org.", "Ben's email is ben@b.org."),
+    ("Ben is the team lead.", "Carla is the team lead."),
+    ("The team lead is Ben.", "Carla is the new team lead."),
+    ("Ben is the owner of the export.", "Carla is now the owner of the export."),
+    ("Our CRM is Salesforce.", "We switched from Salesforce to HubSpot."),
 ]
 OR_SEVERAL = [
     ("Ada lives in Graz.", "Ada lives in Austria."),
@@ -433,6 +439,10 @@ OR_SEVERAL = [
     ("Ada lived in Graz.", "Ada lives in Linz."),
     ("Ada lives in Graz.", "Ben lives in Linz."),
     ("One team is based in Berlin.", "One team is based in Munich."),
+    ("Carla is the team lead of billing.", "Ben is the team lead of search."),
+    ("Ada is the manager.", "Ada is the owner."),
+    ("Our CRM is Salesforce.", "We switched from Jira to HubSpot."),
+    ("Our tool is Jira.", "We switched from Jira to HubSpot for mailing."),
 ]
 
 

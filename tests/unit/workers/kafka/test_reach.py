@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
@@ -11,13 +13,14 @@ from workers.kafka.reach import Asker, BrokersLost, Reach
 class Asked:
     """Answers as it is told to, one answer for each question."""
 
-    def __init__(self, *answers: bool) -> None:
-        self.answers = list(answers)
+    def __init__(self, *answers: bool, brokers: int = 3) -> None:
+        self.answers, self._brokers = list(answers), brokers
 
-    def list_topics(self, *, timeout: float) -> None:
+    def list_topics(self, *, timeout: float) -> SimpleNamespace:
         assert timeout < 1
         if not self.answers.pop(0):
             raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+        return SimpleNamespace(brokers=dict.fromkeys(range(self._brokers)))
 
 
 class Time:
@@ -27,8 +30,8 @@ class Time:
         return self.now
 
 
-def begun(*fresh: bool) -> tuple[Reach, Time, Asked]:
-    time, other = Time(), Asked(*fresh)
+def begun(*fresh: bool, brokers: int = 3) -> tuple[Reach, Time, Asked]:
+    time, other = Time(), Asked(*fresh, brokers=brokers)
     return Reach(lambda: other, time), time, other
 
 
@@ -67,6 +70,16 @@ def test_a_client_that_alone_finds_none_for_five_seconds_is_lost() -> None:
         reach.check(Asked(False))
     time.now += 1
     with pytest.raises(BrokersLost, match="let go of every Kafka broker"):
+        reach.check(Asked(False))
+
+
+def test_of_a_single_broker_that_is_so_after_two_seconds() -> None:
+    reach, time, _ = begun(*[True] * 3, brokers=1)
+    for seconds in (3, 1):
+        time.now += seconds
+        reach.check(Asked(False))
+    time.now += 1
+    with pytest.raises(BrokersLost):
         reach.check(Asked(False))
 
 
