@@ -150,7 +150,7 @@ class Witness:
             try:
                 self._follow(reader)
             except BrokersLost:
-                continue  # a broker that was frozen does that to a client; another one reads all again, which changes nothing
+                continue  # a frozen broker does that to a client; another one reads all again, and nothing changes
             finally:
                 reader.close()
 

@@ -22,8 +22,8 @@ from memquorum import kafka
 # A client that has heard of nobody for so long is asked; one that finds nobody, again after a second.
 _PATIENCE_S = 3.0
 _AGAIN_S = 1.0
-# Of several brokers one may stand still: a client passes it by after its socket.timeout.ms, 4 s (`loop`). Where there is
-# one, a client that has not let go of it connects again within half a second.
+# Of several brokers one may stand still: a client passes it by after its socket.timeout.ms, 4 s (`loop`). Where there
+# is one, a client that has not let go of it connects again within half a second.
 _CERTAIN_S, _CERTAIN_OF_ONE_S = 5.0, 2.0
 # A broker that is up answers in milliseconds; nothing else is done while it is asked.
 _ASK_S = 0.5
