@@ -51,7 +51,7 @@ RENEWS = _set(
 FUNCTIONAL = _set(
     "prefers prefer lives live costs cost opens open closes close starts start begins begin ends end runs run works "
     "work expires expire meets meet owns own leads lead reports report weighs weigh listens listen allows allow "
-    "requires require rotates rotate renews renew refreshes refresh recurs recur takes take lasts last contains "
+    "requires require rotates rotate renews renew recurs recur takes take lasts last contains "
     "contain holds hold ships ship arrives arrive departs depart leaves leave happens happen retains retain has have "
     "serves serve needs need equals equal points point uses use carries carry fits fit seats seat accommodates "
     "accommodate sleeps sleep"
