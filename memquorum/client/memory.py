@@ -183,7 +183,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         all that read. Raises NotYet where it is not seen in time.
         """
         by = {"query": query} if vector is None else {"query": query, "vector": [float(one) for one in vector]}
-        asked = {**by, "k": k, "exact": exact, **_crossing(diffusion), **only}
+        asked = _crossing({**by, "k": k, "exact": exact, **only}, diffusion)
         found = await self._read(SearchResult, "/search", asked, peek, after)
         return list(found.hits)
 
@@ -204,11 +204,8 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         With 2 `hops` also what the first of them name, where a question needs two memories. `diffusion`: of experience
         alone, with general forms of other namespaces, whose publishers allow it. Raises Invalid, Unreachable.
         """
-        asked = {
-            "query": query, "budget_tokens": budget_tokens, "k_max": k_max, "hops": hops,
-            **_crossing(diffusion), **only,
-        }  # fmt: skip
-        return await self._read(Retrieved, "/retrieve", asked, peek, after)
+        asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, "hops": hops, **only}
+        return await self._read(Retrieved, "/retrieve", _crossing(asked, diffusion), peek, after)
 
     async def recall(
         self,
@@ -428,9 +425,9 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return wire.body(answer, kind)
 
 
-def _crossing(diffusion: bool) -> dict[str, bool]:
-    """What says that general forms of other namespaces are asked for, too."""
-    return {"diffusion": True} if diffusion else {}
+def _crossing(asked: Mapping[str, Any], diffusion: bool) -> Mapping[str, Any]:
+    """What is asked, with general forms of other namespaces where these are."""
+    return {**asked, "diffusion": True} if diffusion else asked
 
 
 def _cosine(one: Hit | Answering | Around | Placed) -> float | None:

@@ -268,6 +268,9 @@ class Store:
             digest="11" * 32, feedback=(Feedback(THEIRS, "ann", True, SINCE),),
         )  # fmt: skip
 
+    async def diffused_one(self, *_: object) -> Admission | None:
+        return None
+
     async def admission(
         self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy], *,
         alike: int = 2,

@@ -385,7 +385,7 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
     assert cli.main(command) == OK
     assert client.named == {
         "query": "q", "budget_tokens": 9, "k_max": 20, "hops": 1, "agents": ["ann", "bob"], "tiers": ["long-term"],
-        "since": 5, "peek": False, "after": None,
+        "since": 5, "peek": False, "after": None, "diffusion": False,
     }  # fmt: skip
     first, _, count, left = capsys.readouterr().out.splitlines()
     assert first == " 0.750  t"

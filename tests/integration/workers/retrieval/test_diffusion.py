@@ -16,8 +16,8 @@ from memquorum.core.retrieval import diffusion
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question
 from tests.builders import genesis, trials, votes
+from tests.builders.formed import ENCODER, FORM, TEXTS, A, generalise, write
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.integration.workers.retrieval.test_experience import ENCODER, FORM, TEXTS, A, generalise, write
 
 ELSEWHERE = "orchard"
 AWAY = Sight((ELSEWHERE,))

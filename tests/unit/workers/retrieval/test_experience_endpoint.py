@@ -74,6 +74,9 @@ class Promoted(Store):
         super().__init__()
         self.text, self._harm = text, harm
 
+    async def diffused_one(self, *_: object) -> Admission | None:
+        return None
+
     async def admission(self, sight: Sight, memory_id: str, *_: object, **__: object) -> Admission | None:
         weight = WeightVersion(1, 1.0, 3, 3, self._harm, 9, "admitted", 0, ())
         return Admission(memory_id, "greenhouse", "admitted", 0.05, 3, 0.9, 1.0, 1, weights=(weight,))
