@@ -24,6 +24,10 @@ CREATE VIEW diffusing AS
           SELECT FROM strength x JOIN admission k USING (memory_id)
           WHERE x.memory_id IN (a.merged_into, o.merged_into) AND k.status = 'admitted');
 
+ALTER VIEW diffusing OWNER TO memquorum_owner;
+-- Who may not read all of that sees nothing of it: the functions ask as the reader.
+ALTER VIEW diffusing SET (security_invoker = true);
+
 -- The nearest of them, of other namespaces than the one that asks: no name of a namespace, a subject or an agent.
 -- `nearness`: a cosine.
 CREATE FUNCTION diffused(asking text, by_encoder text, to_vector halfvec, nearness float8, most integer)
@@ -51,7 +55,6 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WHERE d.id = of_memory AND d.namespace <> asking
 $$;
 GRANT CREATE ON SCHEMA public TO memquorum_reader;
-ALTER VIEW diffusing OWNER TO memquorum_reader;
 ALTER FUNCTION diffused(text, text, halfvec, float8, integer) OWNER TO memquorum_reader;
 ALTER FUNCTION diffused_one(text, uuid) OWNER TO memquorum_reader;
 REVOKE CREATE ON SCHEMA public FROM memquorum_reader;
