@@ -99,7 +99,7 @@ def _weight(row: Row) -> WeightVersion:
     return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq, cause, len(seen), some)
 
 
-def diffused(namespace: str, of: str, tier: str, here: Weight, policy: ExperiencePolicy) -> Admission:
+def diffused(namespace: str, tier: str, here: Weight, policy: ExperiencePolicy) -> Admission:
     """How a general form of another namespace stands in this one: as what moved its weight here leaves it."""
     some = tuple(Gain(one.context, one.mean_ppm / PPM) for one in here.evidence[:_TASKS_MOST])
     weight, told = here.weight_ppm / PPM, standing(here, policy)
@@ -107,7 +107,7 @@ def diffused(namespace: str, of: str, tier: str, here: Weight, policy: Experienc
     moved = WeightVersion(here.version, weight, 0, here.gains, here.losses, 0, BY_USE, len(here.evidence), some)
     return Admission(
         here.memory_id, namespace, status, policy.eta_ppm / PPM, weight=weight, version=here.version,
-        weights=(moved,) if some else (), tier=tier, general_of=of,
+        weights=(moved,) if some else (), tier=tier,
     )  # fmt: skip
 
 

@@ -113,9 +113,9 @@ class ExperienceReads:
         rows = await self._pool.ask("diffused_one", asked, sight) if seen(sight, namespace) else []
         if not rows:
             return None
-        of, tier, weight_ppm = rows[0]
+        tier, weight_ppm = rows[0]
         moved = diffusion.moved_here(memory_id, weight_ppm, *await self.given(sight, namespace, [memory_id]), policy)
-        return admission_rows.diffused(namespace, of, tier, moved, policy)
+        return admission_rows.diffused(namespace, tier, moved, policy)
 
     async def given(
         self, sight: Sight, namespace: str, memory_ids: Sequence[str]

@@ -2738,8 +2738,8 @@ WHERE m.tier = ANY(%(tiers)s)
 ORDER BY m.distance, m.id
 
 -- :name diffused_one
--- One of them, if it passes: the lesson that it was made of, its tier, and what it weighs at home.
-SELECT m.general_of::text, m.tier, m.weight_ppm FROM diffused_one(%(namespace)s, %(id)s) m WHERE $gates
+-- One of them, if it passes: its tier, and what it weighs at home.
+SELECT m.tier, m.weight_ppm FROM diffused_one(%(namespace)s, %(id)s) m WHERE $gates
 
 -- :name diffused_tasks
 -- The tasks of a namespace that were given one of some memories, of many the last.

@@ -354,6 +354,8 @@ def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
         whence += f", weight {weight:g}"
     if one.made_by is not None:
         whence += ", out of a summary" if getattr(one, "excerpt", False) else ", a summary"
+    if getattr(one, "diffused", False):
+        whence += ", a general form of another namespace"
     if one.general_of is not None:
         whence += f", the general form of {one.general_of}"
     console.print(terminal.text(console, whence), style="dim", soft_wrap=True)

@@ -10,8 +10,9 @@ explicit reward stores it. All in memory, without I/O: the stage fills a `Neighb
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from heapq import nsmallest
 from itertools import islice
@@ -44,6 +45,13 @@ UNREADABLE, FAILED = "unreadable", "failed"
 _SLACK = 1e-5
 # From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
 _RELATED, _HEARD_MAX = 0.5, 16
+# What says that it corrects something may name somebody else, or another thing, in few words: then little is alike.
+_CORRECTED = 0.28
+_CORRECTS = re.compile(
+    r"\b(?:new|now|no longer|switched|moved|migrated|changed|instead|actually|correction|"
+    r"(?:is|will be) (?:the|our|my))\b",
+    re.IGNORECASE,
+)
 # So far back among what an agent said last something may be what it corrects by "I meant KX-89".
 _MEANT_MAX = 8
 # So many of them, the nearest, a model is asked about where no rule finds anything.
@@ -122,7 +130,9 @@ class Repeated(Struct, frozen=True):
     merges: bool = True
 
 
-def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None, *, explicit: bool = False) -> Judgement:
+def judge(
+    policy: SaliencePolicy, signals: Signals, repeats: Repeated | None, *, explicit: bool = False, empty: bool = False
+) -> Judgement:
     """What becomes of an episode. `repeats`: the memory that it says again, if there is one.
 
     It is a proposal: the last word has `core.commit.applying.apply_episode`, in the shard as it is then; and what an
@@ -133,9 +143,11 @@ def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None, *,
     stored beside it: nothing else would hold that it was said of somebody else, or for less.
 
     `explicit`: an agent wants it remembered. Neither gate nor threshold keeps that out; it may still say again what a
-    memory says.
+    memory says. `empty`: it says nothing; then no rank of its words gets it in, and a reward alone may.
     """
     salience = salience_ppm(policy, signals)
+    if empty and signals.reward_ppm is None:
+        salience = min(salience, max(0, round(policy.encode_threshold * PPM) - 1))
     early = salience >= round(policy.early_threshold * PPM)
     if explicit or gates_open(policy, signals):
         if repeats is not None:
@@ -522,11 +534,13 @@ class Surroundings:
             # Beside one that it may not become one with it would be stored, and bound to all that this says by that.
             told = ((i, self._seen(i)) for i in self._summed.saying(said, episode.agent))
             known = [(1.0, i, seen) for i, seen in told if seen is not None and merges(episode.marks, seen.marks)]
-        nearest = 1.0 if says_nothing(episode.text) else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
+        empty = says_nothing(episode.text)
+        nearest = 1.0 if empty else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)
         learned = episode.learned(novelty) if episode.learned else None
         signals = replace(episode.signals, novelty_ppm=novelty, learned_ppm=learned)
-        judgement = judge(self._policy, signals, _choose(known, episode.marks), explicit=episode.explicit)
+        again = _choose(known, episode.marks)
+        judgement = judge(self._policy, signals, again, explicit=episode.explicit, empty=empty)
         seen = Seen(episode.agent, said.gist, episode.marks)
         if episode.explicit or gates_open(self._policy, signals):
             # What was doubted is not known by that: said again with more confidence, it is as new as before.
@@ -569,12 +583,14 @@ class Surroundings:
         corrected = self._corrected(episode)
         if corrected is not None:
             return (corrected,)
-        related = [one for look in looks for one in islice(self._whole(look, episode.marks), _HEARD_MAX)]
+        related = self._related(episode, looks, _CORRECTED if _CORRECTS.search(episode.text) else _RELATED)
         lines = self._summed.near(Said(episode.text))
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
         said = self._claimed(episode.memory_id, gist(episode.text)) if related or lines else None
         if said is None:
             return ()
+        if not (said.cue or said.role):
+            related = [one for one in related if one[0] >= _RELATED]
         heard = [
             _Heard(cosine, memory_id, other.gist, self._claimed(memory_id, other.gist), other.agent == episode.agent)
             for cosine, memory_id, other in related
@@ -592,9 +608,12 @@ class Surroundings:
         # Of what is not about just the same, the nearest alone.
         return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
 
-    def _whole(self, look: Look, marks: Marks) -> Iterator[tuple[float, str, Seen]]:
+    def _related(self, episode: EncodedEpisode, looks: Sequence[Look], least: float) -> list[tuple[float, str, Seen]]:
+        return [one for look in looks for one in islice(self._whole(look, episode.marks, least), _HEARD_MAX)]
+
+    def _whole(self, look: Look, marks: Marks, least: float) -> Iterator[tuple[float, str, Seen]]:
         """What is near and fills no other slot, but for summaries: they are held to by the line."""
-        near = (one for one in look.alike(_RELATED) if one[1] not in self._summed)
+        near = (one for one in look.alike(least) if one[1] not in self._summed)
         return (one for one in near if not apart(marks, one[2].marks))
 
     def _corrected(self, episode: EncodedEpisode) -> str | None:

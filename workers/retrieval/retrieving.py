@@ -280,9 +280,14 @@ async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, N
     return {service.encoder.name: own, service.before.name: before}
 
 
+def own(hit: Hit) -> Hit:
+    """A hit as it is given: of what is at home in another namespace not the memory that it was made of."""
+    return replace(hit, general_of=None) if hit.diffused else hit
+
+
 def shown(item: Item) -> dict[str, Any]:
     """A memory as it is given."""
-    hit = asdict(item.scored.candidate.hit)
+    hit = asdict(own(item.scored.candidate.hit))
     del hit["score"], hit["weight"]
     return hit | {"tokens": item.tokens, "folded": item.folded, "spans": item.spans}
 

@@ -23,7 +23,7 @@ from memquorum.core.retrieval.cache import Compared
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, reread
+from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread
 from workers.retrieval.service import Service
 
 
@@ -57,7 +57,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     return Told(
         SearchResult(
             namespace=wanted.namespace,
-            hits=tuple(await asyncio.to_thread(mask.hits, hits) if mask.on else hits),
+            hits=tuple(map(own, await asyncio.to_thread(mask.hits, hits) if mask.on else hits)),
             used=used,
             served_from=found.served_from,
             compared=found.compared,

@@ -7,7 +7,8 @@ CREATE INDEX memory_diffusing ON memory (id)
 CREATE INDEX task_given ON task USING gin (retrieved);
 
 -- Those that are given at home: not what another one stands for, nor the form of a lesson that turned out wrong or that
--- another one stands for. With what may be read of them elsewhere, and `namespace` for the functions below.
+-- another one stands for; and nothing as sensitive as 0.5, whatever its publisher allows. With what may be read of them
+-- elsewhere, and `namespace` for the functions below.
 CREATE VIEW diffusing AS
     SELECT m.namespace, m.id, m.general_of, m.tier, m.created, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions,
         c.body, e.encoder, e.vector, a.weight_ppm
@@ -18,7 +19,7 @@ CREATE VIEW diffusing AS
     JOIN memory l ON l.id = m.general_of
     LEFT JOIN admission o ON o.memory_id = l.id
     WHERE m.general_of IS NOT NULL AND 'diffusion' = ANY (string_to_array(m.purposes, ','))
-      AND m.tier IN ('short-term', 'long-term')
+      AND m.tier IN ('short-term', 'long-term') AND m.sensitivity_ppm < 500000
       AND l.tier <> 'superseded' AND (o.status IS NULL OR o.status IN ('admitted', 'left'))
       AND NOT EXISTS (
           SELECT FROM strength x JOIN admission k USING (memory_id)
@@ -46,11 +47,9 @@ $$;
 
 -- One of them, by its id.
 CREATE FUNCTION diffused_one(asking text, of_memory uuid)
-RETURNS TABLE (
-    general_of uuid, tier text, sensitivity_ppm integer, purposes text, jurisdictions text, weight_ppm integer
-)
+RETURNS TABLE (tier text, sensitivity_ppm integer, purposes text, jurisdictions text, weight_ppm integer)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT d.general_of, d.tier, d.sensitivity_ppm, d.purposes, d.jurisdictions, d.weight_ppm
+    SELECT d.tier, d.sensitivity_ppm, d.purposes, d.jurisdictions, d.weight_ppm
     FROM diffusing d
     WHERE d.id = of_memory AND d.namespace <> asking
 $$;

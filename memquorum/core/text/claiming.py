@@ -59,9 +59,11 @@ FUNCTIONAL = _set(
 """Verbs of how something is: their subject has one value of a sort at a time."""
 ONE_BEHIND = {
     "liv": _set("in at"), "work": _set("for at"), "report": _set("to"), "bas": _set("in at"),
-    "locat": _set("in at on"), "writ": _set("in"), "call": _set("called"), "nam": _set("named"), "marry": _set("to"),
+    "locat": _set("in at on"), "call": _set("called"), "nam": _set("named"), "marry": _set("to"),
 }  # fmt: skip
 """By stems of verbs and participles, what stands before a name of which one thing or person has one at a time."""
+WITHIN = _set("liv bas locat")
+"""Those of them that tell of a place, in which another one may lie."""
 SINGULAR = _set("lives works reports is was 's")
 """How these are said of one alone."""
 REGIONS = _set(

@@ -56,6 +56,11 @@ _NO_LONGER = re.compile(
     r"(?:it|he|she)'s|they're) )+(.+)",
     re.IGNORECASE,
 )
+# "Boris says Ada lives in Linz, which is wrong"; "we moved to Postgres, except for billing".
+_HELD_OFF = re.compile(
+    r" (?:which|and that|but that) (?:is|was) (?:wrong|false|untrue|incorrect|not (?:true|right|correct))\b|\bexcept\b",
+    re.IGNORECASE,
+)
 # "Carla is the new team lead": of a part that one has at a time its holder is the value.
 _ROLE = re.compile(
     r"(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) (?:is|will be) (?P<now>now )?(?P<the>the|our|my) (?P<new>new )?"
@@ -143,6 +148,8 @@ class Claims(Struct, frozen=True):
     """Of each sentence that is not long; of a short text of several, as a correction may be, the whole as well."""
     allows: tuple[Allowing, ...] = ()
     """What its sentences allow and forbid."""
+    role: bool = False
+    """Whether it says who has a part of which there is one: what it corrects is of somebody else, and so not near."""
 
 
 _ALONE = frozenset({"i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine"})
@@ -176,11 +183,13 @@ def read(text: str) -> Claims:
             one = _statement(clause or "", led)
             if one is not None:
                 found.append(one)
-    return Claims(tuple(found), personal, any(one.cue for one in found), alone, _outlines(text), tuple(allows))
+    cue, role = any(one.cue for one in found), any(_ROLE.match(one.strip()) for one in _sentences(text))
+    return Claims(tuple(found), personal, cue, alone, _outlines(text), tuple(allows), role)
 
 
 def _sentences(text: str) -> list[str]:
-    return [_REASON.sub("", one) for one in _SENTENCE.split(text) if one]
+    """Its sentences, without those that hold what they say to be wrong, or say of what it does not hold."""
+    return [_REASON.sub("", one) for one in _SENTENCE.split(text) if one and not _HELD_OFF.search(one)]
 
 
 def _outlines(text: str) -> tuple[Outline, ...]:

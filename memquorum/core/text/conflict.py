@@ -52,6 +52,7 @@ _ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
 
+_PLACE = "place"
 _Slots = dict[tuple[str, str], list[Value]]
 
 
@@ -93,6 +94,8 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
                 if slot is not None:
                     again = not new.cue and slot in _RECURS and not _once(new)
                     again = again and not (same_agent and old.certain and new.certain)
+                    # One place may lie in the other: "lives in Graz", "lives in Geidorf".
+                    again = again or (slot == _PLACE and not new.cue)
                     return Finding(slot, new.cue, set(old.subject) == set(new.subject), again)
     for denies in newer.allows if same_agent or not (older.personal or newer.personal) else ():
         if any(opposed(said, denies) for said in older.allows):
@@ -241,7 +244,8 @@ def _valued(old: Statement, new: Statement) -> str | None:
     plain = old.copula and new.copula and old.subject == new.subject and not any(before for _, before in differs)
     if sorts == {"name"} and not new.cue and not plain and not _one_behind(old, new, mine, theirs, differs):
         return None
-    return sorted(sorts)[0]
+    within = not plain and not {old.verb, *old.rest}.isdisjoint(claiming.WITHIN)
+    return _PLACE if sorts == {"name"} and within else sorted(sorts)[0]
 
 
 def _one_behind(old: Statement, new: Statement, mine: _Slots, theirs: _Slots, differs: list[tuple[str, str]]) -> bool:
@@ -255,7 +259,7 @@ def _one_behind(old: Statement, new: Statement, mine: _Slots, theirs: _Slots, di
     a, b = ([some[slot][0] for slot in differs] for some in (mine, theirs))
     if any(one.before not in claiming.ONE_BEHIND[of] for one in a) or [x.before for x in a] != [x.before for x in b]:
         return False
-    return [one.text in claiming.REGIONS for one in a] == [one.text in claiming.REGIONS for one in b]
+    return len(old.values) == len(new.values) and all(one.text not in claiming.REGIONS for one in (*a, *b))
 
 
 def _measured(sort: str) -> bool:
@@ -398,7 +402,8 @@ def _turned(old: Statement, new: Statement) -> str | None:
     """The opposite state: open and closed."""
     if old.negated or new.negated or not old.copula or not (new.copula or new.cue) or (old.past and not new.cue):
         return None
-    if old.values or new.values or (new.past and not new.cue):
+    # "Open on Sunday", "closed on Sunday": of the same days, or of none.
+    if {(v.sort, v.text) for v in old.values} != {(v.sort, v.text) for v in new.values} or (new.past and not new.cue):
         return None
     axes = {axis for axis, _ in old.poles} & {axis for axis, _ in new.poles}
     opposed = [x for x in axes if len({side for axis, side in old.poles | new.poles if axis == x}) == 2]

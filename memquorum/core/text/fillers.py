@@ -160,6 +160,10 @@ _FILLERS = {
         congrats/congratulations to/on you/all/everyone/that/it | brb/afk lunch/dinner/coffee/tea/break/phone/door |
         off/out to/for lunch/dinner/coffee/tea/bed/home | see you/ya/u at/after/for/over
         lunch/dinner/breakfast/coffee/work/standup | enjoy lunch/dinner/breakfast/coffee |
+        scratch/ignore/disregard/forget that/this/it | disregard/ignore my last message | gtg | gotta go |
+        gtg talk later | talk later | back from lunch/dinner/breakfast/coffee | ping me when you re/are
+        free/back/ready/done | have a nice/good/great weekend/evening/day everyone/all/team/folks | thanks a lot for
+        the/your quick/great/kind help yesterday/today |
         hi/hello/hey/morning/evening/afternoon/thanks
         all/everyone/everybody/team/folks | on the phone | on another call | in a meeting | on mute | you re/were muted
         | you re breaking up | breaking up | your mic/camera is off |  can you/everyone/everybody/anyone/anybody
@@ -583,10 +587,12 @@ _LANGUAGES = tuple(
 # "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. What says
 # more than that ("forget it, pump 9 does", "forget that, but …") is a statement.
 _FORGET = re.compile(
-    r"\W*(?:(?:please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you)[\s,]+)*forget\s+"
-    r"(?:(?:all\s+)?about\s+)?(?:that|what|everything|anything|it|this|all)\b"
-    r"(?:(?!\b(?:but|instead|because|since|now|unless|until|before|after|when|if)\b)(?:[^,;:.!?–—]|\.(?=\d)))*"
-    r"(?:,\s*(?:please|thanks|thank you))?[.!?\s]*\Z",
+    r"\W*(?:(?:please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|"
+    r"i'd like you to|let's|let us)[\s,]+)*(?:forget|don't remember|do not remember|vergiss(?: bitte)?|bitte "
+    r"vergiss),?\s+"
+    r"(?:(?:all\s+)?about\s+)?(?:that|what|everything|anything|it|this|all|the|my|our|dass|was|alles|das|es)\b"
+    r"(?:(?!\b(?:but|instead|because|since|now|unless|until|before|after|when|if|to|aber|sondern|nicht)\b)"
+    r"(?:[^,;:.!?–—]|\.(?=\d)))*(?:,\s*(?:please|thanks|thank you|bitte))?[.!?\s]*\Z",
     re.IGNORECASE,
 )
 

@@ -414,6 +414,14 @@ def test_what_fills_another_slot_is_not_contradicted_by_its_words() -> None:
         assert around.judge(episode("newer", 20, text, marks=second, reward_ppm=PPM)).contradicts == found, slots
 
 
+def test_what_says_nothing_does_not_get_in_by_the_rank_of_its_words() -> None:
+    said = Signals(novelty_ppm=0, rank_ppm=990_000)
+    assert judge(POLICY, said, None).outcome == STORED
+    assert judge(POLICY, said, None, empty=True).outcome == BELOW_THRESHOLD
+    assert judge(POLICY, replace(said, reward_ppm=PPM), None, empty=True).outcome == STORED
+    assert judge(POLICY, said, None, empty=True, explicit=True).outcome == STORED
+
+
 def test_what_is_dropped_contradicts_nothing() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("code", 0, "The door code is 4821.", reward_ppm=PPM))

@@ -30,7 +30,9 @@ Placed = tuple[Reads, Shard, PostgresStore]
 @pytest.fixture
 async def placed(databases: tuple[str, str], codec: Codec, request: pytest.FixtureRequest) -> AsyncIterator[Placed]:
     """A is admitted and has a general form. The publisher of A named the purposes of the parameter."""
-    shard = trials.experienced(codec, GENESIS, "ab", outside="c", purposes=getattr(request, "param", ("diffusion",)))
+    purposes, *sensitivity_ppm = getattr(request, "param", (("diffusion",),))
+    said = {"purposes": purposes} | dict.fromkeys(["sensitivity_ppm"][: len(sensitivity_ppm)], *sensitivity_ppm)
+    shard = trials.experienced(codec, GENESIS, "ab", outside="c", **said)
     generalise(shard)
     store, found = PostgresStore(databases[0]), Reads(databases[0])
     store.start(GENESIS.cluster, GENESIS.shards)
@@ -70,13 +72,13 @@ async def test_the_memory_itself_is_seen_nowhere_else_and_the_form_by_nobody_who
     assert await given(reads, Sight(("third",))) == [], "who may not read there asks nothing there"
 
 
-@pytest.mark.parametrize("placed", [(), ("billing",)], indirect=True)
-async def test_what_nobody_allowed_to_cross_stays(placed: Placed) -> None:
+@pytest.mark.parametrize("placed", [((),), (("billing",),), (("diffusion",), 500_000)], indirect=True)
+async def test_what_nobody_allowed_to_cross_or_is_sensitive_stays(placed: Placed) -> None:
     reads, _, _ = placed
     assert await given(reads, filters=replace(ASKS, purpose="billing")) == []
 
 
-@pytest.mark.parametrize("placed", [("billing", "diffusion")], indirect=True)
+@pytest.mark.parametrize("placed", [(("billing", "diffusion"),)], indirect=True)
 async def test_what_is_for_a_purpose_beside_is_given_to_who_reads_for_it(placed: Placed) -> None:
     reads, _, _ = placed
     assert await given(reads) == []
@@ -123,7 +125,7 @@ async def test_tasks_of_a_namespace_say_what_it_weighs_there_and_there_alone(pla
     assert len(tasks) == 4
     assert diffusion.weights(forms, tasks, feedback, POLICY)[FORM] < POLICY.floor_ppm
     why = await reads.diffused_one(AWAY, ELSEWHERE, FORM, ALL, POLICY)
-    assert why is not None and (why.status, why.general_of, why.weights[0].harm) == ("removed", A, 4)
+    assert why is not None and (why.status, why.general_of, why.weights[0].harm) == ("removed", None, 4)
     third = Sight(("third",))
     why = await reads.diffused_one(third, "third", FORM, ALL, POLICY)
     assert why is not None and (why.status, why.weight, why.weights) == ("diffused", 0.5, ())

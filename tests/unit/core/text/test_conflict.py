@@ -415,8 +415,6 @@ ONE_AT_A_TIME = [
     ("Ada reports to Eva.", "Ada reports to Max."),
     ("The office is based in Berlin.", "The office is based in Munich."),
     ("The dog is called Rex.", "The dog is called Luna."),
-    ("The service is written in Go.", "The service is written in Rust."),
-    ("Ada lives in Austria.", "Ada lives in Spain."),
     ("The password rotates every 90 days.", "The password rotates every 60 days."),
     ("I live in Berlin.", "I moved to Munich last month."),
     ("Ben's email is ben@a.org.", "Ben's email is ben@b.org."),
@@ -426,6 +424,11 @@ ONE_AT_A_TIME = [
     ("Our CRM is Salesforce.", "We switched from Salesforce to HubSpot."),
 ]
 OR_SEVERAL = [
+    ("Ada lives in Graz.", "Boris says Ada lives in Linz, which is wrong."),
+    ("We use MySQL for billing.", "We moved from MySQL to Postgres, except for billing."),
+    ("The service is written in Go.", "The service is written in English."),
+    ("Ada lives in Austria.", "Ada lives in Styria."),
+    ("Ada works for Siemens.", "Ada works for Bosch on Fridays."),
     ("Ada lives in Graz.", "Ada lives in Austria."),
     ("Our customers live in Graz.", "Our customers live in Linz."),
     ("Customers live in Graz.", "Customers live in Linz."),
@@ -449,6 +452,13 @@ OR_SEVERAL = [
 @pytest.mark.parametrize(("older", "newer"), ONE_AT_A_TIME)
 def test_somebody_lives_in_one_place_at_a_time(older: str, newer: str) -> None:
     assert between(read(older), read(newer), same_agent=True) is not None
+
+
+def test_a_place_may_lie_in_another_one_where_nothing_says_that_it_is_another() -> None:
+    plain = between(read("Ada lives in Graz."), read("Ada lives in Geidorf."), same_agent=True)
+    said = between(read("Ada lives in Graz."), read("Ada moved to Linz."), same_agent=True)
+    assert plain is not None and plain.both
+    assert said is not None and not said.both
 
 
 @pytest.mark.parametrize(("older", "newer"), OR_SEVERAL)
