@@ -11,7 +11,7 @@ from memquorum.core.experience import trial
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.rounds import least_of
 from memquorum.core.experience.trial import Statistics
-from memquorum.core.experience.weights import BY_USE, DEMOTED, LEFT, REMOVED, Weight, read_evidence, standing
+from memquorum.core.experience.weights import BY_USE, DEMOTED, LEFT, REMOVED, Evidence, Weight, read_evidence, standing
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.tiers import ALIVE, GONE
@@ -95,14 +95,16 @@ def _judges(told: Statistics) -> tuple[Judge, ...]:
 def _weight(row: Row) -> WeightVersion:
     version, weight_ppm, epoch, cause, gains, losses, evidence, seq = row
     seen = read_evidence(evidence)
-    some = tuple(Gain(one.context, one.mean_ppm / PPM) for one in seen[:_TASKS_MOST])
-    return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq, cause, len(seen), some)
+    return WeightVersion(version, weight_ppm / PPM, epoch, gains, losses, seq, cause, len(seen), _gains(seen))
+
+
+def _gains(evidence: tuple[Evidence, ...]) -> tuple[Gain, ...]:
+    return tuple(Gain(one.context, one.mean_ppm / PPM) for one in evidence[:_TASKS_MOST])
 
 
 def diffused(namespace: str, tier: str, here: Weight, policy: ExperiencePolicy) -> Admission:
     """How a general form of another namespace stands in this one: as what moved its weight here leaves it."""
-    some = tuple(Gain(one.context, one.mean_ppm / PPM) for one in here.evidence[:_TASKS_MOST])
-    weight, told = here.weight_ppm / PPM, standing(here, policy)
+    some, weight, told = _gains(here.evidence), here.weight_ppm / PPM, standing(here, policy)
     status = told if told in {DEMOTED, REMOVED} else DIFFUSED
     moved = WeightVersion(here.version, weight, 0, here.gains, here.losses, 0, BY_USE, len(here.evidence), some)
     return Admission(

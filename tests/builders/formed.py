@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from db.reads import Reads
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.experience.texts import Texts
@@ -15,6 +19,18 @@ A, B, C, FORM = (memory_id(name) for name in ("a", "b", "c", "form"))
 TEXTS = {A: "The gateway uses port 8443.", B: "The gateway has another port, 22.", C: "The gateway stands in Ulm."}
 TEXTS |= {FORM: "The gateway uses port [number]."}
 ASKED = Texts("Which port does the gateway use?", outputs="8443.")
+
+
+@asynccontextmanager
+async def on_postgres(dsn: str, shard: Shard) -> AsyncIterator[tuple[Reads, Shard, PostgresStore]]:
+    """The shard as it is now in a store of its own, which `write` goes on with, and whoever reads there."""
+    store, reads = PostgresStore(dsn), Reads(dsn)
+    store.start(shard.rules.genesis.cluster, shard.rules.genesis.shards)
+    write(store, shard)
+    await reads.open()
+    yield reads, shard, store
+    await reads.close()
+    store.close()
 
 
 def write(store: PostgresStore, shard: Shard) -> None:

@@ -73,13 +73,15 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
     what they let cross; of a memory that is among them no general form."""
     policy = service.configurations.policy(wanted.namespace).experience
     weights = await service.reads.weights(sight, [hit.memory_id for hit in hits])
-    vectors = {service.encoder.name: await _vector(service, wanted)}
-    forms, theirs = await diffused(service, sight, Question(wanted.namespace, wanted.query, vectors, wanted.filters))
-    every = sorted(hits + [form.candidate.hit for form in forms], key=lambda hit: (-hit.score, hit.memory_id))
-    weights |= theirs
+    if wanted.filters.diffusion:
+        vectors = {service.encoder.name: await _vector(service, wanted)}
+        question = Question(wanted.namespace, wanted.query, vectors, wanted.filters)
+        forms, theirs = await diffused(service, sight, question)
+        hits = sorted(hits + [form.candidate.hit for form in forms], key=lambda hit: (-hit.score, hit.memory_id))
+        weights |= theirs
     given = [
         replace(hit, weight=weights[hit.memory_id] / PPM)
-        for hit in every
+        for hit in hits
         if weights.get(hit.memory_id, 0) >= policy.floor_ppm and near_enough(hit.score, policy)
     ]
     idle = idle_forms(given)

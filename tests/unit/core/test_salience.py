@@ -405,6 +405,14 @@ def test_what_says_otherwise_names_what_it_contradicts_in_either_tier() -> None:
     assert again.contradicts == ("newer",)
 
 
+def test_who_has_a_part_now_is_held_to_who_had_it_though_little_is_alike() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("lead", 0, "Bernd is the team lead.", reward_ppm=PPM))
+    around.judge(episode("town", 3, "Bernd lives in Graz.", reward_ppm=PPM))
+    assert around.judge(episode("now", 70, "Carla is the new team lead.", reward_ppm=PPM)).contradicts == ("lead",)
+    assert around.judge(episode("there", 73, "Bernd lives in Linz.", reward_ppm=PPM)).contradicts == ()
+
+
 def test_what_fills_another_slot_is_not_contradicted_by_its_words() -> None:
     for slots, found in ((("a", "b"), ()), (("a", "a"), ("code",)), (("a", None), ("code",)), ((None, "b"), ("code",))):
         around = Surroundings(POLICY, 8, doubts=lambda earlier, later: True)

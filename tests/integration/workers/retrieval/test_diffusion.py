@@ -16,7 +16,7 @@ from memquorum.core.retrieval import diffusion
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question
 from tests.builders import genesis, trials, votes
-from tests.builders.formed import ENCODER, FORM, TEXTS, A, generalise, write
+from tests.builders.formed import ENCODER, FORM, TEXTS, A, generalise, on_postgres, write
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 ELSEWHERE = "orchard"
@@ -29,18 +29,12 @@ Placed = tuple[Reads, Shard, PostgresStore]
 
 @pytest.fixture
 async def placed(databases: tuple[str, str], codec: Codec, request: pytest.FixtureRequest) -> AsyncIterator[Placed]:
-    """A is admitted and has a general form. The publisher of A named the purposes of the parameter."""
-    purposes, *sensitivity_ppm = getattr(request, "param", (("diffusion",),))
-    said = {"purposes": purposes} | dict.fromkeys(["sensitivity_ppm"][: len(sensitivity_ppm)], *sensitivity_ppm)
+    """A is admitted and has a general form. What the publisher of A said of it is the parameter."""
+    said = getattr(request, "param", {"purposes": ("diffusion",)})
     shard = trials.experienced(codec, GENESIS, "ab", outside="c", **said)
     generalise(shard)
-    store, found = PostgresStore(databases[0]), Reads(databases[0])
-    store.start(GENESIS.cluster, GENESIS.shards)
-    write(store, shard)
-    await found.open()
-    yield found, shard, store
-    await found.close()
-    store.close()
+    async with on_postgres(databases[0], shard) as found:
+        yield found
 
 
 def question(namespace: str = ELSEWHERE, filters: Filters = ASKS, text: str = TEXTS[FORM]) -> Question:
@@ -72,13 +66,15 @@ async def test_the_memory_itself_is_seen_nowhere_else_and_the_form_by_nobody_who
     assert await given(reads, Sight(("third",))) == [], "who may not read there asks nothing there"
 
 
-@pytest.mark.parametrize("placed", [((),), (("billing",),), (("diffusion",), 500_000)], indirect=True)
+@pytest.mark.parametrize(
+    "placed", [{}, {"purposes": ("billing",)}, {"purposes": ("diffusion",), "sensitivity_ppm": 500_000}], indirect=True
+)
 async def test_what_nobody_allowed_to_cross_or_is_sensitive_stays(placed: Placed) -> None:
     reads, _, _ = placed
     assert await given(reads, filters=replace(ASKS, purpose="billing")) == []
 
 
-@pytest.mark.parametrize("placed", [(("billing", "diffusion"),)], indirect=True)
+@pytest.mark.parametrize("placed", [{"purposes": ("billing", "diffusion")}], indirect=True)
 async def test_what_is_for_a_purpose_beside_is_given_to_who_reads_for_it(placed: Placed) -> None:
     reads, _, _ = placed
     assert await given(reads) == []

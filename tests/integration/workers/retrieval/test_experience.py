@@ -8,16 +8,14 @@ import pytest
 
 from db.cached import Near
 from db.reads import Reads
-from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
 from memquorum.core.records import Proposal
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question
 from tests.builders import genesis, trials, votes
-from tests.builders.formed import ENCODER, FORM, TEXTS, A, B, C, generalise, write
+from tests.builders.formed import ENCODER, FORM, A, B, C, generalise, on_postgres, write
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make(**trials.entitled())
@@ -35,17 +33,8 @@ async def reads(databases: tuple[str, str], codec: Codec) -> AsyncIterator[Reads
     made = trials.agree(shard, A, helped=2)
     trials.agree(shard, B, helped=0, offset=2)
     shard.decide([trials.proposal(A, made)])
-    store = PostgresStore(databases[0])
-    store.start(GENESIS.cluster, GENESIS.shards)
-    net = shard.work.net()
-    vectors = dict(zip(TEXTS, ENCODER.encode(list(TEXTS.values())), strict=True))
-    with store.transaction({net.before: Keys()}) as transaction:
-        transaction.write([net], {one: Clear(TEXTS[one], vectors[one]) for one in net.revealed}, {})
-    store.close()
-    found = Reads(databases[0])
-    await found.open()
-    yield found
-    await found.close()
+    async with on_postgres(databases[0], shard) as (found, _, _):
+        yield found
 
 
 def question(experience: bool) -> Question:
@@ -59,13 +48,8 @@ async def united(databases: tuple[str, str], codec: Codec) -> AsyncIterator[tupl
     """A and B are admitted, and A stands for B."""
     shard = trials.experienced(codec, GENESIS, "ab", outside="c")
     shard.decide([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
-    store, found = PostgresStore(databases[0]), Reads(databases[0])
-    store.start(GENESIS.cluster, GENESIS.shards)
-    write(store, shard)
-    await found.open()
-    yield found, shard, store
-    await found.close()
-    store.close()
+    async with on_postgres(databases[0], shard) as placed:
+        yield placed
 
 
 async def given(reads: Reads) -> set[str]:
