@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memquorum.core.text import wording
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -125,7 +127,22 @@ BEFORE_NOUNS = _set("the a an this that these those my our your his her its thei
 """What stands before a noun: the word behind it is no verb."""
 ADVERBS = _set("no longer now still also only always never not usually currently")
 """What may stand before a verb."""
-IMPERATIVES = _set("use call send deploy connect book take set run write meet ask")
+IMPERATIVES = _set(
+    "use call send deploy connect book take set run write meet ask answer reply respond retry keep speak"
+)
+SETTLED = _set("use set run deploy keep retry store allow limit wait")
+"""Verbs that, at its beginning, say how something is to be done each time; "book 2 seats" is done once."""
+ANSWERS = _set("answer reply respond speak")
+"""Those of them behind which one language, or name, excludes another."""
+USES = _set(
+    "use run deploy build host store write test publish ship log pay bill chat track plan develop code package train "
+    "lint format monitor keep manage"
+)
+"""What somebody does with a tool, whose name stands behind: "we deploy with Jenkins"."""
+BY_MEANS_OF = _set("in with on through via by to using")
+"""What stands before the name of a tool: "we store logs in Loki"."""
+AT_WORK = _set("at for")
+NUMBERED = frozenset(wording.CARDINALS)
 PRONOUNS = _set("it he she they this that these those him her them")
 """Subjects that say nothing by themselves."""
 FIRST = _set("i i'm i've i'd i'll we we're we've we'd we'll my our me us mine ours")
@@ -153,7 +170,7 @@ IRREGULAR = {
     "paid": "pay", "sold": "sell", "said": "say", "told": "tell", "fell": "fall", "rose": "rise", "won": "win",
     "lost": "lose", "left": "leave", "came": "come", "had": "have", "knew": "know", "thought": "think", "kept": "keep",
     "put": "put", "killed": "kill", "sent": "send", "tried": "try", "set": "set", "got": "get", "lived": "live",
-    "preferred": "prefer", "prefers": "prefer", "cancelled": "cancel", "canceled": "cancel",
+    "quit": "quit", "preferred": "prefer", "prefers": "prefer", "cancelled": "cancel", "canceled": "cancel",
     "fed": "feed", "stood": "stand", "slept": "sleep", "drove": "drive", "driven": "drive", "grew": "grow",
     "grown": "grow", "hung": "hang", "sat": "sit", "drawn": "draw", "drew": "draw", "sung": "sing", "sang": "sing",
     "ate": "eat", "eaten": "eat", "drank": "drink", "broke": "break", "worn": "wear", "wore": "wear",
@@ -253,15 +270,15 @@ REPLACES = _set("replaces replaced succeeds succeeded")
 SINCE = _set("since during after starting")
 """What begins a phrase that says from when on."""
 BROKEN = (
-    ("broken faulty jammed order down offline unavailable stuck leaking", "working works fixed repaired running up "
-     "online available operational"),
+    ("broken faulty jammed order down offline unavailable stuck leaking stopped", "working works fixed repaired "
+     "running up online available operational"),
     ("pending review waiting draft unresolved unpaid undecided unsigned", "merged approved done finished resolved paid "
      "decided signed delivered shipped completed rejected"),
     ("free vacant empty clear cleared", "busy occupied taken full booked blocked"),
     ("enabled active on", "disabled inactive paused suspended off"),
     ("locked closed", "unlocked open"),
     ("sold unavailable", "stock available"),
-    ("away ill sick absent", "back recovered healthy present"),
+    ("away ill sick absent vacation holiday", "back recovered healthy present"),
     ("reserved booked taken", "released unreserved free available"),
     ("missing lost", "found"),
     ("expired invalid", "valid renewed"),

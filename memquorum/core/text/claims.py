@@ -35,7 +35,12 @@ _SENTENCE = re.compile(
 _CLAUSE = re.compile(
     r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|\s+but\s+"
 )
-_REASON = re.compile(r"(?<=\w),? (?:because|owing to|on account of)\b[^?]*$")
+_REASON = re.compile(
+    r"(?<=\w),? (?:because|owing to|on account of|since (?:i|we|they|he|she|it)\b(?!'))\b[^?]*$", re.IGNORECASE
+)
+# "Please use tabs" tells to do what "Always use tabs" does; "use spaces, not tabs" says of which two.
+_URGED = frozenset({"always", "please", "kindly", "just"})
+_AND_NOT = re.compile(r",\s+not\s+(?P<gone>[a-z][a-z-]*)[\s.!]*$")
 _LEAD = re.compile(
     r"^(?:oh,? )?(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|(?:no,? )?wait|hold on|hang on|"
     r"change of plans?|ok|okay|well|so|also|hi all|heads up|scratch that|strike that|good news|bad news|my mistake|"
@@ -63,10 +68,11 @@ _HELD_OFF = re.compile(
 )
 # "Carla is the new team lead": of a part that one has at a time its holder is the value.
 _ROLE = re.compile(
-    r"(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) (?:is|will be) (?P<now>now )?(?P<the>the|our|my) (?P<new>new )?"
+    r"(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) (?:(?:is|will be) (?P<now>now )?(?P<the>the|our|my) |"
+    r"(?P<became>became|has become|was made|took over as|takes over as) (?:(?:the|our|my) )?)(?P<new>new )?"
     r"(?P<role>(?:[a-z-]+ ){0,2}(?:lead|leader|owner|manager|captain|chair|contact|maintainer|approver|treasurer|head|"
-    r"director|boss|president|ceo|cto|cfo|secretary|coordinator|assignee|supplier|vendor)"
-    r"(?: (?:of|for) (?:the )?[\w -]{1,40})?)[.!]?"
+    r"director|boss|president|[Cc][Ee][Oo]|[Cc][Tt][Oo]|[Cc][Ff][Oo]|secretary|coordinator|assignee|supplier|vendor)"
+    r"(?: (?:of|for|at|with|in) (?:the )?[\w -]{1,40}?)?)(?P<late> now)?[.!]?"
     r"\Z"
 )
 _STOPPED = re.compile(r"(.+?) no longer (.+?), (?:but|it|he|she|they) (?:now )?(.+)", re.IGNORECASE)
@@ -246,15 +252,18 @@ def _whole(sentence: str) -> list[str]:
     if (gone := _NO_LONGER.match(plain)) is not None:
         return [f"{gone[1]} {gone[2]} {gone[3]} {gone[4]}{gone[5] or ''}", f"{gone[1]} {gone[2]} {gone[6]}"]
     if (role := _ROLE.match(plain)) is not None:
-        now = " now" if role["new"] or role["now"] else ""
-        return [sentence, f"{role['the']} {role['role']} is {role['name']}{now}"]
+        now = " now" if role["new"] or role["now"] or role["late"] or role["became"] else ""
+        return [sentence, f"{role['the'] or 'the'} {role['role']} is {role['name']}{now}"]
     if (gone := _STOPPED.match(plain)) is not None:
         return [f"{gone[1]} no longer {gone[2]}", f"{gone[1]} {gone[3]}"]
     return []
 
 
 def _statement(clause: str, led: bool) -> Statement | None:
-    tokens, words = tokens_of(clause)
+    instead = _AND_NOT.search(clause)
+    tokens, words = tokens_of(clause if instead is None else clause[: instead.start()])
+    if len(words) > 1 and words[0] in _URGED and words[1] in claiming.IMPERATIVES:
+        tokens, words = tokens[1:], words[1:]
     # "May" is a month.
     unsure = (
         word
@@ -275,7 +284,7 @@ def _statement(clause: str, led: bool) -> Statement | None:
     cue = cue or said
     places = {at for value in values for at in range(value.place, value.end)}
     told = [at for at in range(start, len(words)) if at not in subject]
-    gone = _dropped(words, values)
+    gone = _dropped(words, values) | ({f"~{stemmed(instead['gone'])}"} if instead is not None else set())
     kept = tuple(value for value in values if value.place in told and value.text not in gone)
     negated, never = _negation(words, verb)
     rest = tuple(

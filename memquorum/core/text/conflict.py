@@ -15,7 +15,8 @@ later text has a cue such as "moved to", "now", "no longer", "instead of", "actu
 What no such pattern fits, and says that it is otherwise now, `text.correcting` asks by what it is about.
 A verb in the present ("melts at 54 °C") has another time or number only where the later text has a cue; and a duty
 passes to another ("Actually, Carol approves releases") only where words before the text say that it corrects something.
-What is allowed, and then forbidden, `text.allowing` tells. A time of the day or week that differs without a cue may
+What is allowed, and then forbidden, `text.allowing` tells; what somebody used, did or was, and does no more,
+`text.changing`. A time of the day or week that differs without a cue may
 hold beside the other one: that is found, and marked, and `Finding.both` says that members let both stay. It does not
 where one agent says both of one certain thing that does not come again and again: "the inspection is on Tuesday".
 """
@@ -30,13 +31,14 @@ from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import opposed
+from memquorum.core.text.changing import PLACE, changed
 from memquorum.core.text.claims import Claims, Statement, read
 from memquorum.core.text.correcting import corrects
 from memquorum.core.text.once import once
 from memquorum.core.text.parsing import Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 12
+VERSION = 13
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -52,7 +54,6 @@ _ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
 
-_PLACE = "place"
 _Slots = dict[tuple[str, str], list[Value]]
 
 
@@ -95,7 +96,7 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
                     again = not new.cue and slot in _RECURS and not _once(new)
                     again = again and not (same_agent and old.certain and new.certain)
                     # One place may lie in the other: "lives in Graz", "lives in Geidorf".
-                    again = again or (slot == _PLACE and not new.cue)
+                    again = again or (slot == PLACE and not new.cue)
                     return Finding(slot, new.cue, set(old.subject) == set(new.subject), again)
     for denies in newer.allows if same_agent or not (older.personal or newer.personal) else ():
         if any(opposed(said, denies) for said in older.allows):
@@ -122,8 +123,8 @@ def _slot(old: Statement, new: Statement) -> str | None:
         return "negation"
     if _never(old, new) or _never(new, old):
         return "negation"
-    if _switched(old, new):
-        return "named"
+    if (slot := changed(old, new)) is not None:
+        return slot
     if _another_does(old, new):
         return "duty"
     if _about_one(old, new):
@@ -245,7 +246,7 @@ def _valued(old: Statement, new: Statement) -> str | None:
     if sorts == {"name"} and not new.cue and not plain and not _one_behind(old, new, mine, theirs, differs):
         return None
     within = not plain and not {old.verb, *old.rest}.isdisjoint(claiming.WITHIN)
-    return _PLACE if sorts == {"name"} and within else sorted(sorts)[0]
+    return PLACE if sorts == {"name"} and within else sorted(sorts)[0]
 
 
 def _one_behind(old: Statement, new: Statement, mine: _Slots, theirs: _Slots, differs: list[tuple[str, str]]) -> bool:
@@ -357,24 +358,6 @@ def _moved(old: Statement, new: Statement) -> str | None:
         return None
     told = ({*old.rest} | {stemmed(part) for value in old.values for part in value.text.split()}) - _AUX
     return "named" if told == new.left else None
-
-
-def _switched(old: Statement, new: Statement) -> bool:
-    """Whether those who said what they have changed it for another, by its name: "We switched from Ferro to Zeta"."""
-    if (
-        not (old.first and new.first and old.copula and new.changes)
-        or old.past
-        or old.negated
-        or new.subject
-        or new.rest
-    ):
-        return False
-    named = [value for value in old.values if value.sort == "name"]
-    plain = len(named) == len(old.values) == 1 and not old.rest and named[0].before in claiming.COPULAS
-    return plain and new.verb in _SWITCHES and new.left == {stemmed(named[0].text)}
-
-
-_SWITCHES = frozenset(stemmed(word) for word in ["switched", "migrated", "changed"])
 
 
 def _another_does(old: Statement, new: Statement) -> bool:

@@ -16,7 +16,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 8
+VERSION = 9
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -33,12 +33,15 @@ _FILLERS = {
         definitely totally certainly indeed correct true really actually basically honestly obviously well anyway
         anyways gotcha whoops ye possibly whatever understood noted agreed ack roger welcome congrats congratulations
         maybe perhaps probably interesting dunno lot much done np brb nvm idk tbh imo omg btw gg ikr ttyl lgtm yw wb
-        afk hmpf whee yikes phew meh ugh argh hooray woohoo bingo aye anytime apologies sec
+        gtg ping bump test testing afk hmpf whee yikes phew meh ugh argh hooray woohoo bingo aye anytime apologies sec
         """,
         """
         a an t s re ve ll d m can let gonna wanna kinda sorta like still
         """,
         """
+        will do it/that/so/tomorrow/today/later/soon | that/this fixed/solved/did/worked it | wrong
+        channel/chat/thread/window | i/we will/ll be there in five/ten/a minute/sec/second/bit/moment | i/we will/ll be
+        there in five/ten | i/we will/ll be there in five/ten minutes | agreed with that/this/you |
         i see | you see | you know | i know | i don t know | i dunno | don t know | i mean | i think | i think so | i
         don t think so | i guess | i suppose | i agree | i hope so | i understand | i like it | i like that | of
         course | no problem | no worries | not at all | got it | sounds good | sounds great | see you | see you later
@@ -476,7 +479,10 @@ _TO_SOMEBODY = """
         goodbye gracias grazie guten hallo hello hey hi hiya hola merci moin morning salut servus sorry thank thanks
         thx tschüss welcome
 """
-_PRAISE = "great nice good well awesome excellent amazing brilliant fantastic lovely perfect bravo super toll prima"
+_PRAISE = """
+        great nice good well awesome excellent amazing brilliant fantastic lovely perfect bravo super toll prima happy
+        merry sounds looks congrats congratulations
+"""
 _ALL = "all everyone everybody folks team guys zusammen leute tous toutes todos todas tutti tutte ragazzi"
 _CALLED_MOST = 2
 # "Have a great evening, Mary Ann!": after a comma, at the end.
@@ -597,12 +603,24 @@ _FORGET = re.compile(
 )
 
 
+# What is asked to be erased is an order's matter as well, and no memory: "Please delete my address."
+_ERASE = re.compile(
+    r"\W*(?:(?:please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|i'd like you to)[\s,]+)*"
+    r"(?:delete|erase|remove|wipe|clear)\s+(?:all\s+(?:of\s+)?)?(?:my|our)\s+(?:(?:e-?mail|phone|home|old|personal|bank)\s+)*"
+    r"(?:address|number|name|e-?mail|birthday|data|password|memor(?:y|ies)|notes|messages|history|conversations?|photos?|"
+    r"information|info|details)(?:\s+(?:from|in)\s+(?:your|the)\s+(?:memory|memories|records?|notes|system|database))?"
+    r"(?:,?\s*(?:please|thanks|thank you))?[.!?\s]*\Z",
+    re.IGNORECASE,
+)
+_NODS = re.compile(r"\s*\+1[.!\s]*\Z")
+
+
 def says_nothing(text: str) -> bool:
     """Whether a text holds nothing but fillers of one language, whom they speak to, small letters and signs; or only
-    asks to forget something."""
+    asks to forget or erase something."""
     if len(text) > _LONG:
         return False
-    if _FORGET.match(text):
+    if _FORGET.match(text) or _ERASE.match(text) or _NODS.match(text):
         return True
     called = _AFTER_COMMA.search(text)
     # One word before it may be the answer: "Yes, Alice."

@@ -101,8 +101,7 @@ _OPPOSITES = (
     "fail fails failed failing failure broke broken breaks crash crashed crashes",
     "enable enables enabled enabling activate activated | disable disables disabled disabling deactivate deactivated",
     "on | off",
-    "up | down",
-    "online | offline",
+    "up online healthy reachable | down offline unhealthy unreachable crashed",
     "before earlier prior | after later afterwards",
     "increase increases increased increasing rise rises rose grow grows grew raise raised raises | decrease decreases "
     "decreased decreasing fall falls fell drop drops dropped reduce reduces reduced lower lowered shrink shrank",

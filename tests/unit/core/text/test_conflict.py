@@ -449,6 +449,69 @@ OR_SEVERAL = [
 ]
 
 
+CHANGED = [
+    ("We use npm for the frontend.", "We switched from npm to pnpm."),
+    ("We use npm for the frontend.", "We switched from npm to pnpm for the frontend."),
+    ("We deploy with Jenkins.", "We switched from Jenkins to GitHub Actions."),
+    ("We store logs in Loki.", "We migrated from Loki to OpenSearch."),
+    ("Tickets are tracked in Jira.", "We moved from Jira to Linear."),
+    ("Ada works at Siemens.", "Ada left Siemens for Bosch."),
+    ("Jana Berg works for Nordwind.", "Jana Berg quit Nordwind."),
+    ("I work at Siemens.", "I quit Siemens last month."),
+    ("I work at Siemens.", "I started a new job at Bosch."),
+    ("The project lead is Chen.", "Chen is no longer the project lead."),
+    ("The CEO of Acme is Lena Kurz.", "Pavel Novak became CEO of Acme."),
+    ("Jana Berg is our contact at Nordwind.", "Ole Lund is our contact at Nordwind now."),
+    ("I drink coffee every morning.", "I stopped drinking coffee."),
+    ("Use Python 3.10 for the pipeline.", "Use Python 3.12 for the pipeline."),
+    ("Retry three times before giving up.", "Retry five times before giving up."),
+    ("Answer in German.", "From now on answer in English."),
+    ("Please call me Bill.", "Call me William from now on."),
+    ("Always use tabs for indentation.", "Use spaces for indentation, not tabs."),
+    ("The build takes 12 minutes.", "The build takes 4 minutes since we cached the layers."),
+    ("The server is healthy.", "The server is down."),
+    ("Line 2 is stopped.", "Line 2 is running again."),
+]
+NOT_CHANGED = [
+    ("We use npm for the frontend.", "We switched from npm to pnpm for the website."),
+    ("We use pnpm for the frontend.", "We switched from npm to pnpm."),
+    ("We use Slack for incidents.", "We switched from Jira to Linear."),
+    ("We use Kafka for events.", "We switched from Kafka Streams to Faust."),
+    ("We like Slack.", "We switched from Slack to Matrix."),
+    ("Jana Berg works for Nordwind.", "Jana Berg left Nordwind a voice message."),
+    ("Jana Berg works for Nordwind.", "Ole Lund quit Nordwind."),
+    ("Ada works at Siemens.", "Ada left Munich for Ulm."),
+    ("Ada worked at Siemens.", "Ada joined Bosch."),
+    ("I work at Siemens.", "I started a new garden at Aunt Mia's."),
+    ("Chen is no longer the project lead.", "The project lead is Okafor."),
+    ("The project lead is Chen.", "Okafor is no longer the project lead."),
+    ("I drink coffee every morning.", "I stopped drinking tea."),
+    ("I drink coffee every morning.", "I did not stop drinking coffee."),
+    ("Use Python 3.10 for the pipeline.", "Use Python 3.12 for the website."),
+    ("Set the timeout to 30 seconds.", "Set the retry limit to 5."),
+    ("Keep 7 daily backups.", "Keep 4 weekly backups."),
+    ("Book 2 seats for Ada.", "Book 3 seats for Ada."),
+    ("Answer in German.", "Answer in two sentences."),
+    ("Call Bill.", "Call William."),
+    ("The server is healthy.", "The printer is down."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), CHANGED)
+def test_what_somebody_used_did_or_was_and_does_no_more(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is not None
+
+
+@pytest.mark.parametrize(("older", "newer"), NOT_CHANGED)
+def test_what_is_changed_elsewhere_or_by_another_stands_beside_it(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is None
+
+
+def test_who_joins_something_may_work_where_they_did() -> None:
+    found = between(read("Ada works at Siemens."), read("Ada joined Bosch."), same_agent=True)
+    assert found is not None and found.both
+
+
 @pytest.mark.parametrize(("older", "newer"), ONE_AT_A_TIME)
 def test_somebody_lives_in_one_place_at_a_time(older: str, newer: str) -> None:
     assert between(read(older), read(newer), same_agent=True) is not None

@@ -121,6 +121,18 @@ def test_one_statement_is_one(language: str) -> None:
         ("Forget about that. Pump 8 runs at 4 bar.", False),
         ("I forget what the door code is.", False),
         ("Please forget that pump 8 leaks, but check pump 9.", False),
+        ("Please delete my address.", True),
+        ("Can you remove all of my messages from your memory, please?", True),
+        ("Delete the address table before migrating.", False),
+        ("Please delete my branch.", False),
+        ("Please delete my address: it is Hafenweg 3 now.", False),
+        ("Happy birthday Ada!", True),
+        ("Sounds good Tom", True),
+        ("Happy birthday is sung at 3.", False),
+        ("+1", True),
+        ("+10", False),
+        ("Sorry, wrong channel", True),
+        ("The channel is wrong for Ada.", False),
     ],
 )
 def test_what_says_nothing(text: str, nothing: bool) -> None:
@@ -143,6 +155,7 @@ def test_another_list_has_another_version() -> None:
             lightwords.NOT,
             lightwords.MAY_BE_DENIED,
             fillers._FORGET.pattern,
+            fillers._ERASE.pattern,
         )
     )
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (8, "387ff17116231212")
+    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (9, "c834faa3feccceb0")

@@ -1,0 +1,148 @@
+"""Whether somebody changed what they used, did or were, or is told to do a thing otherwise (`text.conflict`).
+
+"We switched from npm to pnpm" after "We use npm for the frontend"; "Ada left Siemens" after "Ada works at Siemens"; "I
+stopped drinking coffee" after "I drink coffee"; "Chen is no longer the project lead" after "The project lead is Chen";
+"Answer in English" after "Answer in German". Each is told by words of closed lists, and by the same words beside them.
+"""
+
+from __future__ import annotations
+
+from memquorum.core.text import claiming
+from memquorum.core.text.claims import Statement
+from memquorum.core.text.parsing import Value, stemmed
+from memquorum.core.text.wording import FUNCTION
+
+PLACE = "place"
+"""The slot of what may hold beside another one, as a district and its town do."""
+
+
+def changed(old: Statement, new: Statement) -> str | None:
+    """The slot in which the later statement tells of such a change; None where it tells of none."""
+    if old.negated or old.past:
+        return None
+    if _switched(old, new) or _left(old, new):
+        return "named"
+    if _deposed(old, new) or _gave_up(old, new):
+        return "negation"
+    return _elsewhere(old, new) or _told_otherwise(old, new)
+
+
+def _switched(old: Statement, new: Statement) -> bool:
+    """Whether those who have or use something changed it for another, by its name: "We switched from Ferro to Zeta"."""
+    if not new.first or not new.changes or new.subject or new.verb not in _SWITCHES or not new.left:
+        return False
+    beside = [stem for stem in new.rest if stem not in new.left]  # to what, where that is no name, and in what
+    to = any(value.before == "to" for value in new.values)
+    if not set(beside if to else beside[1:]) <= set(old.rest):
+        return False
+    named = [value for value in old.values if value.sort == "name"]
+    if old.first and old.copula:
+        plain = len(named) == len(old.values) == 1 and not old.rest and named[0].before in claiming.COPULAS
+        return plain and new.left == {stemmed(named[0].text)}
+    used = next((at for at, word in enumerate(old.frame) if stemmed(word) in _USES), None)
+    if used is None or not (old.first or old.copula):
+        return False
+    behind = [word for word in old.frame[used + 1 :] if word not in FUNCTION]
+    if {stemmed(word) for word in behind[: len(new.left)]} == new.left:
+        return True
+    return any({stemmed(value.text)} == new.left and value.before in claiming.BY_MEANS_OF for value in named)
+
+
+def _left(old: Statement, new: Statement) -> bool:
+    """Whether somebody left where they work: "Ada left Siemens", "Ada left Siemens for Bosch"."""
+    if not _of_their_work(old, new) or new.verb not in _LEAVES or not set(new.rest) <= {new.verb, *_LATELY}:
+        return False
+    there, away = _posts(old), [value for value in new.values if value.sort == "name" and value.before in _LEFT]
+    return bool(there) and bool(away) and there[0].text == away[0].text
+
+
+def _elsewhere(old: Statement, new: Statement) -> str | None:
+    """Whether somebody began at another place than where they work: "I started a new job at Bosch", which is another
+    one; and "Ada joined Bosch", which may be a club."""
+    if not _of_their_work(old, new) or new.adds or not set(new.rest) <= {new.verb, *_POST, *_LATELY}:
+        return None
+    there, here = _posts(old), [value for value in new.values if value.sort == "name"]
+    if not there or not here or here[0].text == there[0].text:
+        return None
+    if new.verb in _BEGINS and _POST & set(new.rest) and here[0].before in claiming.AT_WORK:
+        return "named"
+    return PLACE if new.verb == stemmed("joined") and here[0].before == "joined" else None
+
+
+def _of_their_work(old: Statement, new: Statement) -> bool:
+    """Whether the earlier one says where somebody works, and the later one of the same what they did."""
+    same = (old.subject, old.marks, old.first) == (new.subject, new.marks, new.first)
+    return same and bool(old.subject or old.marks or old.first) and old.verb in _WORKS and not new.negated
+
+
+def _posts(one: Statement) -> list[Value]:
+    return [value for value in one.values if value.sort == "name" and value.before in claiming.AT_WORK]
+
+
+def _deposed(old: Statement, new: Statement) -> bool:
+    """Whether who has a part has it no more: "Chen is no longer the project lead" after "The project lead is Chen"."""
+    if not (old.copula and new.copula and new.negated and new.cue) or new.past:
+        return False
+    who, what = ({stemmed(part) for value in one.values for part in value.text.split()} for one in (old, new))
+    (part, holder) = ({*one.subject, *map(stemmed, one.marks)} for one in (old, new))
+    return bool(who) and who == holder and part == {*new.rest, *what}
+
+
+def _gave_up(old: Statement, new: Statement) -> bool:
+    """Whether somebody stopped what they do: "I stopped drinking coffee" after "I drink coffee every morning"."""
+    same = (old.subject, old.marks, old.first) == (new.subject, new.marks, new.first)
+    if not same or not (old.subject or old.marks or old.first) or new.negated or new.verb not in _STOPS:
+        return False
+    behind = [stem for stem in new.rest if stem not in (new.verb, *_LATELY)]
+    if len(new.frame) < 3 or not new.frame[-len(behind) :] or behind[:1] != [old.verb]:
+        return False
+    told = {*old.rest, *(stemmed(part) for value in old.values for part in value.text.split())}
+    said = {*behind[1:], *(stemmed(part) for value in new.values for part in value.text.split())}
+    return bool(said) and said <= told
+
+
+def _told_otherwise(old: Statement, new: Statement) -> str | None:
+    """Whether both say how a thing is to be done each time, with another number or name in one place: "Use Python 3.10
+    for the pipeline", "Answer in German", "Call me Bill"."""
+    a, b = _bare(old), _bare(new)
+    if not a or not b or a[0] != b[0] or new.negated or new.adds:
+        return None
+    same = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    tail = 0
+    while tail < min(len(a), len(b)) - same and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    left, right = a[same : len(a) - tail], b[same : len(b) - tail]
+    if not left or not right:
+        return None
+    if a[0] in claiming.SETTLED and len(a) > _SAID_WHOLE and len(left) == len(right) == 1:
+        return "number" if left[0] in _numbers(old) and right[0] in _numbers(new) else None
+    addressed = a[0] in claiming.ANSWERS or a[:2] == ("call", "me")
+    names = [{part for v in one.values if v.sort == "name" for part in v.text.split()} for one in (old, new)]
+    return "word" if addressed and set(left) <= names[0] and set(right) <= names[1] else None
+
+
+def _bare(one: Statement) -> tuple[str, ...]:
+    """Its words without those at its end that say nothing: "from now on"."""
+    end = len(one.frame)
+    while end and one.frame[end - 1] in FUNCTION:
+        end -= 1
+    return one.frame[:end]
+
+
+def _numbers(one: Statement) -> set[str]:
+    return {word for word in one.frame if word[0].isdigit() or word in claiming.NUMBERED}
+
+
+_SAID_WHOLE = 3
+"""More words than that say what is to be done, how much, and of what."""
+_USES = frozenset(stemmed(word) for word in claiming.USES)
+_SWITCHES = frozenset(stemmed(word) for word in ["switched", "migrated", "changed", "moved"])
+_LEFT = frozenset({"left", "leaves", "quit", "quits"})
+_LEAVES = frozenset(map(stemmed, _LEFT))
+_STOPS = frozenset(stemmed(word) for word in ["stopped", "quit"])
+_BEGINS = frozenset(stemmed(word) for word in ["started", "began"])
+_WORKS = frozenset(stemmed(word) for word in ["works", "work"])
+_POST = frozenset(stemmed(word) for word in ["new", "job", "position", "working", "work", "role"])
+_LATELY = frozenset(
+    stemmed(word) for word in ["last", "month", "week", "year", "today", "yesterday", "recently", "ago", "this"]
+)
