@@ -4,6 +4,7 @@
    `variants`; `wording`: the words that `agreement` judges by; `fillers`: what says nothing by itself,
    `lightwords`: the words that talk is made of;
 2. `conflict`: whether two contradict each other, by their `claims`; `allowing`: what they allow and forbid;
+   `changing`: what somebody used, did or was and does no more;
    `correcting`: whether one corrects the other in words of no pattern, by their `outline`; `parsing`: a clause word by
    word; `claiming`: the words that they judge by; `once`: what is found of one text is found once; `meant`: what a text
    without a subject says was meant instead;

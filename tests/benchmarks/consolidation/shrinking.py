@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 
 import numpy as np
 
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.sections import HEADINGS
+from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import important
 from memquorum.core.text.content import content
 from memquorum.ports import Source
@@ -86,9 +87,11 @@ def most_important(material: Material) -> Row:
                 sessions = _ranked(one, material)
                 served = [content(made.record.content).stems for made in one.agreed]
                 said = frozenset[str]().union(*served) if served else frozenset[str]()
+                texts = one.stored.talk.texts
+                quoted = {texts[turn][start:end] for turn, kept in one.kept.items() for start, end in kept}
                 for at in (at for three in sessions for at in three):
-                    text = one.stored.talk.texts[at]
-                    left = at in one.raw or _all_there(one, at)
+                    text = texts[at]
+                    left = at in one.raw or _all_there(text, one.kept.get(at, ()), quoted)
                     episodes += 1
                     lost += not left
                     own = content(text).stems
@@ -123,11 +126,11 @@ def _ranked(one: Consolidated, material: Material) -> list[list[int]]:
     return found
 
 
-def _all_there(one: Consolidated, at: int) -> bool:
-    """Whether spans in summaries hold all of a turn but blanks."""
-    text = one.stored.talk.texts[at]
+def _all_there(text: str, kept: Iterable[tuple[int, int]], quoted: Set[str]) -> bool:
+    """Whether summaries hold all of a turn but blanks: its own spans, and sentences that are quoted from another turn,
+    since a summary says none twice."""
     flags = bytearray(len(text))
-    for start, end in one.kept.get(at, ()):
+    for start, end in (*kept, *(span for span in spans(text) if text[slice(*span)] in quoted)):
         flags[start:end] = b"\x01" * (end - start)
     return all(flag or char.isspace() for flag, char in zip(flags, text, strict=True))
 
