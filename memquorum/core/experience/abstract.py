@@ -22,7 +22,7 @@ from memquorum.core.records import Summary
 from memquorum.core.text.content import content, stems_of
 from memquorum.core.text.proceeding import VERBS, proceeds
 
-RULES = "abstract/1"
+RULES = "abstract/2"
 """The version of these rules."""
 _BY = "abstract/"
 
@@ -53,6 +53,8 @@ _NUMBERS = re.compile(r"(?<![\w.])[-+]?[$€£¥]?\d+(?:[.,]\d+)*%?(?!\w)")
 _LARGE = r"[A-ZÀ-ÖØ-Þ][\w'’-]*[^\W_]"
 _TITLE = r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Mx|Sr|St|Sgt|Lt|Capt|Col|Gen|Rev|Hon|Eng)\. )"
 _PROPER = re.compile(rf"{_TITLE}*{_LARGE}(?: (?:(?:of|de|da|del|van|von|der) )?{_TITLE}*{_LARGE})*|\b[A-ZÀ-ÖØ-Þ]\.")
+_JOINED = re.compile(r"\w['’][A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]")
+"""In a name alone, as in "O'Brien"."""
 _STARTS = re.compile(r"(?:^|[.!?…:]\s+|\n\s*|[\"“(]\s*)\Z")
 _PLACED = re.compile(r"\b(?:in|at|near|from|towards|across|outside|around)\s+(?:the\s+)?\Z")
 # Verbs that are first names as well: which of both one is, in front of a name, nothing tells.
@@ -123,13 +125,13 @@ def _names(text: str) -> Iterator[Span]:
         words = one[0].split()
         if _opens(text, start):
             # What opens a sentence is large whatever it is: a name where the text has it elsewhere, or others follow.
-            if len(words) == 1 and words[0] not in inside:
+            if len(words) == 1 and words[0] not in inside and not _JOINED.search(words[0]):
                 continue
             while len(words) > 1 and words[0] not in inside and _no_name(words[0]):
                 start += len(words.pop(0)) + 1
             if words and not words[0][:1].isupper():
                 start += len(words.pop(0)) + 1
-        if any(stems_of(word.casefold()) for word in words) and not _NO_NAMES.issuperset(words):
+        if any(stems_of(word.casefold()) or _JOINED.search(word) for word in words) and not _NO_NAMES.issuperset(words):
             yield Span(start, end, PLACE if _PLACED.search(text, max(0, start - _BEFORE), start) else NAME)
 
 

@@ -18,6 +18,10 @@ from memquorum.core.privacy.finding import Span
             "Never let [name] measure [number] bar at pump [number 2] in [place] on [date].",
         ),
         (
+            "O'Brien has to approve it: ask D’Angelo before you deploy.",
+            "[name] has to approve it: ask [name 2] before you deploy.",
+        ),
+        (
             "Restart the gateway before you change port 8443 in gateway.yaml.",
             "Restart the gateway before you change port [number] in [identifier].",
         ),

@@ -58,7 +58,7 @@ def test_what_the_rules_make_of_a_memory_of_experience_has_its_yes() -> None:
         {"text": None},
         {"agent": "ann"},
         {"summary": None},
-        {"summary": replace(SUMMARY, by="abstract/2")},
+        {"summary": replace(SUMMARY, by="abstract/0")},
         {"summary": replace(SUMMARY, commitment=b"c" * 32)},
         {"summary": replace(SUMMARY, quotes=(Quote("a", 0, 9, "facts", 0),))},
     ],
