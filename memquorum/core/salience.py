@@ -48,7 +48,7 @@ _RELATED, _HEARD_MAX = 0.5, 16
 # What says that it corrects something may name somebody else, or another thing, in few words: then little is alike.
 _CORRECTED = 0.28
 _CORRECTS = re.compile(
-    r"\b(?:new|now|no longer|switched|moved|migrated|changed|reassigned|renamed|replaced|instead|actually|correction|"
+    r"\b(?:new|now|no longer|switched|moved|migrated|changed|reassigned|renamed|replaced|became|took over|instead|actually|correction|"
     r"(?:is|will be) (?:the|our|my))\b",
     re.IGNORECASE,
 )

@@ -75,6 +75,8 @@ _ROLE = re.compile(
     r"(?: (?:of|for|at|with|in) (?:the )?[\w -]{1,40}?)?)(?P<late> now)?[.!]?"
     r"\Z"
 )
+# "My dog's name is Rex" says what "My dog is called Rex" does.
+_CALLED = re.compile(r"(?P<whose>\w[\w '-]{1,60}?)'s name is (?P<now>now )?(?P<name>[A-Z][\w'-]+)(?=[.,;!]|\s*\Z)")
 _STOPPED = re.compile(r"(.+?) no longer (.+?), (?:but|it|he|she|they) (?:now )?(.+)", re.IGNORECASE)
 _LATER = re.compile(
     r"^(?:actually|(?:it )?turns out|as of (?:today|now|this \w+|\w+day)|from now on|these days|since \w+|"
@@ -251,6 +253,8 @@ def _whole(sentence: str) -> list[str]:
         return [f"{made[2]} is now {made[1]}"]
     if (gone := _NO_LONGER.match(plain)) is not None:
         return [f"{gone[1]} {gone[2]} {gone[3]} {gone[4]}{gone[5] or ''}", f"{gone[1]} {gone[2]} {gone[6]}"]
+    if (named := _CALLED.match(plain)) is not None:
+        return [sentence, f"{named['whose']} is called {named['name']}{' now' if named['now'] else ''}"]
     if (role := _ROLE.match(plain)) is not None:
         now = " now" if role["new"] or role["now"] or role["late"] or role["became"] else ""
         return [sentence, f"{role['the'] or 'the'} {role['role']} is {role['name']}{now}"]

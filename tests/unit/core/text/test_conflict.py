@@ -471,6 +471,8 @@ CHANGED = [
     ("The build takes 12 minutes.", "The build takes 4 minutes since we cached the layers."),
     ("The server is healthy.", "The server is down."),
     ("Line 2 is stopped.", "Line 2 is running again."),
+    ("My daughter is called Mia.", "My daughter's name is Maja, I misspelled it."),
+    ("My dog's name is Rex.", "My dog is called Max."),
 ]
 NOT_CHANGED = [
     ("We use npm for the frontend.", "We switched from npm to pnpm for the website."),
@@ -494,6 +496,8 @@ NOT_CHANGED = [
     ("Answer in German.", "Answer in two sentences."),
     ("Call Bill.", "Call William."),
     ("The server is healthy.", "The printer is down."),
+    ("My daughter is called Mia.", "My daughter's name is Mia."),
+    ("My son is called Tom.", "My daughter's name is Mia."),
 ]
 
 
