@@ -34,7 +34,7 @@ def measure(quick: bool) -> Row:
                 asked = {"namespace": SPACE, "subject": f"patient-{at}", "dry_run": False}
                 done = client.post("/orders/erase", params={"wait_ms": 60_000}, json=asked)
                 assert done.status_code == 200 and done.json()["memories"] == count, done.text
-                receipt = client.get(f"/receipts/{done.json()['order_id']}")
+                receipt = client.get(f"/orders/{done.json()['order_id']}/receipt")
                 assert receipt.status_code == 200, receipt.text
                 logical.append(time.perf_counter() - began)
                 attested.append(_attested(client, done.json()["order_id"], began))
@@ -54,7 +54,7 @@ def measure(quick: bool) -> Row:
 def _attested(client: httpx.Client, order_id: str, began: float) -> float:
     """Seconds until the members' certificate is in the receipt."""
     while True:
-        if client.get(f"/receipts/{order_id}").json().get("attested"):
+        if client.get(f"/orders/{order_id}/receipt").json().get("attested"):
             return time.perf_counter() - began
         assert time.perf_counter() - began < 60, f"{order_id} is not attested"
         time.sleep(0.1)

@@ -51,7 +51,8 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
             for i, (m, tier) in enumerate(zip(found, tiers, strict=True))
         ))  # fmt: skip
         put("event_copy", (
-            (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None, "s1") for i, (m, _) in numbered
+            (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None, "s1", None, START)
+            for i, (m, _) in numbered
         ))  # fmt: skip
         put("journal_copy", (
             (shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,

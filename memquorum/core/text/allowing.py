@@ -37,7 +37,7 @@ _LONGEST = max(map(len, _PHRASES))
 _SAID_BESIDE = frozenset({"now", "again", "anymore", "any", "more", "longer", "after", "all", "the", "a", "an", "to"})
 
 
-class Allowing(Struct, frozen=True):
+class Allowing(Struct, frozen=True, array_like=True):
     """What one sentence says about what may be done."""
 
     who: tuple[str, ...]

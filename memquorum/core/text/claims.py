@@ -89,7 +89,7 @@ _MISTAKE = re.compile(
 )
 
 
-class Statement(Struct, frozen=True, dict=True):
+class Statement(Struct, frozen=True, dict=True, array_like=True):
     """One sentence or clause that says how something is."""
 
     subject: tuple[str, ...]
@@ -143,7 +143,7 @@ class Statement(Struct, frozen=True, dict=True):
     topic: frozenset[str]
 
 
-class Claims(Struct, frozen=True):
+class Claims(Struct, frozen=True, array_like=True):
     """What a text claims. `personal`: it says "I" or "we", which of another agent is somebody else. `cue`: it says that
     something holds no more."""
 

@@ -39,7 +39,7 @@ _CUE_WORDS = claiming.CUE_WORDS | claiming.OVER
 _GOES_ON = claiming.CHANGES | claiming.PASSING
 
 
-class Outline(Struct, frozen=True, dict=True):
+class Outline(Struct, frozen=True, dict=True, array_like=True):
     """A sentence, or several, as words in order. What is told by place is told of `words`."""
 
     words: tuple[str, ...]

@@ -24,7 +24,7 @@ _CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 
 
-class Value(Struct, frozen=True):
+class Value(Struct, frozen=True, array_like=True):
     """One value of a statement: its sort (number with its unit, time, weekday, name, code …), itself in one spelling,
     and what governs it: the preposition or noun before it."""
 

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as npst
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from memquorum.core import salience
 from memquorum.core.exact import Digesting
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, SaliencePolicy
@@ -31,6 +32,7 @@ from memquorum.core.salience import (
     novelty_ppm,
     salience_ppm,
 )
+from memquorum.core.text.conflict import read
 
 POLICY = SaliencePolicy()
 ANN = Marks("ann")
@@ -671,3 +673,28 @@ def test_what_was_not_stored_is_not_known_nor_is_anything_without_a_key() -> Non
     without = Surroundings(POLICY, 8)
     without.judge(episode("a", 0, "The sync is at 3."))
     assert without.known("The sync is at 3.") is None and without.astray() == 0
+
+
+# What is read once ----------------------------------------------------------------------------------------------------
+
+
+def test_what_texts_claim_is_kept_of_so_many_and_counts_in_what_a_namespace_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(salience, "_CLAIMED_MOST", 3)
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, "The sync is at 3."))
+    for turn in range(9):
+        around.judge(episode(f"b{turn}", turn, f"Valve {turn} is tight."))
+    assert len(around._claims) == 3
+    with_claims = around.size
+    around._claims = salience._Claimed()
+    assert around.size == with_claims - 3
+
+
+def test_what_a_text_claims_is_the_same_when_it_is_asked_again() -> None:
+    claimed = salience._Claimed()
+    first = claimed.of("a", "Standup moved from 9:30 to 10, and Ada no longer leads it.")
+    assert claimed.of("a", "") == first == read("Standup moved from 9:30 to 10, and Ada no longer leads it.")
+    claimed.drop("a")
+    assert claimed.of("a", "") == read("")
