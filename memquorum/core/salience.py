@@ -619,7 +619,7 @@ class Surroundings:
         lines = self._summed.near(Said(episode.text))
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
         said = self._claims.of(episode.memory_id, gist(episode.text)) if related or lines else None
-        if said is None:
+        if said is None or not (said.statements or said.allows or said.outlines):
             return ()
         if not (said.cue or said.role):
             related = [one for one in related if one[0] >= _RELATED]
@@ -631,7 +631,7 @@ class Surroundings:
             _Heard(share, line.memory_id, line.text, line.claims, line.agent == episode.agent) for share, line in lines
         ]
         found: dict[str, Finding] = {}
-        for one in heard if said.statements or said.allows or said.outlines else ():
+        for one in heard:
             finding = between(one.claims, said, same_agent=one.own)
             if finding is not None and (finding.exact or one.memory_id not in found):
                 found[one.memory_id] = finding

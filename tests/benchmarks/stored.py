@@ -14,7 +14,7 @@ from db import copying
 from db.view import View
 from db.view_rows import Known
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory, Strength
+from memquorum.core.journal.rows import Event, JournalRow, Memory, Strength
 from tests.benchmarks.feed import DIMENSIONS, HOUR, START
 from tests.benchmarks.parts import Parts
 
@@ -37,26 +37,29 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
     vectors = np.random.default_rng(3).standard_normal((256, DIMENSIONS)).astype(np.float32)
     with psycopg.connect(running.settings.memory_dsn, autocommit=True) as connection:
         put = partial(copying.copy, connection)
-        numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
+        numbered = list(enumerate(map(copying.raw_id, found)))
         put("memory_copy", (
             copying.raw(Memory(
                 m, shard, namespace, "ada", "ada", f"old-{i}", tier, START, 90, bytes(32), "bench",
                 False, None, START, None, i - count, session="s1", role="planning",
             )) for i, (m, tier) in enumerate(zip(found, tiers, strict=True))
         ))  # fmt: skip
-        put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
-        put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256]), "bench") for i, (m, _) in numbered))
+        put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, m in numbered))
+        put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256]), "bench") for i, m in numbered))
         put("strength_copy", (
             copying.raw(Strength(m, shard, tier, 450_000, START, _FRESH + i, 0))
             for i, (m, tier) in enumerate(zip(found, tiers, strict=True))
         ))  # fmt: skip
         put("event_copy", (
-            (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None, "s1", None, START)
-            for i, (m, _) in numbered
+            copying.raw(Event(
+                namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", session="s1", occurred=START,
+            )) for i, m in enumerate(found)
         ))  # fmt: skip
         put("journal_copy", (
-            (shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,
-             bytes(320), bytes(32), bytes(32)) for i, (m, _) in numbered
+            copying.raw(JournalRow(
+                shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,
+                bytes(320), bytes(32), bytes(32),
+            )) for i, m in enumerate(found)
         ))  # fmt: skip
         connection.execute("VACUUM ANALYZE")
 

@@ -28,9 +28,11 @@ async def on_postgres(dsn: str, shard: Shard) -> AsyncIterator[tuple[Reads, Shar
     store.start(shard.rules.genesis.cluster, shard.rules.genesis.shards)
     write(store, shard)
     await reads.open()
-    yield reads, shard, store
-    await reads.close()
-    store.close()
+    try:
+        yield reads, shard, store
+    finally:
+        await reads.close()
+        store.close()
 
 
 def write(store: PostgresStore, shard: Shard) -> None:

@@ -7,10 +7,12 @@ stopped drinking coffee" after "I drink coffee"; "Chen is no longer the project 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memquorum.core.text import claiming
 from memquorum.core.text.claims import Statement
-from memquorum.core.text.parsing import Value, stemmed
-from memquorum.core.text.wording import FUNCTION
+from memquorum.core.text.parsing import LATELY, Value, stemmed
+from memquorum.core.text.wording import CARDINALS, FUNCTION
 
 PLACE = "place"
 """The slot of what may hold beside another one, as a district and its town do."""
@@ -50,7 +52,7 @@ def _switched(old: Statement, new: Statement) -> bool:
 
 def _left(old: Statement, new: Statement) -> bool:
     """Whether somebody left where they work: "Ada left Siemens", "Ada left Siemens for Bosch"."""
-    if not _of_their_work(old, new) or new.verb not in _LEAVES or not set(new.rest) <= {new.verb, *_LATELY}:
+    if not _of_their_work(old, new) or new.verb not in _LEAVES or not set(new.rest) <= {new.verb, *LATELY}:
         return False
     there, away = _posts(old), [value for value in new.values if value.sort == "name" and value.before in _LEFT]
     return bool(there) and bool(away) and there[0].text == away[0].text
@@ -59,45 +61,53 @@ def _left(old: Statement, new: Statement) -> bool:
 def _elsewhere(old: Statement, new: Statement) -> str | None:
     """Whether somebody began at another place than where they work: "I started a new job at Bosch", which is another
     one; and "Ada joined Bosch", which may be a club."""
-    if not _of_their_work(old, new) or new.adds or not set(new.rest) <= {new.verb, *_POST, *_LATELY}:
+    if not _of_their_work(old, new) or new.adds or not set(new.rest) <= {new.verb, *_POST, *LATELY}:
         return None
     there, here = _posts(old), [value for value in new.values if value.sort == "name"]
     if not there or not here or here[0].text == there[0].text:
         return None
-    if new.verb in _BEGINS and _POST & set(new.rest) and here[0].before in claiming.AT_WORK:
+    if new.verb in _BEGINS and _POST & set(new.rest) and here[0].before in _AT_WORK:
         return "named"
     return PLACE if new.verb == stemmed("joined") and here[0].before == "joined" else None
 
 
 def _of_their_work(old: Statement, new: Statement) -> bool:
     """Whether the earlier one says where somebody works, and the later one of the same what they did."""
+    return _of_one(old, new) and old.verb in _WORKS and not new.negated
+
+
+def _of_one(old: Statement, new: Statement) -> bool:
+    """Whether both are of the same person or thing, said in the same words."""
     same = (old.subject, old.marks, old.first) == (new.subject, new.marks, new.first)
-    return same and bool(old.subject or old.marks or old.first) and old.verb in _WORKS and not new.negated
+    return same and bool(old.subject or old.marks or old.first)
 
 
 def _posts(one: Statement) -> list[Value]:
-    return [value for value in one.values if value.sort == "name" and value.before in claiming.AT_WORK]
+    return [value for value in one.values if value.sort == "name" and value.before in _AT_WORK]
 
 
 def _deposed(old: Statement, new: Statement) -> bool:
     """Whether who has a part has it no more: "Chen is no longer the project lead" after "The project lead is Chen"."""
     if not (old.copula and new.copula and new.negated and new.cue) or new.past:
         return False
-    who, what = ({stemmed(part) for value in one.values for part in value.text.split()} for one in (old, new))
-    (part, holder) = ({*one.subject, *map(stemmed, one.marks)} for one in (old, new))
-    return bool(who) and who == holder and part == {*new.rest, *what}
+    who = _valued(old)
+    part, holder = ({*one.subject, *map(stemmed, one.marks)} for one in (old, new))
+    return bool(who) and who == holder and part == {*new.rest, *_valued(new)}
+
+
+def _valued(one: Statement) -> set[str]:
+    """Stems of the words of its values."""
+    return {stemmed(part) for value in one.values for part in value.text.split()}
 
 
 def _gave_up(old: Statement, new: Statement) -> bool:
     """Whether somebody stopped what they do: "I stopped drinking coffee" after "I drink coffee every morning"."""
-    same = (old.subject, old.marks, old.first) == (new.subject, new.marks, new.first)
-    if not same or not (old.subject or old.marks or old.first) or new.negated or new.verb not in _STOPS:
+    if not _of_one(old, new) or new.negated or new.verb not in _STOPS:
         return False
-    behind = [stem for stem in new.rest if stem not in (new.verb, *_LATELY)]
-    if len(new.frame) < 3 or not new.frame[-len(behind) :] or behind[:1] != [old.verb]:
+    behind = [stem for stem in new.rest if stem not in (new.verb, *LATELY)]
+    if behind[:1] != [old.verb]:
         return False
-    told = {*old.rest, *(stemmed(part) for value in old.values for part in value.text.split())}
-    said = {*behind[1:], *(stemmed(part) for value in new.values for part in value.text.split())}
+    told, said = {*old.rest, *_valued(old)}, {*behind[1:], *_valued(new)}
     return bool(said) and said <= told
 
 
@@ -107,11 +117,8 @@ def _told_otherwise(old: Statement, new: Statement) -> str | None:
     a, b = _bare(old), _bare(new)
     if not a or not b or a[0] != b[0] or new.negated or new.adds:
         return None
-    same = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    tail = 0
-    while tail < min(len(a), len(b)) - same and a[-1 - tail] == b[-1 - tail]:
-        tail += 1
-    left, right = a[same : len(a) - tail], b[same : len(b) - tail]
+    before, behind = alike(a, b)
+    left, right = a[before : len(a) - behind], b[before : len(b) - behind]
     if not left or not right:
         return None
     if a[0] in claiming.SETTLED and len(a) > _SAID_WHOLE and len(left) == len(right) == 1:
@@ -119,6 +126,14 @@ def _told_otherwise(old: Statement, new: Statement) -> str | None:
     addressed = a[0] in claiming.ANSWERS or a[:2] == ("call", "me")
     names = [{part for v in one.values if v.sort == "name" for part in v.text.split()} for one in (old, new)]
     return "word" if addressed and set(left) <= names[0] and set(right) <= names[1] else None
+
+
+def alike(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
+    """How many words are the same at the beginning of both, and at the end behind these."""
+    least = min(len(a), len(b))
+    before = next((at for at in range(least) if a[at] != b[at]), least)
+    behind = next((at for at in range(least - before) if a[-1 - at] != b[-1 - at]), least - before)
+    return before, behind
 
 
 def _bare(one: Statement) -> tuple[str, ...]:
@@ -130,7 +145,7 @@ def _bare(one: Statement) -> tuple[str, ...]:
 
 
 def _numbers(one: Statement) -> set[str]:
-    return {word for word in one.frame if word[0].isdigit() or word in claiming.NUMBERED}
+    return {word for word in one.frame if word[0].isdigit() or word in CARDINALS}
 
 
 _SAID_WHOLE = 3
@@ -142,7 +157,5 @@ _LEAVES = frozenset(map(stemmed, _LEFT))
 _STOPS = frozenset(stemmed(word) for word in ["stopped", "quit"])
 _BEGINS = frozenset(stemmed(word) for word in ["started", "began"])
 _WORKS = frozenset(stemmed(word) for word in ["works", "work"])
+_AT_WORK = claiming.ONE_BEHIND["work"]
 _POST = frozenset(stemmed(word) for word in ["new", "job", "position", "working", "work", "role"])
-_LATELY = frozenset(
-    stemmed(word) for word in ["last", "month", "week", "year", "today", "yesterday", "recently", "ago", "this"]
-)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from memquorum.core.text import wording
-
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -141,8 +139,6 @@ USES = _set(
 """What somebody does with a tool, whose name stands behind: "we deploy with Jenkins"."""
 BY_MEANS_OF = _set("in with on through via by to using")
 """What stands before the name of a tool: "we store logs in Loki"."""
-AT_WORK = _set("at for")
-NUMBERED = frozenset(wording.CARDINALS)
 PRONOUNS = _set("it he she they this that these those him her them")
 """Subjects that say nothing by themselves."""
 FIRST = _set("i i'm i've i'd i'll we we're we've we'd we'll my our me us mine ours")

@@ -31,11 +31,11 @@ from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import opposed
-from memquorum.core.text.changing import PLACE, changed
+from memquorum.core.text.changing import PLACE, alike, changed
 from memquorum.core.text.claims import Claims, Statement, read
 from memquorum.core.text.correcting import corrects
 from memquorum.core.text.once import once
-from memquorum.core.text.parsing import Value, stemmed
+from memquorum.core.text.parsing import LATELY, Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
 VERSION = 13
@@ -46,10 +46,6 @@ __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
 _SCHEDULED = frozenset({"time", "date", "weekday", "month", "day", "part", "rhythm", "ordinal"})
 _RECURS = frozenset({"time", "time range", "weekday", "part"})
 _SIDES = frozenset({"colour", "compass"})
-_WHEN = frozenset(
-    stemmed(word)
-    for word in ["last", "month", "months", "week", "weeks", "year", "years", "ago", "recently", "today", "yesterday"]
-)
 _ONCE = frozenset(stemmed(word) for word in ["opens", "closes", "expires", "ends"])
 _LOOSE = frozenset({"to", "is", "are", "was", ":", "at", "on", "be", "now", "as", ""})
 
@@ -188,7 +184,7 @@ def _agrees(old: Statement, new: Statement) -> bool:
     if len(verbs) > 1:
         return False
     if new.changes:
-        b -= _WHEN  # "moved to Munich last month"
+        b -= LATELY  # "moved to Munich last month"
         return b <= a or (not a and len(b) <= 1)
     if not a and not b:
         return True
@@ -434,12 +430,7 @@ def _framed(old: Statement, new: Statement) -> bool:
     if _many(old) or _many(new):
         return False
     a, b = old.frame, new.frame
-    same = 0
-    while same < min(len(a), len(b)) and a[same] == b[same]:
-        same += 1
-    tail = 0
-    while tail < min(len(a), len(b)) - same and a[-1 - tail] == b[-1 - tail]:
-        tail += 1
+    same, tail = alike(a, b)
     left, right = a[same : len(a) - tail], b[same : len(b) - tail]
     common = [word for word in (*a[:same], *a[len(a) - tail :]) if word not in FUNCTION]
     mine = [word for word in left if word not in FUNCTION]

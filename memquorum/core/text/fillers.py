@@ -590,11 +590,11 @@ _LANGUAGES = tuple(
 )
 
 
+_POLITE = "please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|i'd like you to"
 # "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. What says
 # more than that ("forget it, pump 9 does", "forget that, but …") is a statement.
 _FORGET = re.compile(
-    r"\W*(?:(?:please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|"
-    r"i'd like you to|let's|let us)[\s,]+)*(?:forget|don't remember|do not remember|vergiss(?: bitte)?|bitte "
+    rf"\W*(?:(?:{_POLITE}|let's|let us)[\s,]+)*(?:forget|don't remember|do not remember|vergiss(?: bitte)?|bitte "
     r"vergiss),?\s+"
     r"(?:(?:all\s+)?about\s+)?(?:that|what|everything|anything|it|this|all|the|my|our|dass|was|alles|das|es)\b"
     r"(?:(?!\b(?:but|instead|because|since|now|unless|until|before|after|when|if|to|aber|sondern|nicht)\b)"
@@ -605,7 +605,7 @@ _FORGET = re.compile(
 
 # What is asked to be erased is an order's matter as well, and no memory: "Please delete my address."
 _ERASE = re.compile(
-    r"\W*(?:(?:please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|i'd like you to)[\s,]+)*"
+    rf"\W*(?:(?:{_POLITE})[\s,]+)*"
     r"(?:delete|erase|remove|wipe|clear)\s+(?:all\s+(?:of\s+)?)?(?:my|our)\s+(?:(?:e-?mail|phone|home|old|personal|bank)\s+)*"
     r"(?:address|number|name|e-?mail|birthday|data|password|memor(?:y|ies)|notes|messages|history|conversations?|photos?|"
     r"information|info|details)(?:\s+(?:from|in)\s+(?:your|the)\s+(?:memory|memories|records?|notes|system|database))?"

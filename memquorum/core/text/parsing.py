@@ -69,6 +69,10 @@ def stemmed(word: str) -> str:
     return wording.stem(claiming.IRREGULAR.get(word, word))
 
 
+LATELY = frozenset(stemmed(word) for word in ["last", "month", "week", "year", "ago", "recently", "today", "yesterday"])
+"""Stems of words that say that it was not long ago."""
+
+
 def past(verb: str) -> bool:
     """Whether a verb tells of what was."""
     return (
