@@ -11,9 +11,9 @@
    rows become sentences and a log; `generals`: what experience promoted;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `task_rows`, `admission_rows`;
-   `erasure_reads`: the part about erasures; `listed_reads`: what is listed for people; `experience_reads`: what was
-   admitted; `outcomes`: waiting for them; `cached`: for the cache; `crowds` and `crowd_reads`: namespaces with indexes
-   of their own;
+   `erasure_reads`: the part about erasures; `event_reads`: what became of events; `listed_reads`: what is listed for
+   people; `experience_reads`: what was admitted; `outcomes`: waiting for them; `cached`: for the cache; `crowds` and
+   `crowd_reads`: namespaces with indexes of their own;
 5. the vault: `vault`, and `inmemory_vault`;
 6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows`,
    `view_worths`, `view_weights`, `view_experience` and `view_rehearsals`;

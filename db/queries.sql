@@ -2923,6 +2923,14 @@ JOIN memory m ON m.id = w.id
 JOIN content c ON c.memory_id = m.id
 WHERE m.encoder <> %(encoder)s
 
+-- :name echoed
+-- The memory that an episode repeated, by the memory id that was told of the episode; not if an order took the episode.
+SELECT p.parent::text
+FROM provenance p
+WHERE p.child = %(id)s::uuid AND p.echo AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = p.child)
+ORDER BY p.seq DESC
+LIMIT 1
+
 -- :name memory_shown
 -- One memory as a client sees it; content and strength only while it is alive. With what it is linked with, as
 -- `memories_listed`.

@@ -21,7 +21,6 @@ from db import (
     explain_rows,
     found_rows,
     order_rows,
-    outcome_rows,
     receipt_rows,
     rollup_rows,
     session_rows,
@@ -31,12 +30,12 @@ from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
 from db.erasure_reads import ErasureReads
+from db.event_reads import EventReads
 from db.experience_reads import ExperienceReads
 from db.listed_reads import ListedReads
-from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
-from memquorum.core import ids, records
+from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.api.answers import Hit, Ordered
 from memquorum.core.audit.receipts import Proof
@@ -66,7 +65,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads(ErasureReads, ListedReads, ExperienceReads):
+class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
@@ -241,15 +240,6 @@ class Reads(ErasureReads, ListedReads, ExperienceReads):
             "namespace": branch.namespace, "behind": branch.behind, "limit": branch.limit + 1,
         }  # fmt: skip
         return sorted(path for (path,) in await self._pool.ask("paths_listed", wanted, sight))
-
-    async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
-        """What became of events, for those that have an outcome; `erased` of an episode that an order took since."""
-        return outcome_rows.found(await self._pool.ask(outcome_rows.NAME, outcome_rows.asked(events), sight))
-
-    async def nowhere(self, sight: Sight, codec: Codec, shard: int, seq: int) -> tuple[records.Link, ...]:
-        """The links that lead nowhere of what was stored by an entry of the journal."""
-        rows = await self._pool.ask("stored_links", {"shard": shard, "seq": seq}, sight)
-        return outcome_rows.nowhere(codec, ((entry, noted) for entry, noted in rows))
 
     async def facts(
         self,

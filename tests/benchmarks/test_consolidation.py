@@ -134,6 +134,7 @@ def test_a_decision_is_left_where_a_sentence_that_bears_it_out_is() -> None:
 
 
 def test_the_row_of_exact_duplicates(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(material, "quick", True)
     monkeypatch.setattr(repeated, "OnnxEncoder", HashingEncoder)
     row = repeated.duplicates(material)
     assert row.value("duplicates that were known") == 100

@@ -239,6 +239,10 @@ class Store:
             else None
         )
 
+    async def echoed(self, _: Sight, __: str) -> str | None:
+        """Nothing was said again."""
+        return None
+
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]
 

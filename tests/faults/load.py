@@ -39,6 +39,7 @@ _BAD = (b"{", b"[]", b'{"content": 1}', b"\xc3\x01no such schema")
 _LESSON = "Prime pump {0} of hall {0} for {1} seconds before it is opened."
 _HEEDED = "Primed pump {0} of hall {0} for {1} seconds, and then opened it without a leak."
 _TASKS_OF_A_LESSON = 4
+_SENT_MOST = 5
 # What a good episode or access may become; another outcome (unscored, unreadable) is a loss.
 _GOOD = {"stored", "reinforced", "below_threshold", "accessed", "assessed", *EVENTS}
 
@@ -68,6 +69,7 @@ class Book:
     bad_given: int = 0
     as_of: int = START
     errors: list[str] = field(default_factory=list)
+    sent_again: int = 0
     answers: Counter[str] = field(default_factory=Counter)
     used: int = 0
     # Accesses that searches may have published besides: their answer was late, or said that it did not know.
@@ -238,9 +240,20 @@ class Load:
         self._producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(self.book.as_of)), partition=0)
 
     def _send(self, topic: str, value: bytes, event: Event | None, key: bytes | None = None) -> None:
+        left = _SENT_MOST
+
+        def send() -> None:
+            self._producer.produce(topic, value=value, key=key, on_delivery=answered)
+
         def answered(error: KafkaError | None, message: Message) -> None:
+            nonlocal left
+            left -= 1
             with self._lock:
-                if error is not None:
+                if error is not None and left:
+                    # A broker whose disk is full may not know itself whether it wrote the record: an id counts once.
+                    self.book.sent_again += 1
+                    send()
+                elif error is not None:
                     self.book.errors.append(f"the broker did not take {event}: {error}")
                 elif event is None:
                     self.book.bad.add((*loop.place(message), loop.offset(message)))
@@ -252,7 +265,7 @@ class Load:
                 self.book.bad_given += 1
             else:
                 self.book.given[event] = time.monotonic()
-        self._producer.produce(topic, value=value, key=key, on_delivery=answered)
+        send()
 
     def _search(self) -> None:
         dice = random.Random(self._dice.random())
@@ -328,7 +341,7 @@ class Load:
         sums |= {"accesses_of_searches": total - len(mine), "repeated_deliveries": seen.effects["repeated"]}
         sums["letters_of_repeated_deliveries"] = len(again)
         sums |= {f"in_experience_{cause}": int(count) for cause, count in taken}
-        sums["general_forms_published"] = forms
+        sums["general_forms_published"], sums["sent_again"] = forms, book.sent_again
         if sum(outcomes.values()) + sums["refused"] != sums["published"]:
             problems.append(f"the sum does not add up: {sums}")
         return sums, problems

@@ -24,7 +24,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.experience import texts
 from memquorum.core.experience.admission import first_weight_ppm
-from memquorum.core.experience.checking import NotBorneOut, borne_out, sampled, tried_again
+from memquorum.core.experience.checking import NotBorneOut, borne_out, sampled, stands, tried_again
 from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.reward import Reach, Reward
 from memquorum.core.experience.rounds import Round
@@ -143,8 +143,10 @@ class Tries:
             return None
         case = Case(candidate, [context], self._experience(one, candidate, read), one.at.epoch)
         held = tried_again(case, one.told, self._view.member, self._reward, policy)
-        if not held:
+        if not held and stands(case, one.told):
             _LOG.warning("memory %s: what was tried of it comes out otherwise than verifiers tell", name)
+        elif not held:
+            _LOG.info("memory %s cannot be tried again: something went of what it was tried beside", name)
         return Trialled(held=held, score_ppm=score_ppm(one.told, policy))
 
     def _experience(self, one: _Asked, candidate: Held, read: _Read) -> Experience:

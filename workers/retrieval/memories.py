@@ -14,11 +14,12 @@ from msgspec import to_builtins
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memquorum.core.access import AUDIT, PUBLISH, READ, Caller
+from memquorum.core.access import AUDIT, PUBLISH, READ, Caller, Sight
 from memquorum.core.api.answers import Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
+from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.using import Told as Uses
 from memquorum.core.salience import STORED
 from memquorum.core.vote.nomination import due_at
@@ -42,10 +43,12 @@ _NOTHING: dict[str, Any] = {
 async def memory(service: Service, request: Request, caller: Caller) -> Response:
     """One memory; its text only while it is alive. What a search would keep back is not there."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
-    found = await service.reads.memory(caller.sight(READ), memory_id, query.read_gates_of(request.query_params))
+    gates = query.read_gates_of(request.query_params)
+    found = await service.reads.memory(caller.sight(READ), memory_id, gates)
     within, agent = query.read_within(request.query_params.get("namespace")), using.user(request)
     if not found or within not in (None, found["namespace"]):
-        return unknown("memory_id", f"no memory {memory_id}{_in(within)}")
+        instead = await _repeated(service, caller.sight(READ), memory_id, gates)
+        return unknown("memory_id", f"no memory {memory_id}{_in(within)}{instead}")
     if agent is not None and found["text"] is not None:
         used = Uses(found["namespace"], agent, (memory_id,))
         await using.read(service, caller, used, request.headers.get(tracing.HEADER), "GET /memories")
@@ -80,8 +83,8 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     facts = await service.reads.facts(sight, service.codec, memory_id, gates, lambda shard: now.of(shard).policy)
     within = query.read_within(request.query_params.get("namespace"))
     if facts is None or within not in (None, facts.namespace):
-        told = f"no memory {memory_id}{_in(within)}, nor an episode of that id that was dropped"
-        return unknown("memory_id", told)
+        told = await _repeated(service, sight, memory_id, gates) or ", nor an episode of that id that was dropped"
+        return unknown("memory_id", f"no memory {memory_id}{_in(within)}{told}")
     genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts.configured)
     account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
     by, born = account.superseded_by, account.born
@@ -90,6 +93,14 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     text = await _read(service, request, caller, memory_id) if summary else None
     lines = telling.lines(account, genesis, winner, text)
     return JSONResponse({"account": accounts.plain(account), "lines": lines})
+
+
+async def _repeated(service: Service, sight: Sight, memory_id: str, gates: Filters) -> str:
+    """Answers which memory an episode repeated that became none itself; nothing for any other. Who publishes is told an
+    id at once, and may look for it."""
+    instead = await service.reads.echoed(sight, memory_id)
+    there = instead is not None and await service.reads.memory(sight, instead, gates) is not None
+    return f": what was published was known already, and reinforced {instead}" if there else ""
 
 
 async def _read(service: Service, request: Request, caller: Caller, memory_id: str) -> str | None:

@@ -91,5 +91,11 @@ def tried_again(case: Case, told: Statistics, member: int, reward: Reward, polic
     return trial.again(case, told, _place(told, member), reward, policy)
 
 
+def stands(case: Case, told: Statistics) -> bool:
+    """Whether experience is what it was as of the statistics' decision. What was forgotten or erased since is missing
+    from it, and who then comes to something else tells of no lie."""
+    return case.experience.without(told.candidate).digest == told.experience
+
+
 def _place(told: Statistics, member: int) -> int:
     return sample(told.digest, f"member:{member}", len(told.judged))

@@ -25,6 +25,7 @@ from infra.settings import Settings
 from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
 from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
+from memquorum.core.ids import memory_id
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import Link
 from memquorum.encoders.hashing import HashingEncoder
@@ -76,6 +77,10 @@ def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory
     assert [item.memory_id for item in memory.context(session="s2", peek=True).items] == [first.memory_id]
     assert memory.context(session="s3", peek=True).items == ()
     assert (again.outcome, again.memory_id) == ("reinforced", first.memory_id)
+    told_at_once = memory_id(again.namespace, again.event_id)
+    for ask in (memory.get, memory.explain):  # the id that a publisher has before anybody knows what became of it
+        with pytest.raises(NotFound, match=f"no memory {told_at_once}.*: .*reinforced {first.memory_id}"):
+            ask(told_at_once)
     same = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, event_id=first.event_id)
     assert (same.outcome, same.memory_id) == ("stored", first.memory_id)
     shown = memory.get(first.memory_id)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memquorum.core.experience.checking import NotBorneOut, borne_out, sampled, tried_again
+from memquorum.core.experience.checking import NotBorneOut, borne_out, sampled, stands, tried_again
 from memquorum.core.experience.draw import drawn
 from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.rounds import Round
@@ -197,5 +197,17 @@ def test_a_lie_about_a_context_is_found_by_whoever_draws_it(at: int, field: str)
 
 def test_who_holds_another_experience_finds_that_it_is_not_the_same() -> None:
     weighed = [replace(one, weight_ppm=one.weight_ppm - 1) for one in CASE.experience.memories]
-    assert not tried_again(CASE._replace(experience=Experience("mini", 2, weighed)), TOLD, 1, Reach(), POLICY)
+    other = CASE._replace(experience=Experience("mini", 2, weighed))
+    assert not tried_again(other, TOLD, 1, Reach(), POLICY)
+    assert stands(CASE, TOLD) and not stands(other, TOLD)
+
+
+def test_what_went_of_experience_since_is_told_from_a_lie() -> None:
+    lied = replace(TOLD.judged[0], reward_with=TOLD.judged[0].reward_with + 1)
+    assert stands(CASE, replace(TOLD, judged=(lied, *TOLD.judged[1:])))
+    less = Experience("mini", 2, CASE.experience.memories[1:])
+    assert not stands(CASE._replace(experience=less), TOLD)
+    # Of the candidate itself nothing is there, whether it was admitted before or not.
+    with_it = Experience("mini", 2, [*CASE.experience.memories, CASE.candidate])
+    assert stands(CASE._replace(experience=with_it), TOLD)
     assert not tried_again(CASE._replace(experience=Experience("mini", 2)), TOLD, 1, Reach(), POLICY)

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from tests.builders.served import HERS, Store, bearer, client_of, make, stored
+from tests.builders.served import HERS, THEIRS, Store, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 PLACE = f"1/{HERS}"
+TOLD, TOLD_THEM, UNKNOWN = (f"5f0c8f0e-0000-5000-8000-000000000{n}" for n in (310, 311, 312))
 
 
 @pytest.fixture
@@ -138,3 +140,26 @@ def test_a_key_sees_slots_and_paths_of_its_namespaces_alone(
     assert client.post(address, json=told, headers=bearer(2)).status_code == 403
     refused = client.post(address, json=told | {"namespace": "mill"}, headers=bearer(1))
     assert (refused.status_code, refused.json()["field"]) == (403, "namespace")
+
+
+class Echoing(Store):
+    """One episode reinforced hers, and another one theirs."""
+
+    async def echoed(self, _: Sight, memory_id: str) -> str | None:
+        return {TOLD: HERS, TOLD_THEM: THEIRS}.get(memory_id)
+
+
+@pytest.mark.parametrize("way", ["", "/explain"])
+def test_an_id_that_was_told_of_what_was_known_names_the_memory_that_its_reader_may_see(
+    codec: Codec, tmp_path: Path, way: str
+) -> None:
+    stored(tmp_path / "keys.json", (1, ("read",), ("greenhouse",)))
+    service = make(codec, Door(tmp_path / "keys.json"))
+    service.reads = Echoing()  # type: ignore[assignment]
+    client = client_of(service)
+    named, hidden, unknown = (
+        client.get(f"/memories/{one}{way}", headers=bearer(1)) for one in (TOLD, TOLD_THEM, UNKNOWN)
+    )
+    assert {one.status_code for one in (named, hidden, unknown)} == {404}
+    assert HERS in named.json()["detail"] and "reinforced" in named.json()["detail"]
+    assert hidden.json()["detail"].replace(TOLD_THEM, UNKNOWN) == unknown.json()["detail"]
