@@ -22,9 +22,9 @@ def changed(old: Statement, new: Statement) -> str | None:
     """The slot in which the later statement tells of such a change; None where it tells of none."""
     if old.negated or old.past:
         return None
-    if _switched(old, new) or _left(old, new):
+    if _switched(old, new) or _replaced(old, new) or _left(old, new):
         return "named"
-    if _deposed(old, new) or _gave_up(old, new):
+    if _deposed(old, new) or _resigned(old, new) or _gave_up(old, new):
         return "negation"
     return _elsewhere(old, new) or _told_otherwise(old, new)
 
@@ -41,18 +41,36 @@ def _switched(old: Statement, new: Statement) -> bool:
     if old.first and old.copula:
         plain = len(named) == len(old.values) == 1 and not old.rest and named[0].before in claiming.COPULAS
         return plain and new.left == {stemmed(named[0].text)}
+    if {stemmed(word) for word in _used(old)[: len(new.left)]} == new.left:
+        return True
+    by_means = any({stemmed(value.text)} == new.left and value.before in claiming.BY_MEANS_OF for value in named)
+    return by_means and bool(_used(old))
+
+
+def _used(old: Statement) -> list[str]:
+    """The words behind the verb by which somebody uses or has something; none where it says nothing such."""
     used = next((at for at, word in enumerate(old.frame) if stemmed(word) in _USES), None)
     if used is None or not (old.first or old.copula):
+        return []
+    return [word for word in old.frame[used + 1 :] if word not in FUNCTION]
+
+
+def _replaced(old: Statement, new: Statement) -> bool:
+    """Whether those who use something have another one in its place: "We replaced Jenkins with Zeta"."""
+    if not new.first or new.negated or "replaced" not in new.frame or not {"with", "by"} & set(new.frame):
         return False
-    behind = [word for word in old.frame[used + 1 :] if word not in FUNCTION]
-    if {stemmed(word) for word in behind[: len(new.left)]} == new.left:
-        return True
-    return any({stemmed(value.text)} == new.left and value.before in claiming.BY_MEANS_OF for value in named)
+    at, to = new.frame.index("replaced"), next(i for i, word in enumerate(new.frame) if word in ("with", "by"))
+    gone = [word for word in new.frame[at + 1 : to] if word not in FUNCTION]
+    return bool(gone) and _used(old)[: len(gone)] == gone and len(new.frame) - to <= _SAID_WHOLE + 1
 
 
 def _left(old: Statement, new: Statement) -> bool:
     """Whether somebody left where they work: "Ada left Siemens", "Ada left Siemens for Bosch"."""
-    if not _of_their_work(old, new) or new.verb not in _LEAVES or not set(new.rest) <= {new.verb, *LATELY}:
+    if not _of_their_work(old, new) or not set(new.rest) <= {new.verb, *LATELY}:
+        return False
+    if new.verb == _RETIRES:
+        return bool(_posts(old)) and not any(value.sort == "name" for value in new.values)
+    if new.verb not in _LEAVES:
         return False
     there, away = _posts(old), [value for value in new.values if value.sort == "name" and value.before in _LEFT]
     return bool(there) and bool(away) and there[0].text == away[0].text
@@ -66,6 +84,10 @@ def _elsewhere(old: Statement, new: Statement) -> str | None:
     there, here = _posts(old), [value for value in new.values if value.sort == "name"]
     if not there or not here or here[0].text == there[0].text:
         return None
+    if (
+        new.verb in _WORKS and new.cue and not new.past
+    ):  # "now works for Bosch", and nowhere else, and no day of the week
+        return "named" if len(new.values) == 1 and here[0].before in _AT_WORK else None
     if new.verb in _BEGINS and _POST & set(new.rest) and here[0].before in _AT_WORK:
         return "named"
     return PLACE if new.verb == stemmed("joined") and here[0].before == "joined" else None
@@ -95,6 +117,15 @@ def _deposed(old: Statement, new: Statement) -> bool:
     return bool(who) and who == holder and part == {*new.rest, *_valued(new)}
 
 
+def _resigned(old: Statement, new: Statement) -> bool:
+    """Whether who has a part left it: "Chen stepped down as project lead" after "The project lead is Chen"."""
+    if not old.copula or new.negated or new.verb not in _RESIGNS or "as" not in new.frame:
+        return False
+    given_up = {stemmed(word) for word in new.frame[new.frame.index("as") + 1 :] if word not in FUNCTION} - LATELY
+    part, holder = {*old.subject, *map(stemmed, old.marks)}, {*new.subject, *map(stemmed, new.marks)}
+    return bool(part) and _valued(old) == holder and part == given_up
+
+
 def _valued(one: Statement) -> set[str]:
     """Stems of the words of its values."""
     return {stemmed(part) for value in one.values for part in value.text.split()}
@@ -105,17 +136,23 @@ def _gave_up(old: Statement, new: Statement) -> bool:
     if not _of_one(old, new) or new.negated or new.verb not in _STOPS:
         return False
     behind = [stem for stem in new.rest if stem not in (new.verb, *LATELY)]
-    if behind[:1] != [old.verb]:
+    if not behind or behind[0] not in (old.verb, f"{old.verb}ing"):
         return False
     told, said = {*old.rest, *_valued(old)}, {*behind[1:], *_valued(new)}
-    return bool(said) and said <= told
+    if not said:  # "I stopped smoking": whenever it was
+        return set(old.rest) <= {old.verb} and all(value.sort in _WHEN for value in old.values)
+    return said <= told
 
 
 def _told_otherwise(old: Statement, new: Statement) -> str | None:
     """Whether both say how a thing is to be done each time, with another number or name in one place: "Use Python 3.10
     for the pipeline", "Answer in German", "Call me Bill"."""
     a, b = _bare(old), _bare(new)
-    if not a or not b or a[0] != b[0] or new.negated or new.adds:
+    if not a or not b or new.negated or new.adds:
+        return None
+    if b[0] == "stop" and b[1:2] == (f"{a[0]}ing",) and b[2:] == a[1:] and len(a) > 1:
+        return "negation"
+    if a[0] != b[0]:
         return None
     before, behind = alike(a, b)
     left, right = a[before : len(a) - behind], b[before : len(b) - behind]
@@ -137,11 +174,13 @@ def alike(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
 
 
 def _bare(one: Statement) -> tuple[str, ...]:
-    """Its words without those at its end that say nothing: "from now on"."""
-    end = len(one.frame)
-    while end and one.frame[end - 1] in FUNCTION:
+    """Its words without those around it that say nothing: "please", "always", "from now on"."""
+    begin, end = 0, len(one.frame)
+    while end and (one.frame[end - 1] in FUNCTION or one.frame[end - 1] in _POLITELY):
         end -= 1
-    return one.frame[:end]
+    while begin < end and one.frame[begin] in _POLITELY:
+        begin += 1
+    return one.frame[begin:end]
 
 
 def _numbers(one: Statement) -> set[str]:
@@ -152,6 +191,10 @@ _SAID_WHOLE = 3
 """More words than that say what is to be done, how much, and of what."""
 _USES = frozenset(stemmed(word) for word in claiming.USES)
 _SWITCHES = frozenset(stemmed(word) for word in ["switched", "migrated", "changed", "moved"])
+_POLITELY = frozenset({"please", "always", "kindly"})
+_WHEN = frozenset({"time", "weekday", "month", "part", "rhythm"})
+_RETIRES = stemmed("retired")
+_RESIGNS = frozenset(stemmed(word) for word in ["resigned", "stepped", "retired"])
 _LEFT = frozenset({"left", "leaves", "quit", "quits"})
 _LEAVES = frozenset(map(stemmed, _LEFT))
 _STOPS = frozenset(stemmed(word) for word in ["stopped", "quit"])

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,7 +39,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import LATELY, Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 13
+VERSION = 14
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -84,6 +85,8 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
     """
     if (older.alone or newer.alone) and not same_agent:
         return None
+    if any(one.verb == "only" for one in newer.statements[1:]):
+        return None  # "We switched to pnpm, but only in the sandbox": the rest may be as it was
     if comparable(older, newer, same_agent=same_agent):
         for new in newer.statements:
             for old in older.statements:
@@ -237,12 +240,24 @@ def _valued(old: Statement, new: Statement) -> str | None:
         return None  # "the blue pills in the morning", "the red pills in the evening"
     if not (old.copula or old.changes or new.changes or _functional(old)) and not all(map(_measured, sorts)):
         return None  # "The app supports Linux", "The app now supports Windows".
+    if sorts == {"name"} and new.changes and any(_tells_which(new, theirs[slot][0]) for slot in differs):
+        return None  # "moved to the Halifax team"
     # "Is on for Canada", "is off for Mexico" speak of two; "is Alice", "is Bob" of one.
     plain = old.copula and new.copula and old.subject == new.subject and not any(before for _, before in differs)
     if sorts == {"name"} and not new.cue and not plain and not _one_behind(old, new, mine, theirs, differs):
         return None
     within = not plain and not {old.verb, *old.rest}.isdisjoint(claiming.WITHIN)
+    if within and any((mine[slot][0].text in claiming.REGIONS) != (theirs[slot][0].text in claiming.REGIONS)
+                      for slot in differs):  # fmt: skip
+        return None  # the town may lie there
     return PLACE if sorts == {"name"} and within else sorted(sorts)[0]
+
+
+def _tells_which(one: Statement, value: Value) -> bool:
+    """Whether a name says of what stands behind it which it is: "the Halifax team"."""
+    last = value.text.split()[-1]
+    behind = next((after for word, after in pairwise(one.frame) if word == last), "")
+    return stemmed(behind) in one.rest and stemmed(behind) not in LATELY and not behind.endswith("ly")
 
 
 def _one_behind(old: Statement, new: Statement, mine: _Slots, theirs: _Slots, differs: list[tuple[str, str]]) -> bool:
@@ -417,6 +432,10 @@ def _replaced(old: Statement, new: Statement) -> bool:
     same = old.marks & new.marks  # "the ferry to Kirkwall" both times: a name that both have is no other thing
     if not new.dropped or old.negated or (_exchanged(old, new) and not (same and old.subject == new.subject)):
         return False
+    if new.past and not old.past and new.verb == old.verb:
+        return False  # "we used pnpm instead of npm" says what was once
+    if new.first_word in claiming.PLACED and not set(new.subject) <= old.topic:
+        return False  # "in the example they use pnpm instead of npm"
     if len(old.topic & new.topic) > 1 and new.dropped.intersection(f"~{stem}" for stem in old.rest):
         return _overlap(old.topic, new.topic) >= 0.5
     told = {value.text for value in old.values}
@@ -469,7 +488,18 @@ def _undone(old: Statement, new: Statement) -> bool:
     last = max(at for at, word in enumerate(b) if word in both)
     if last + 1 < len(b) and not new.cue:
         return False  # "The insurance does not cover glass damage abroad"
+    if _of_another(old, new):
+        return False  # "is no longer the lead of Atlas" after "is the lead of Borealis"
     return set(b[: last + 1]) <= both and _denies_before(new, b[last])
+
+
+def _of_another(old: Statement, new: Statement) -> bool:
+    """Whether both name something in one place, and not the same: of another thing, at another time."""
+    mine, theirs = _by_slot(old), _by_slot(new)
+    return any(
+        {value.text for value in mine[slot]}.isdisjoint(value.text for value in theirs[slot])
+        for slot in mine.keys() & theirs.keys()
+    )
 
 
 def _more_behind(old: Statement, said: list[str]) -> bool:

@@ -88,12 +88,16 @@ def _revalued(older: Outline, newer: Outline) -> str | None:
     """Another value of the same sort, of the same matter."""
     if older.denied or ((older.past or newer.past) and not (newer.amends and older.past)):
         return None
+    if "work" not in older.words and any(one == "work" and noun in older.words for one, noun in pairwise(newer.words)):
+        return None  # "her work phone number" is not the one of her home
     kinds, least, most = _of_values(newer)
     for kind, value, about in _singles(older):
         # Neither is about more than the other (`_same_matter`): of most pairs, each is.
         if kind not in kinds or not (about <= most or least <= about):
             continue
         others = _others(older, newer, value)
+        if kind == "name" and _in_region(older) != _in_region(newer):
+            continue
         if len({other.text for other in others}) != 1:
             continue
         if _same_matter(older, newer, value, others):
@@ -446,12 +450,27 @@ def _reworded(older: Outline, newer: Outline) -> str | None:
         return None
     if newer.denied and (not told & _parts(newer, newer.denied) or not own - _parts(newer, newer.denied)):
         return None  # "isn't in charge of the budget any more" after "is in charge of hiring"
-    if ("a", "new") in pairwise(newer.words):
-        return None  # "The kitchen has a new stove"
+    if not {("a", "new"), ("the", "new")}.isdisjoint(pairwise(newer.words)):
+        return None  # "The kitchen has a new stove"; "Chen is the new office lead", and may lead the project as well
+    if _beside(older, newer, own):
+        return None
     foreign = _head(newer) - _head(older) - _EMPTY_OF_MATTER - {"correction"}
     if foreign or _any_of(older) or _attached(newer, subject, ()):
         return None
     return "word" if _exclusive(older, newer) else None
+
+
+def _beside(older: Outline, newer: Outline, there: set[str]) -> bool:
+    """Whether both may hold: "moved to second place" is no town, and a town may lie in a country."""
+    return bool(there & _NOWHERE) or _in_region(older) != _in_region(newer)
+
+
+@once
+def _in_region(of: Outline) -> bool:
+    return any(one.text in claiming.REGIONS and one.place not in of.heads for one in of.values if one.sort == "name")
+
+
+_NOWHERE = frozenset(stemmed(word) for word in ["place", "team", "position", "role", "rank", "level", "department"])
 
 
 @once
@@ -649,7 +668,7 @@ def _carried(older: Outline, newer: Outline) -> str | None:
         return None
     there = _parts(newer, range(to + 1, len(said)))
     before = _tail(older) - older.verbs
-    return "word" if there and there - before else None
+    return "word" if there and there - before and not _beside(older, newer, there) else None
 
 
 _HANDED = frozenset(stemmed(word) for word in ["gave", "handed", "passed", "lent", "returned"])
