@@ -15,6 +15,7 @@ from memquorum.core.api.answers import (
     WeightVersion,
 )
 from memquorum.core.experience.abstract import NO_LESSON, NO_NAME, NO_REST
+from memquorum.core.experience.admission import REJECTED
 from memquorum.core.experience.weights import BY_MERGING, BY_USE
 from memquorum.core.policy import PPM, share
 from memquorum.core.retrieval.pages import RESTING
@@ -51,7 +52,8 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     """The account, a line each. `goals`: what tasks that judge were to do, as far as whoever asks may read them."""
     told = [f"memory {one.memory_id} in {one.namespace}: {one.status}, {_stands(one)}"]
     if one.judges is not None and one.judges_needed is not None:
-        told.append(f"{many(one.judges, 'task')} may judge it, of {one.judges_needed} that it takes")
+        since = " that came since" if one.status == REJECTED else ""
+        told.append(f"{many(one.judges, 'task')}{since} may judge it, of {one.judges_needed} that it takes")
     if one.score is not None:
         told.append(f"S = {number(one.score)} {'≥' if one.score >= one.least else '<'} {number(one.least)}")
     if one.weight is not None:

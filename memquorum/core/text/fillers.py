@@ -16,7 +16,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 9
+VERSION = 10
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -613,6 +613,11 @@ _ERASE = re.compile(
     re.IGNORECASE,
 )
 _NODS = re.compile(r"\s*\+1[.!\s]*\Z")
+# Who says their name says something: "Hi, I'm Lea."
+_INTRODUCES = re.compile(
+    r"(?:\bI['’]m|\bI am|\b[Ii]t['’]s me,?|\b[Ii]ch bin|\b[Ii]ch hei(?:ß|ss)e|\b[Jj]e suis|\b[Ss]oy|\b[Ss]ono)"
+    r"\s+[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]"
+)
 
 
 def says_nothing(text: str) -> bool:
@@ -622,6 +627,8 @@ def says_nothing(text: str) -> bool:
         return False
     if _FORGET.match(text) or _ERASE.match(text) or _NODS.match(text):
         return True
+    if _INTRODUCES.search(text):
+        return False
     called = _AFTER_COMMA.search(text)
     # One word before it may be the answer: "Yes, Alice."
     if called and len(text[: called.start()].split()) > 1 and all(map(_may_be_called, called[1].split())):

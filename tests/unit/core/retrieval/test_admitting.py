@@ -113,7 +113,7 @@ def test_what_another_stands_for_is_told_with_that() -> None:
 
 def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
     first, judges, second, *_ = told("rejected", 0, None)
-    assert judges == "2 tasks may judge it, of 3 that it takes"
+    assert judges == "2 tasks that came since may judge it, of 3 that it takes"
     assert first.endswith("it helps too little: it is tried again once enough tasks came since")
     assert second == "S = 0 < 0.05"
 
