@@ -48,8 +48,8 @@ _RELATED, _HEARD_MAX = 0.5, 16
 # What says that it corrects something may name somebody else, or another thing, in few words: then little is alike.
 _CORRECTED = 0.28
 _CORRECTS = re.compile(
-    r"\b(?:new|now|no longer|switched|moved|migrated|changed|reassigned|renamed|replaced|became|took over|instead|"
-    r"actually|correction|(?:is|will be) (?:the|our|my))\b",
+    r"\b(?:new|now|no longer|switched|moved|relocated|migrated|changed|reassigned|renamed|replaced|became|took over|"
+    r"instead|actually|correction|(?:is|will be) (?:the|our|my))\b",
     re.IGNORECASE,
 )
 # So far back among what an agent said last something may be what it corrects by "I meant KX-89".
