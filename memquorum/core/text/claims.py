@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import Allowing, allowing
+from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.outline import Outline, halves, joined, outline
 from memquorum.core.text.parsing import Value, empty, light, named_month, past, stemmed, tokens_of, values_of, verb_of
 
@@ -158,8 +159,14 @@ class Claims(Struct, frozen=True, array_like=True):
     """What its sentences allow and forbid."""
     role: bool = False
     """Whether it says who has a part of which there is one: what it corrects is of somebody else, and so not near."""
+    speaker: str = ""
+    """Who says it, where it stands as in a transcript: "Caroline: I live in Graz." The rest is read without that."""
 
 
+_SPOKEN = re.compile(
+    r"(?P<who>[A-ZÀ-ÖØ-Þ][^\W\d_]+(?:[ -][A-ZÀ-ÖØ-Þ][^\W\d_]+)?): (?P<said>[A-ZÀ-ÖØ-Þ\"“¡¿].*)", re.DOTALL
+)
+_TALK = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _ALONE = frozenset({"i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine"})
 
 
@@ -167,6 +174,7 @@ def read(text: str) -> Claims:
     """What a text claims, to be read once and held against many others."""
     if len(text) > LONG:
         return Claims((), personal=False, cue=False)
+    speaker, text = _spoken(text)
     found: list[Statement] = []
     allows: list[Allowing] = []
     whole = text.casefold().replace("’", "'")
@@ -192,7 +200,20 @@ def read(text: str) -> Claims:
             if one is not None:
                 found.append(one)
     cue, role = any(one.cue for one in found), any(_ROLE.match(one.strip()) for one in _sentences(text))
-    return Claims(tuple(found), personal, cue, alone, _outlines(text), tuple(allows), role)
+    return Claims(tuple(found), personal, cue, alone, _outlines(text), tuple(allows), role, speaker)
+
+
+def _spoken(text: str) -> tuple[str, str]:
+    """Who speaks in a line of a transcript, and what they say: "Caroline: Wow, Mel!". No speaker where a value stands
+    behind what it is of, "Team Lead: Priya Sharma", or what leads a correction stands before it."""
+    found = _SPOKEN.fullmatch(text.strip())
+    if found is None or _led(text)[0] != text.strip():
+        return "", text
+    said = found["said"]
+    talks = "!" in said or "?" in said or says_nothing(_SENTENCE.split(said)[0] or "")
+    if not talks and wording.FUNCTION.isdisjoint(word.casefold().replace("’", "'") for word in _TALK.findall(said)):
+        return "", text
+    return found["who"].casefold(), said
 
 
 def _sentences(text: str) -> list[str]:

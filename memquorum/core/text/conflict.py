@@ -83,10 +83,9 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
 
     `same_agent`: whether one agent said both, for "I" of two agents are two.
     """
-    if (older.alone or newer.alone) and not same_agent:
+    same_agent = same_agent and older.speaker == newer.speaker
+    if ((older.alone or newer.alone) and not same_agent) or _apart(older, newer):
         return None
-    if any(one.verb == "only" for one in newer.statements[1:]):
-        return None  # "We switched to pnpm, but only in the sandbox": the rest may be as it was
     if comparable(older, newer, same_agent=same_agent):
         for new in newer.statements:
             for old in older.statements:
@@ -106,6 +105,14 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
             if slot is not None:
                 return Finding(slot, cue=True, exact=False)
     return None
+
+
+def _apart(older: Claims, newer: Claims) -> bool:
+    """Whether two speak, or of two things, as lines begin ("Kitchen: The light is off"); or whether what is said
+    otherwise holds for something alone: "We switched to pnpm, but only in the sandbox"."""
+    if older.speaker and newer.speaker and older.speaker != newer.speaker:
+        return True
+    return any(one.verb == "only" for one in newer.statements[1:])
 
 
 def _once(one: Statement) -> bool:

@@ -618,3 +618,34 @@ def test_another_quantity_in_another_unit_contradicts(older: str, newer: str) ->
 @pytest.mark.parametrize(("older", "newer"), AS_MUCH)
 def test_as_much_in_another_unit_and_what_is_no_quantity_of_the_same_kind_does_not(older: str, newer: str) -> None:
     assert between(read(older), read(newer), same_agent=True) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Caroline: Wow, Mel. That must have been breathtaking!", "Caroline: Cool! What did it look like?"),
+        ("Melanie: Yeah, I painted that lake last year!", "Melanie: Bye Caroline. I'm here for you."),
+        ("John: Nice.", "John: Sure."),
+        ("Caroline: I live in Graz.", "Melanie: I live in Linz."),
+        ("User: I work at Siemens.", "Assistant: I now work for Bosch."),
+        ("I live in Graz.", "User: I moved to Linz."),
+        ("Kitchen: The light is off.", "Garage: The light is on now."),
+    ],
+)
+def test_lines_of_a_transcript_are_no_values_of_who_speaks(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Caroline: I live in Graz.", "Caroline: I moved to Linz."),
+        ("User: My dog is called Rex.", "User: My dog is called Luna."),
+        ("The door code is 4821.", "Ada: The door code is 9930 now."),
+        ("Team Lead: Priya Sharma.", "Team Lead: Tom Sharma."),
+        ("Redis: Priya", "Redis: Tom"),
+        ("The ferry leaves at 8.", "Correction: The ferry leaves at 9."),
+    ],
+)
+def test_what_one_speaker_corrects_is_found_and_so_is_another_value_behind_a_colon(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is not None
