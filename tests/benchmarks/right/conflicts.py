@@ -91,7 +91,16 @@ def neutral(material: Material) -> Row:
     turns = [hit for name, said in _conversations(material) if unseen(name) for hit in _turns(material, said)]
     row.figure("superseded, LoCoMo turns", _share(turns), "%")
     row.figure("superseded", _share(every + turns), "%")
+    # As who imports a transcript has them: one agent, and who speaks stands before what they say.
+    lines = [
+        hit
+        for name, said in _conversations(material)
+        if unseen(name)
+        for hit in _turns(material, [("importer", f"{who}: {text}") for who, text in said])
+    ]
+    row.figure("superseded, lines of LoCoMo's transcripts", _share(lines), "%")
     row.at_most("superseded", 0.5)
+    row.at_most("superseded, lines of LoCoMo's transcripts", 0.5)
     row.note("A turn counts where it would supersede any earlier one of its conversation.")
     return row
 
