@@ -613,6 +613,8 @@ _ERASE = re.compile(
     re.IGNORECASE,
 )
 _NODS = re.compile(r"\s*\+1[.!\s]*\Z")
+# A line of a chat's transcript: "User: thanks!"
+_ROLED = re.compile(r"\s*(?:user|assistant|human|ai|agent|customer|bot)\s*:\s+", re.IGNORECASE)
 # Who says their name says something: "Hi, I'm Lea."
 _INTRODUCES = re.compile(
     r"(?:\bI['’]m|\bI am|\b[Ii]t['’]s me,?|\b[Ii]ch bin|\b[Ii]ch hei(?:ß|ss)e|\b[Jj]e suis|\b[Ss]oy|\b[Ss]ono)"
@@ -623,6 +625,8 @@ _INTRODUCES = re.compile(
 def says_nothing(text: str) -> bool:
     """Whether a text holds nothing but fillers of one language, whom they speak to, small letters and signs; or only
     asks to forget or erase something."""
+    if (role := _ROLED.match(text)) is not None:
+        text = text[role.end() :]
     if len(text) > _LONG:
         return False
     if _FORGET.match(text) or _ERASE.match(text) or _NODS.match(text):

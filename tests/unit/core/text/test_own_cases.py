@@ -137,6 +137,10 @@ def test_one_statement_is_one(language: str) -> None:
         ("Hello, it's me, Lea!", False),
         ("Hallo, ich bin Lea.", False),
         ("Hi, I'm so tired.", True),
+        ("User: thanks!", True),
+        ("Assistant: Sure, happy to help!", True),
+        ("User: thanks, valve 3 is shut!", False),
+        ("Status: good", False),
     ],
 )
 def test_what_says_nothing(text: str, nothing: bool) -> None:
@@ -161,6 +165,7 @@ def test_another_list_has_another_version() -> None:
             fillers._FORGET.pattern,
             fillers._ERASE.pattern,
             fillers._INTRODUCES.pattern,
+            fillers._ROLED.pattern,
         )
     )
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (10, "79a86fe22b50d673")
+    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (10, "4f42950e338240e8")
