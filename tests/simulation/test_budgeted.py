@@ -29,7 +29,7 @@ from tests.simulation.budgeted import (
     run,
 )
 
-_SEEDS = range(40)
+_SEEDS = range(28)
 _SEVERAL = 3
 
 
