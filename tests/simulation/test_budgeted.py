@@ -29,8 +29,8 @@ from tests.simulation.budgeted import (
     run,
 )
 
-_SEEDS = range(28)
-_SEVERAL = 3
+_SEEDS = range(20)
+_SEVERAL = 1
 
 
 @pytest.fixture(autouse=True)
