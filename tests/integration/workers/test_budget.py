@@ -139,7 +139,8 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         assert [one.memories[0].memory_id for one in page.decisions] == foreseen[::-1], "the latest first"
         first = page.decisions[-1]
         assert (first.outcome, first.policy, first.memories[0].state) == ("forgotten", "fifo", "sealed")
-        assert (first.features, first.score) == (None, None) and len(first.vote["opinions"]) == 4
+        assert (first.features, first.score) == (None, None)
+        assert len(first.vote["opinions"]) in (3, 4), "a quorum decides, and whoever is slow is not waited for"
         told = [line for line in first.lines if "About" not in line]
         assert "\n".join(told) in account, "as explain says it"
         assert memory.decisions(policies=["worth"]).decisions == ()
