@@ -41,10 +41,11 @@ def _switched(old: Statement, new: Statement) -> bool:
     if old.first and old.copula:
         plain = len(named) == len(old.values) == 1 and not old.rest and named[0].before in claiming.COPULAS
         return plain and new.left == {stemmed(named[0].text)}
-    if {stemmed(word) for word in _used(old)[: len(new.left)]} == new.left:
+    used = _used(old)
+    if {stemmed(word) for word in used[: len(new.left)]} == new.left:
         return True
     by_means = any({stemmed(value.text)} == new.left and value.before in claiming.BY_MEANS_OF for value in named)
-    return by_means and bool(_used(old))
+    return bool(used) and by_means
 
 
 def _used(old: Statement) -> list[str]:

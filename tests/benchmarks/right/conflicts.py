@@ -88,16 +88,13 @@ def neutral(material: Material) -> Row:
         found = [superseded(("ann", p.first), ("ann", p.second)) for p in other]
         row.figure(f"superseded, {name}", _share(found), "%")
         every += found
-    turns = [hit for name, said in _conversations(material) if unseen(name) for hit in _turns(material, said)]
+    talks = [said for name, said in _conversations(material) if unseen(name)]
+    turns = [hit for said in talks for hit in _turns(material, said)]
     row.figure("superseded, LoCoMo turns", _share(turns), "%")
     row.figure("superseded", _share(every + turns), "%")
     # As who imports a transcript has them: one agent, and who speaks stands before what they say.
-    lines = [
-        hit
-        for name, said in _conversations(material)
-        if unseen(name)
-        for hit in _turns(material, [("importer", f"{who}: {text}") for who, text in said])
-    ]
+    transcripts = ([("importer", f"{who}: {text}") for who, text in said] for said in talks)
+    lines = [hit for said in transcripts for hit in _turns(material, said)]
     row.figure("superseded, lines of LoCoMo's transcripts", _share(lines), "%")
     row.at_most("superseded", 0.5)
     row.at_most("superseded, lines of LoCoMo's transcripts", 0.5)

@@ -199,6 +199,7 @@ def test_who_holds_another_experience_finds_that_it_is_not_the_same() -> None:
     weighed = [replace(one, weight_ppm=one.weight_ppm - 1) for one in CASE.experience.memories]
     other = CASE._replace(experience=Experience("mini", 2, weighed))
     assert not tried_again(other, TOLD, 1, Reach(), POLICY)
+    assert not tried_again(CASE._replace(experience=Experience("mini", 2)), TOLD, 1, Reach(), POLICY)
     assert stands(CASE, TOLD) and not stands(other, TOLD)
 
 
@@ -210,4 +211,3 @@ def test_what_went_of_experience_since_is_told_from_a_lie() -> None:
     # Of the candidate itself nothing is there, whether it was admitted before or not.
     with_it = Experience("mini", 2, [*CASE.experience.memories, CASE.candidate])
     assert stands(CASE._replace(experience=with_it), TOLD)
-    assert not tried_again(CASE._replace(experience=Experience("mini", 2)), TOLD, 1, Reach(), POLICY)
