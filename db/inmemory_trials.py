@@ -14,12 +14,14 @@ from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round, made_of
+from memquorum.core.experience.uses import Said
 from memquorum.core.experience.view import Held
 from memquorum.core.experience.weights import PROMOTED, standing
 from memquorum.core.journal.rows import (
     AdmissionRow,
     Conflict,
     DecisionRow,
+    FeedbackRow,
     Memory,
     Provenance,
     TaskRow,
@@ -97,6 +99,15 @@ class InMemoryTrialLook:
     def contexts(self, task_ids: Collection[str]) -> list[Context]:
         """Tasks whole; see the port."""
         return [self._store.experience[one] for one in task_ids if one in self._store.experience]
+
+    def feedback(self, task_ids: Collection[str]) -> Mapping[str, Mapping[str, Sequence[Said]]]:
+        """What agents say of what tasks were given; see the port."""
+        rows: Iterable[FeedbackRow] = self._store.rows[FeedbackRow].values()
+        found: dict[str, dict[str, list[Said]]] = {}
+        for one in sorted((row for row in rows if row.task in task_ids), key=lambda row: (row.seq, row.memory_id)):
+            said = Said(one.accepted_offset, one.agent, one.helped)
+            found.setdefault(one.task, {}).setdefault(one.memory_id, []).append(said)
+        return found
 
     def untried(
         self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None,

@@ -1634,6 +1634,13 @@ JOIN experience x ON x.memory_id = t.memory_id
 JOIN memory m ON m.id = t.memory_id
 WHERE t.memory_id = ANY(%(ids)s::uuid[])
 
+-- :name trial_feedback
+-- What agents say of the memories that tasks were given, in the order of the accepted stream.
+SELECT task::text, memory_id::text, accepted_offset, agent, helped
+FROM feedback
+WHERE task = ANY(%(ids)s::uuid[])
+ORDER BY seq, memory_id
+
 -- :name trial_untried
 -- A namespace's memories that are alive and neither admitted nor to be voted on, by (created, id) behind one: where each
 -- was accepted, after which epoch it may be tried, its vector, the tasks that it was made of, when it was rejected,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from db.arrays import halves, uuids
@@ -14,6 +14,7 @@ from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.ports import Admitted, News, Standing, Told, Untried
 from memquorum.core.experience.rounds import Round
+from memquorum.core.experience.uses import Said
 from memquorum.core.experience.view import Held
 
 _AT_ONCE = 1_000
@@ -49,6 +50,13 @@ class Look(Moment):
     def contexts(self, task_ids: Collection[str]) -> list[Context]:
         """Tasks whole; see the port."""
         return [_context(row) for row in self._ask("trial_contexts", ids=list(task_ids))]
+
+    def feedback(self, task_ids: Collection[str]) -> Mapping[str, Mapping[str, Sequence[Said]]]:
+        """What agents say of what tasks were given; see the port."""
+        found: dict[str, dict[str, list[Said]]] = {}
+        for task, memory, *said in self._ask("trial_feedback", ids=list(task_ids)):
+            found.setdefault(task, {}).setdefault(memory, []).append(Said(*said))
+        return found
 
     def untried(
         self, namespace: str, after: tuple[int, str] | None, most: int, news: News | None = None,

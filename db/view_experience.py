@@ -9,7 +9,10 @@ from typing import Final
 
 from db import view_statements as sql
 from db.view_rows import Admitted, Finished
+from memquorum.core import ids
 from memquorum.core.experience.rounds import Round, made_of
+from memquorum.core.experience.uses import Said
+from memquorum.core.records import FeedbackAccepted
 
 EPOCHS_KEPT: Final = 4_096
 """Of so many epochs of a shard it is known what they decided on, and where: a trial refers to no older one. One an hour
@@ -17,7 +20,8 @@ is 170 days, and some 300 KB."""
 
 
 class ViewExperience:
-    """The tables `task`, `stood`, `admitted` and `united`: what it takes to try a candidate again as of a decision."""
+    """The tables `task`, `feedback`, `stood`, `admitted` and `united`: what it takes to try a candidate again as of a
+    decision."""
 
     def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
         """`connected`: the view's connection, in the batch of now."""
@@ -43,9 +47,28 @@ class ViewExperience:
         (count,) = self._connected().execute(sql.TASKS_BEFORE, (namespace, before)).fetchone()
         return int(count)
 
+    def assess(self, given: FeedbackAccepted, offset: int) -> None:
+        """Takes what an agent says of the memories that a task was given, where the journal would count it: the task is
+        there, it was given all of them, and no event of before has the record's id."""
+        if self._connected().execute(sql.KEEP_ID, (ids.memory_id(given.namespace, given.event_id), None)).rowcount != 1:
+            return
+        row = self._connected().execute(sql.GIVEN_TO, (given.memory_id, given.namespace)).fetchone()
+        said = dict.fromkeys(given.helped, True) | dict.fromkeys(given.did_not_help, False)
+        if row is not None and said.keys() <= set(row[0].split(",")):
+            rows = [(given.memory_id, offset, one, given.agent, helped) for one, helped in said.items()]
+            self._connected().executemany(sql.ASSESS, rows)
+
+    def assessed(self, task: str) -> dict[str, list[Said]]:
+        """What agents say of the memories that a task was given, by memory, in the order of the accepted stream."""
+        found: dict[str, list[Said]] = {}
+        for one, offset, agent, helped in self._connected().execute(sql.ASSESSED, (task,)):
+            found.setdefault(one, []).append(Said(offset, agent, bool(helped)))
+        return found
+
     def erased(self, memory_ids: Sequence[str]) -> None:
         """Lets go of finished tasks whose keys were destroyed: nobody reads them any more, and their ids stay."""
-        self._connected().execute(sql.PURGE.format(table="task", column="memory_id"), (json.dumps(memory_ids),))
+        for table, column in (("task", "memory_id"), ("feedback", "task")):
+            self._connected().execute(sql.PURGE.format(table=table, column=column), (json.dumps(memory_ids),))
 
     # Decisions -------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 32
+VERSION = 33
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -85,6 +85,9 @@ CREATE TABLE IF NOT EXISTS task (
     seed INTEGER NOT NULL, encoder TEXT NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL,
     sealed_signed BLOB, commitment BLOB NOT NULL, retrieved TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS task_accepted ON task (namespace, accepted_offset);
+CREATE TABLE IF NOT EXISTS feedback (
+    task TEXT, accepted_offset INTEGER, memory_id TEXT, agent TEXT NOT NULL, helped INTEGER NOT NULL,
+    PRIMARY KEY (task, accepted_offset, memory_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS stood (
     shard INTEGER, epoch INTEGER, nomination BLOB NOT NULL, accepted_offset INTEGER NOT NULL,
     PRIMARY KEY (shard, epoch)) WITHOUT ROWID;

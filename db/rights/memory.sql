@@ -69,6 +69,7 @@ GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_rehearser;
 GRANT SELECT (id, shard, namespace, agent, general_of, tier, created, seq) ON memory TO memquorum_verifier;
 GRANT SELECT (memory_id, namespace, body) ON content TO memquorum_verifier;
 GRANT SELECT ON embedding, experience, task, trial, admission, weight TO memquorum_verifier;
+GRANT SELECT (seq, task, memory_id, accepted_offset, agent, helped) ON feedback TO memquorum_verifier;
 GRANT SELECT (namespace, child, parent, merged) ON provenance TO memquorum_verifier;
 GRANT SELECT (memory_id, seq, effect, source_offset) ON journal TO memquorum_verifier;
 GRANT EXECUTE ON FUNCTION trial_corrects(uuid), trial_sessions(uuid) TO memquorum_verifier;

@@ -14,7 +14,7 @@ import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from heapq import nsmallest
+from heapq import heappop, heappush, nsmallest
 from itertools import islice
 
 import numpy as np
@@ -203,8 +203,8 @@ class _Claimed:
 
 
 _CLAIMS = msgpack.Decoder(Claims)
-# Of so many texts of a namespace, those that were asked for last: all that is near what comes, again and again.
-_CLAIMED_MOST = 4_096
+# Of as many texts of a namespace as there are memories of it, some 0.8 KB each: what is near is asked again and again.
+_CLAIMED_MOST = 10_000
 
 
 class Seen(Struct, frozen=True):
@@ -334,13 +334,25 @@ class Look(Struct, frozen=True):
 
     def alike(self, above: float) -> Iterator[tuple[float, str, Seen]]:
         """The memories with a cosine > `above`, and it, the nearest first, ties by id."""
-        rows = self._rows(above)
-        exact = sorted((-self._around.cosine(row, self._vector), *self._around.at(row)[:1], row) for row in rows)
-        return ((-minus, *self._around.at(row)) for minus, _, row in exact if -minus > above)
+        # Most who ask want a few of thousands: a cosine is taken exactly once it may be the next.
+        exact = list[tuple[float, str, int]]()
+        for row, about in self._nearly(above):
+            while exact and -exact[0][0] > about + _SLACK:
+                yield self._told(heappop(exact))
+            cosine = self._around.cosine(row, self._vector)
+            if cosine > above:
+                heappush(exact, (-cosine, self._around.at(row)[0], row))
+        while exact:
+            yield self._told(heappop(exact))
 
-    def _rows(self, above: float) -> list[int]:
-        rows: list[int] = np.flatnonzero(self._cosines >= above - _SLACK).tolist()
-        return rows
+    def _told(self, one: tuple[float, str, int]) -> tuple[float, str, Seen]:
+        return (-one[0], *self._around.at(one[2]))
+
+    def _nearly(self, above: float) -> Iterator[tuple[int, float]]:
+        """The rows that may have a cosine above it, and about which they have, the highest first."""
+        rows = np.flatnonzero(self._cosines >= above - _SLACK)
+        order = rows[np.argsort(-self._cosines[rows])]
+        return zip(order.tolist(), self._cosines[order].tolist(), strict=True)
 
 
 class Line:

@@ -34,6 +34,7 @@ from memquorum.core.records import (
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
+    FeedbackAccepted,
     OrderAccepted,
     RehearsalMade,
 )
@@ -188,6 +189,8 @@ class Walk:
                     access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset, read=True
                 ):
                     self._view.used_late(access, item.offset)
+            case FeedbackAccepted() as given:
+                self._view.experience.assess(given, item.offset)
             case EpisodeAccepted() as episode:
                 assert item.scored is not None
                 self._next_scored = max(self._next_scored, item.scored.offset + 1)

@@ -29,6 +29,7 @@ from memquorum.core.experience.context import SUCCEEDED, Context
 from memquorum.core.experience.reward import Reach, Reward
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import Case, Statistics, score_ppm
+from memquorum.core.experience.uses import told_ppm
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import NominationProposed, Proposal
@@ -141,7 +142,10 @@ class Tries:
         context = self._context(one.task, read.keys.get(one.task.memory_id), genesis)
         if candidate is None or context is None or not self._written(row, candidate.text, key, genesis):
             return None
-        case = Case(candidate, [context], self._experience(one, candidate, read), one.at.epoch)
+        told = told_ppm(self._view.experience.assessed(context.id), one.at.accepted_offset)
+        case = Case(
+            candidate, [context], self._experience(one, candidate, read), one.at.epoch, {context.id: told}
+        )  # fmt: skip
         held = tried_again(case, one.told, self._view.member, self._reward, policy)
         if not held and stands(case, one.told):
             _LOG.warning("memory %s: what was tried of it comes out otherwise than verifiers tell", name)

@@ -7,7 +7,7 @@ with the moment, but for the vectors, which stay while there is more to try.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -17,6 +17,7 @@ from memquorum.core.experience.ports import Admitted, TrialLook
 from memquorum.core.experience.reward import Reward
 from memquorum.core.experience.rounds import Round, behind, least_of
 from memquorum.core.experience.trial import Case
+from memquorum.core.experience.uses import Said, told_ppm
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.policy import ExperiencePolicy
 
@@ -59,6 +60,7 @@ class Visit:
     def __init__(self, look: TrialLook, namespace: str, bench: Bench, policy: ExperiencePolicy, reward: Reward) -> None:
         self._look, self._bench, self.policy, self._reward = look, bench, policy, reward
         self._contexts = OrderedDict[str, Context | None]()
+        self._said = dict[str, Mapping[str, Sequence[Said]]]()
         self._namespace = namespace
         self._experience: dict[tuple[int, str], Experience] = {}
 
@@ -80,7 +82,16 @@ class Visit:
         """What a candidate is tried on as of a round: of the tasks the nearest that can judge."""
         there = (name for name, offset in near if offset < at.accepted_offset)
         judges = list(islice(self._asking(there), self.policy.contexts_most))
-        return Case(candidate, judges, self._as_of(at.epoch, candidate), at.epoch)
+        told = self._told(judges, at.accepted_offset)
+        return Case(candidate, judges, self._as_of(at.epoch, candidate), at.epoch, told)
+
+    def _told(self, judges: Sequence[Context], before: int) -> dict[str, dict[str, int]]:
+        """What agents had said before an accepted offset of what the tasks were given."""
+        names = [one.id for one in judges if one.retrieved]
+        if missing := [name for name in names if name not in self._said]:
+            found = self._look.feedback(missing)
+            self._said |= {name: found.get(name, {}) for name in missing}
+        return {name: told for name in names if (told := told_ppm(self._said[name], before))}
 
     @cached_property
     def _admitted(self) -> list[Admitted]:
@@ -107,4 +118,4 @@ class Visit:
                 self._contexts |= {name: found.get(name) for name in missing}
             yield from (one for name in some if (one := self._contexts[name]) is not None and self._reward.asks(one))
             while len(self._contexts) > _CONTEXTS:
-                self._contexts.popitem(last=False)
+                self._said.pop(self._contexts.popitem(last=False)[0], None)

@@ -5,7 +5,7 @@ Whatever may be asked for is bounded by a page, by a namespace's tasks, or by th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from msgspec import Struct
 from memquorum.core.experience.bench import Place
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.rounds import Round
+from memquorum.core.experience.uses import Said
 from memquorum.core.experience.view import Held
 
 
@@ -106,6 +107,11 @@ class TrialLook(Protocol):
 
     def contexts(self, task_ids: Collection[str]) -> list[Context]:
         """Those of the tasks that stand, each with its texts and its vector; in any order."""
+        ...
+
+    def feedback(self, task_ids: Collection[str]) -> Mapping[str, Mapping[str, Sequence[Said]]]:
+        """What agents say of the memories that tasks were given, by task and by memory, in the order of the accepted
+        stream; nothing of a task of which nobody spoke."""
         ...
 
     def untried(

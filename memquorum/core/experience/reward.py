@@ -13,7 +13,9 @@ one of the given texts states, less the share that one of them contradicts.
    Addresses, paths and identifiers count as names, and need nothing else beside them: nobody hits upon one by accident.
    Numbers, times and dates are the same however they are written (`written`).
 3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
-   that the task had been given.
+   that the task had been given. Where agents had said which of these helped, what they say is the evidence: the mean
+   over the memories that they spoke of, of which one that did not help counts −1 where it is given, and one that
+   helped 1.
 4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
    its other content, and takes the other side or gives another number, in a text that does not state it: a text that
    is wrong in one sentence may be right in the next. What a sentence says on a condition denies nothing: who heeds
@@ -32,9 +34,10 @@ model instead implements `Reward`, and says so by its name: what a model says is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
+from types import MappingProxyType
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -49,8 +52,12 @@ from memquorum.core.text import conflict, wording
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.content import content
 
-REACH = "reach/5"
+REACH = "reach/6"
 """The rule of this module, and its version."""
+REACHES = ("reach/5", REACH)
+"""The versions whose statistics a journal may hold: what was found by an earlier one stays what it was."""
+NOBODY: Final[Mapping[str, int]] = MappingProxyType({})
+"""No agent said of any memory whether it helped."""
 
 _SHORT_WORDS = 8
 """An answer of so many words at most is looked for word for word."""
@@ -99,8 +106,9 @@ class Reward(Protocol):
         """Whether the task can be a judge at all."""
         ...
 
-    def reward_ppm(self, context: Context, given: Sequence[Held]) -> int:
-        """What these memories are worth to it, in millionths, between −1 and 1."""
+    def reward_ppm(self, context: Context, given: Sequence[Held], told: Mapping[str, int] = NOBODY) -> int:
+        """What these memories are worth to it, in millionths, between −1 and 1. `told`: how much of the memories that
+        it was given helped it, as agents had said by then (`uses.told_ppm`)."""
         ...
 
 
@@ -129,12 +137,12 @@ class Reach:
         """Whether the task succeeded, and came to something that can be looked for."""
         return context.outcome == SUCCEEDED and bool(_wanted(context.outputs) or context.retrieved)
 
-    def reward_ppm(self, context: Context, given: Sequence[Held]) -> int:
+    def reward_ppm(self, context: Context, given: Sequence[Held], told: Mapping[str, int] = NOBODY) -> int:
         """See the head of this module."""
         wanted = _wanted(context.outputs)
         if not wanted:
-            ids = {one.id for one in given}
-            return PPM * sum(one in ids for one in context.retrieved) // max(1, len(context.retrieved))
+            ids, evidence = {one.id for one in given}, told or dict.fromkeys(context.retrieved, PPM)
+            return sum(gain for one, gain in evidence.items() if one in ids) // max(1, len(evidence))
         asked = context.goal, context.inputs
         found = sum(
             any(self._answers(asked, one, held.text) for held in given)

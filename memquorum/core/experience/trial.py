@@ -16,14 +16,15 @@ stands under an id never changes, and a hash of texts would outlive an erasure. 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from memquorum.core.experience import oneform
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.reward import REACH, Reward
+from memquorum.core.experience.reward import NOBODY, REACHES, Reward
 from memquorum.core.experience.similarity import Units, similarities_ppm, stacked, units
 from memquorum.core.experience.view import Experience, Held, packed
 from memquorum.core.ids import is_uuid, sha256
@@ -94,7 +95,7 @@ def fault(told: Statistics, policy: ExperiencePolicy) -> str | None:
     rewards_most, tokens_most, given_most = (one * policy.runs for one in most)
     contexts = [one.context for one in told.judged]
     wrong = {
-        "by other rules": (told.rules, told.reward, told.runs) != (policy.digest, REACH, policy.runs),
+        "by other rules": told.reward not in REACHES or (told.rules, told.runs) != (policy.digest, policy.runs),
         "digests of another length": {len(told.said), len(told.experience)} != {_DIGEST},
         "as of no decision": not 0 < told.position < 2**63,
         f"of {len(contexts)} contexts": not policy.contexts_least <= len(contexts) <= policy.contexts_most,
@@ -107,12 +108,14 @@ def fault(told: Statistics, policy: ExperiencePolicy) -> str | None:
 
 
 class Case(NamedTuple):
-    """What a trial is made of: contexts and experience as they were after the decision of the epoch `position`."""
+    """What a trial is made of: contexts and experience as they were after the decision of the epoch `position`, and
+    what agents had `told` by then of the memories that the contexts were given (`uses.told_ppm`), by context."""
 
     candidate: Held
     contexts: Sequence[Context]
     experience: Experience
     position: int = 0
+    told: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 
 
 def judges(candidate: Held, contexts: Sequence[Context], reward: Reward, policy: ExperiencePolicy) -> list[Context]:
@@ -137,7 +140,7 @@ def tried(case: Case, reward: Reward, policy: ExperiencePolicy) -> Statistics | 
     others = case.experience.without(case.candidate.id)
     return Statistics(
         case.candidate.id, case.candidate.digest, others.digest, reward.name, policy.digest, case.position,
-        policy.runs, tuple(_judged(case.candidate, one, others, reward, policy) for one in asked),
+        policy.runs, tuple(_judged(case, one, others, reward, policy) for one in asked),
     )  # fmt: skip
 
 
@@ -151,7 +154,7 @@ def again(case: Case, told: Statistics, at: int, reward: Reward, policy: Experie
     bound = (case.candidate.digest, others.digest, reward.name, policy.digest, policy.runs)
     if one is None or bound != (told.said, told.experience, told.reward, told.rules, told.runs):
         return False
-    return _judged(case.candidate, one, others, reward, policy) == claimed
+    return _judged(case, one, others, reward, policy) == claimed
 
 
 def score_ppm(told: Statistics, policy: ExperiencePolicy) -> int:
@@ -168,8 +171,8 @@ def score_ppm(told: Statistics, policy: ExperiencePolicy) -> int:
     return (reward - costs // (policy.budget_tokens * policy.memories_most)) // runs
 
 
-def _judged(candidate: Held, context: Context, others: Experience, reward: Reward, policy: ExperiencePolicy) -> Judged:
-    to = units(context.vector)
+def _judged(case: Case, context: Context, others: Experience, reward: Reward, policy: ExperiencePolicy) -> Judged:
+    candidate, told, to = case.candidate, case.told.get(context.id, NOBODY), units(context.vector)
     plain = [(score, others.memories[at]) for score, at in others.ranked(to, policy)]
     joined = _joined(plain, candidate, to)
     sums = [0] * 6
@@ -183,7 +186,7 @@ def _judged(candidate: Held, context: Context, others: Experience, reward: Rewar
 
         found = packed([one for _, one in plain], policy, keeps), packed(joined, policy, keeps)
         for at, given in enumerate(found):
-            sums[at] += reward.reward_ppm(context, given)
+            sums[at] += reward.reward_ppm(context, given, told)
             sums[2 + at] += sum(one.tokens for one in given)
             sums[4 + at] += len(given)
     return Judged(context.id, *sums)

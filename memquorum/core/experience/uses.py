@@ -10,7 +10,7 @@ task of which nobody said anything, all that it was given share its success; if 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -49,15 +49,28 @@ def gain_ppm(given: Given, before: int) -> int | None:
     """U in millionths by what stands before an accepted offset; None where that says nothing."""
     if given.offset >= before:
         return None
-    last = {one.agent: one.helped for one in given.said if one.offset < before}
-    if last:
-        helped = sum(last.values())
-        return PPM * (2 * helped - len(last)) // len(last)
+    if (told := _told_ppm(given.said, before)) is not None:
+        return told
     if given.spoken is not None and given.spoken < before:
         return 0
     if given.outcome == SUCCEEDED:
         return PPM // max(1, given.among)
     return 0 if given.outcome == FAILED else None
+
+
+def told_ppm(said: Mapping[str, Sequence[Said]], before: int) -> dict[str, int]:
+    """U in millionths of those of a task's memories of which somebody spoke before an accepted offset, by their ids.
+
+    `said`: of each memory, in the order of the stream.
+    """
+    found = {memory_id: _told_ppm(some, before) for memory_id, some in said.items()}
+    return {memory_id: told for memory_id, told in found.items() if told is not None}
+
+
+def _told_ppm(said: Iterable[Said], before: int) -> int | None:
+    """The mean of what each agent said last before an accepted offset; None where nobody had spoken."""
+    last = {one.agent: one.helped for one in said if one.offset < before}
+    return PPM * (2 * sum(last.values()) - len(last)) // len(last) if last else None
 
 
 def further(given: Iterable[Given], *, since: int, counted: int, before: int) -> list[Use]:

@@ -14,6 +14,8 @@ from memquorum.core.consolidation.twins import groups
 from memquorum.core.experience.ports import News, Standing, TrialLook
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import read as read_statistics
+from memquorum.core.experience.trial import score_ppm
+from memquorum.core.experience.uses import Said
 from memquorum.core.identity.messages import unsigned
 from memquorum.core.journal.rows import AdmissionRow, Change, TrialRow
 from memquorum.core.records import ErasedEpisode, Proposal, Restored, TrialMade
@@ -105,6 +107,42 @@ def test_a_namespace_has_its_tasks_that_succeeded_and_stand(world: World, shard:
     flush(world, shard)
     assert seen(world, lambda look: look.standing(NAMESPACE)) == (3, 5)
     assert seen(world, lambda look: look.contexts([TASKS[3]])) == []
+
+
+def test_verifiers_are_told_what_agents_say_of_what_tasks_were_given(world: World, shard: Shard) -> None:
+    shard.task("used", (A, B))
+    used = memory_id("used")
+    first = shard.feedback(used, [A], [B]).entry.source_offset
+    second = shard.feedback(used, [], [A]).entry.source_offset
+    shard.feedback(used, [C])  # never given
+    flush(world, shard, {used: clear("Done.", 0.6, 0.8, goal="Which port?")})
+    assert seen(world, lambda look: look.feedback([used, TASKS[0]])) == {
+        used: {A: [Said(first, "reviewer", True), Said(second, "reviewer", False)], B: [Said(first, "reviewer", False)]}
+    }
+    assert seen(world, lambda look: look.feedback([TASKS[0]])) == {}
+
+
+@pytest.mark.parametrize("said", [None, True, False])
+def test_what_agents_said_did_not_help_is_rejected_where_tasks_state_nothing(
+    world: World, codec: Codec, said: bool | None
+) -> None:
+    shard = world.shard(codec, GENESIS)
+    shard.episode("a", NOW - 9_000)
+    done = {memory_id(f"d{at}"): clear("Done.", 0.6 + at / 100, 0.8, goal="Which port?") for at in range(3)}
+    for at, task in enumerate(done):
+        shard.task(f"d{at}", (A,), at=NOW - 5_000)
+        if said is not None:
+            shard.feedback(task, [A] if said else [], [] if said else [A])
+    shard.tick(NOW)
+    flush(world, shard, done)
+    decide(shard)
+    for task in done:  # what is said after the decision judges nothing any more
+        shard.feedback(task, [] if said else [A], [A] if said else [])
+    flush(world, shard)
+    made = trying(codec).turn(world.trials).made
+    assert {one.statistics.candidate for one in made} == {A}
+    score = {score_ppm(one.statistics, GENESIS.policy.experience) for one in made}
+    assert score == {-1_001_400 if said is False else 998_600}
 
 
 def test_candidates_are_told_the_oldest_first_with_what_they_were_made_of(world: World, shard: Shard) -> None:

@@ -1,6 +1,7 @@
 """Salience: the formula, the gates, what counts as near, what repeats, and what a neighbourhood keeps."""
 
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,36 @@ def test_alike_comes_nearest_first_ties_by_id() -> None:
         near.add(name, at(degrees), NOBODY)
     assert [name for _, name, _ in near.look(at(0), without="").alike(0.9)] == ["here", "a", "b"]
     assert [name for _, name, _ in near.look(at(0), without="here").alike(0.9)] == ["a", "b"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([-1.0, 0.0, 0.5, 0.9]))
+def test_alike_comes_as_all_exact_cosines_would_order_it(seed: int, count: int, above: float) -> None:
+    dice = np.random.default_rng(seed)
+    near = Neighbourhood(8, 100)
+    # Few different ones, so that some are as near as others.
+    vectors = [as_kept(dice.integers(-1, 2, 8).astype(np.float32) + np.float32(0.5)) for _ in range(count)]
+    for i, one in enumerate(vectors):
+        near.add(f"m{i:02}", one, NOBODY)
+    asked = as_kept(dice.integers(-1, 2, 8).astype(np.float32) + np.float32(0.5))
+    exact = sorted((-near.cosine(i, asked), f"m{i:02}") for i in range(count))
+    told = [(-cosine, name) for cosine, name, _ in near.look(asked, without="").alike(above)]
+    assert told == [one for one in exact if -one[0] > above]
+
+
+def test_who_wants_the_nearest_of_thousands_has_few_cosines_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    near, asked = Neighbourhood(8, 2_000), list[int]()
+    for i in range(2_000):
+        near.add(f"m{i}", at(i / 50), NOBODY)
+    cosine = Neighbourhood.cosine
+
+    def counted(self: Neighbourhood, row: int, vector: Any) -> float:
+        asked.append(row)
+        return cosine(self, row, vector)
+
+    monkeypatch.setattr(Neighbourhood, "cosine", counted)
+    found = [name for _, name, _ in islice(near.look(at(0), without="").alike(0.5), 3)]
+    assert found == ["m0", "m1", "m2"] and len(asked) < 50
 
 
 def test_the_first_vector_of_an_id_stays() -> None:

@@ -372,3 +372,18 @@ def test_what_denies_the_question_is_no_evidence(goal: str, outputs: str, text: 
 )  # fmt: skip
 def test_a_negation_beside_it_denies_no_answer(goal: str, outputs: str, text: str) -> None:
     assert REACH.reward_ppm(context(goal=goal, inputs="", outputs=outputs), [held("m", text)]) == PPM
+
+
+def test_where_outputs_state_nothing_what_agents_said_of_the_memories_is_the_evidence() -> None:
+    done, both = context(outputs="Done.", retrieved=("m1", "m2", "m3", "m4")), [held("m1"), held("m2")]
+    assert REACH.reward_ppm(done, both) == PPM // 2, "nobody spoke: all that it was given shares its success"
+    assert REACH.reward_ppm(done, both, {"m1": PPM}) == PPM
+    assert REACH.reward_ppm(done, both, {"m3": PPM}) == 0
+    assert REACH.reward_ppm(done, both, {"m1": -PPM}) == -PPM
+    assert REACH.reward_ppm(done, both, {"m1": PPM, "m2": -PPM}) == 0
+    assert REACH.reward_ppm(done, both[:1], {"m1": PPM, "m2": -PPM}) == PPM // 2
+    assert REACH.asks(done), "what was said of a task does not change who judges"
+
+
+def test_where_outputs_state_something_they_alone_judge() -> None:
+    assert REACH.reward_ppm(context(), [held("m1")], {"m1": -PPM}) == PPM

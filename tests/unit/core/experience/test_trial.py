@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.reward import Reach
-from memquorum.core.experience.trial import BadStatistics, Case, again, judges, read, score_ppm, tried
+from memquorum.core.experience.trial import BadStatistics, Case, again, fault, judges, read, score_ppm, tried
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.policy import PPM, ExperiencePolicy
 from tests.builders.experience import context, held, tasks, vector
@@ -151,3 +152,26 @@ def test_time_counts_by_what_is_given_where_it_counts() -> None:
     dear = replace(POLICY, lambda_l_ppm=500_000)
     of = case(held(), tasks(4))
     assert score(of, dear) == score(of) - 500_000 // POLICY.memories_most
+
+
+def test_a_judge_that_states_nothing_goes_by_what_agents_had_told_of_it() -> None:
+    judges = [replace(one, outputs="Done.", retrieved=("m1", "m2")) for one in tasks(3)]
+    of = case(held("m1"), judges)
+    shared, no, yes = (
+        score_ppm(told, POLICY)
+        for by in ({}, {"m1": -PPM}, {"m1": PPM})
+        if (told := tried(of._replace(told={one.id: by for one in judges}), REACH, POLICY)) is not None
+    )
+    assert no < -PPM // 2 < 0 < shared < PPM // 2 < yes
+    told = tried(of._replace(told={judges[0].id: {"m1": PPM}}), REACH, POLICY)
+    assert told is not None
+    rewards = {one.context: one.reward_with - one.reward_without for one in told.judged}
+    assert [rewards[one.id] // POLICY.runs for one in judges] == [PPM, PPM // 2, PPM // 2], "each by what is told of it"
+
+
+def test_what_was_found_by_an_earlier_version_of_the_rule_stays_what_it_was() -> None:
+    judges = [replace(one, id=str(uuid.UUID(int=at))) for at, one in enumerate(tasks(3))]
+    told = tried(case(held(), judges), REACH, POLICY)
+    assert told is not None and (told.reward, fault(told, POLICY)) == ("reach/6", None)
+    assert fault(replace(told, reward="reach/5"), POLICY) is None
+    assert fault(replace(told, reward="reach/4"), POLICY) == "statistics by other rules"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum.core.experience.context import FAILED, SUCCEEDED, UNKNOWN
-from memquorum.core.experience.uses import Given, Said, evolved, further, gain_ppm
+from memquorum.core.experience.uses import Given, Said, evolved, further, gain_ppm, told_ppm
 from memquorum.core.experience.weights import Use, Weight
 from memquorum.core.policy import PPM, ExperiencePolicy
 
@@ -69,3 +69,15 @@ def test_what_is_not_in_experience_has_no_weight_that_moves() -> None:
     one = Given("m", "t", 5, SUCCEEDED, 1)
     assert evolved({}, [one], POLICY, counted=0, before=9) == []
     assert evolved({"m": (Weight("m", PPM, 1), 5)}, [one], POLICY, counted=0, before=9)[0].weight_ppm == 1_100_000
+
+
+def test_what_agents_told_of_a_task_is_the_mean_of_their_last_words_before_a_place() -> None:
+    said = {
+        "a": [Said(3, "ann", False), Said(5, "bob", True), Said(7, "ann", True)],
+        "b": [Said(6, "ann", False)],
+        "c": [],
+    }
+    assert told_ppm(said, 3) == {}
+    assert told_ppm(said, 4) == {"a": -PPM}
+    assert told_ppm(said, 6) == {"a": 0}
+    assert told_ppm(said, 8) == {"a": PPM, "b": -PPM}, "of what nobody spoke nothing is told"

@@ -11,8 +11,10 @@ import pytest
 
 from db.view_rows import Finished
 from memquorum import topics
+from memquorum.core import ids
 from memquorum.core.experience.texts import Texts
-from memquorum.core.records import Decided, Task
+from memquorum.core.experience.uses import Said
+from memquorum.core.records import Decided, FeedbackAccepted, Task
 from tests.builders.table import CODEC, Journal, Table, decision_on
 from workers.replica import catchup
 
@@ -56,6 +58,38 @@ def test_what_no_journal_would_take_as_a_task_is_none(table: Table) -> None:
     assert kept(table) is None
     finish(table)
     assert kept(table) is not None
+
+
+def assess(
+    table: Table, event: str, helped: tuple[str, ...], others: tuple[str, ...] = (), namespace: str = "space"
+) -> int:
+    at = table.put(topics.ACCEPTED, FeedbackAccepted(event, ONE, namespace, "ann", helped, others, 5))
+    table.turn()
+    return at
+
+
+def test_what_an_agent_says_of_what_a_task_was_given_is_kept(table: Table) -> None:
+    finish(table)
+    first = assess(table, "first", (GIVEN,))
+    second = assess(table, "second", (), (GIVEN,))
+    assert table.view.experience.assessed(ONE) == {GIVEN: [Said(first, "ann", True), Said(second, "ann", False)]}
+    table.view.experience.erased([ONE])
+    assert table.view.experience.assessed(ONE) == {}
+
+
+def test_feedback_that_no_journal_would_count_counts_for_no_member(table: Table) -> None:
+    assess(table, "early", (GIVEN,))
+    finish(table)
+    assess(table, "early", (GIVEN,))
+    assess(table, "never given", (GIVEN, str(uuid.UUID(int=3))))
+    assess(table, "elsewhere", (GIVEN,), namespace="attic")
+    memory = ids.memory_id("space", "an episode")
+    table.score(memory, table.accept(memory))
+    table.turn()
+    assess(table, "an episode", (GIVEN,))
+    assert table.view.experience.assessed(ONE) == {}
+    assess(table, "late", (GIVEN,))
+    assert list(table.view.experience.assessed(ONE)) == [GIVEN]
 
 
 def test_on_what_an_epoch_decided_is_kept_whether_the_logs_tell_it_or_the_journal(table: Table, tmp_path: Path) -> None:

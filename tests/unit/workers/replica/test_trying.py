@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from db.view_rows import Admitted
+from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.experience.checking import sampled
 from memquorum.core.experience.context import Context
@@ -20,7 +21,7 @@ from memquorum.core.experience.texts import Texts
 from memquorum.core.experience.trial import Case, Statistics, tried
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.policy import PPM
-from memquorum.core.records import Proposal, Task
+from memquorum.core.records import FeedbackAccepted, Proposal, Task
 from tests.builders import trials
 from tests.builders.experience import vector
 from tests.builders.table import CODEC, GENESIS, ME, NOW, Table
@@ -42,8 +43,12 @@ def table(tmp_path: Path) -> Iterator[Table]:
     found.view.close()
 
 
-def finish(table: Table, name: str, outcome: str = "succeeded", commitment: bytes | None = None) -> None:
-    at = table.accept(name, text=TEXTS.content, commitment=commitment, task=Task(outcome, "ann", bytes(32), 7))
+def finish(
+    table: Table, name: str, outcome: str = "succeeded", commitment: bytes | None = None, *, texts: Texts = TEXTS,
+    given: tuple[str, ...] = (),
+) -> None:  # fmt: skip
+    task = Task(outcome, "ann", bytes(32), 7)
+    at = table.accept(name, text=texts.content, commitment=commitment, task=task, derives_from=given)
     table.score(name, at, NUMBERS[name])
 
 
@@ -101,6 +106,45 @@ def test_a_member_is_for_what_verifiers_found_and_it_finds_again(table: Table) -
     scene(table)
     yes, (held, gain) = votes(table, proposal(table, found()))
     assert (yes, held) == (True, PPM) and gain > 900_000
+
+
+DONE = Texts(TEXTS.goal, outputs="Done.")
+
+
+def silent(told: dict[str, int]) -> Statistics:
+    """What an honest verifier finds where tasks say no more than that they are done, and agents say so much of M."""
+    contexts = [
+        Context(
+            name, "space", "ann", DONE.goal, "", DONE.outputs, (), (M, OTHER), "succeeded", "ann", bytes(32), 7, "test",
+            vector(*NUMBERS[name]), 0,
+        )
+        for name in JUDGES
+    ]  # fmt: skip
+    candidate = Held(M, FACT, "test", vector(*NEAR))
+    case = Case(candidate, contexts, Experience("test", 2, ()), 1, dict.fromkeys(JUDGES, told))
+    found = tried(case, Reach(), POLICY)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("told", "counted", "yes"),
+    [({M: PPM}, {M: PPM}, True), ({M: PPM}, {}, False), ({}, {}, True), ({}, {M: -PPM}, False)],
+)
+def test_where_tasks_state_nothing_a_member_goes_by_what_agents_had_said_before_the_decision(
+    table: Table, told: dict[str, int], counted: dict[str, int], yes: bool
+) -> None:
+    table.episode(M, NEAR, text=FACT)
+    table.episode(OTHER, NEAR, text=ASIDE)
+    for name in JUDGES:
+        finish(table, name, texts=DONE, given=(M, OTHER))
+        for memory, gain in counted.items():
+            helped, others = ((memory,), ()) if gain > 0 else ((), (memory,))
+            table.put(topics.ACCEPTED, FeedbackAccepted(name, name, "space", "ann", helped, others, 5))
+    decided(table)
+    for name in JUDGES:  # too late for what was decided
+        table.put(topics.ACCEPTED, FeedbackAccepted(f"late-{name}", name, "space", "bob", (OTHER,), (M,), 5))
+    assert votes(table, proposal(table, silent(told))) == (yes, (PPM * yes, 998_600 if told else 498_600))
 
 
 def test_what_helps_nobody_is_not_admitted_though_it_was_tried_as_told(table: Table) -> None:
