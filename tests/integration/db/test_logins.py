@@ -184,7 +184,7 @@ _REFUSED = [
     )),
     *(("verifier", "memquorum_verifier", statement) for statement in (
         "SELECT entry FROM journal", "SELECT subject FROM memory", "SELECT session FROM memory", "SELECT FROM event",
-        "SELECT FROM ballot", "SELECT FROM quote", "SELECT named FROM content", "SELECT FROM feedback",
+        "SELECT FROM ballot", "SELECT FROM quote", "SELECT named FROM content", "SELECT given_at FROM feedback",
         "UPDATE admission SET status = 'admitted'", "INSERT INTO trial (shard) VALUES (0)", "CREATE TABLE mine ()",
     )),
     ("audit", "memquorum_reader", "DELETE FROM content"),
