@@ -49,12 +49,13 @@ class ViewExperience:
 
     def assess(self, given: FeedbackAccepted, offset: int) -> None:
         """Takes what an agent says of the memories that a task was given, where the journal would count it: the task is
-        there, it was given all of them, and no event of before has the record's id."""
-        if self._connected().execute(sql.KEEP_ID, (ids.memory_id(given.namespace, given.event_id), None)).rowcount != 1:
+        there, it was given all of them, and neither a record of this kind nor a memory of before has the event's id."""
+        if self._connected().execute(sql.SAY, (ids.memory_id(given.namespace, given.event_id),)).rowcount != 1:
             return
         row = self._connected().execute(sql.GIVEN_TO, (given.memory_id, given.namespace)).fetchone()
         said = dict.fromkeys(given.helped, True) | dict.fromkeys(given.did_not_help, False)
-        if row is not None and said.keys() <= set(row[0].split(",")):
+        # Nobody was given the task itself, whatever its record names.
+        if row is not None and said.keys() <= set(row[0].split(",")) - {given.memory_id}:
             rows = [(given.memory_id, offset, one, given.agent, helped) for one, helped in said.items()]
             self._connected().executemany(sql.ASSESS, rows)
 

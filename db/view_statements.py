@@ -225,9 +225,10 @@ TASKS = """
 SELECT t.* FROM json_each(?1) w CROSS JOIN task t ON t.memory_id = w.value
 WHERE t.namespace = ?2 AND t.accepted_offset < ?3
 """
-# One record counts once by its event, and where the task was given all that it names.
+# A record counts once by its event.
+SAY = "INSERT OR IGNORE INTO said SELECT ?1 WHERE ?1 NOT IN (SELECT memory_id FROM place)"
 GIVEN_TO = "SELECT retrieved FROM task WHERE memory_id = ? AND namespace = ?"
-ASSESS = "INSERT OR IGNORE INTO feedback VALUES (?, ?, ?, ?, ?)"
+ASSESS = "INSERT INTO feedback VALUES (?, ?, ?, ?, ?)"
 ASSESSED = "SELECT memory_id, accepted_offset, agent, helped FROM feedback WHERE task = ? ORDER BY accepted_offset"
 TASKS_BEFORE = "SELECT count(*) FROM task WHERE namespace = ? AND accepted_offset < ?"
 STOOD = "INSERT OR IGNORE INTO stood VALUES (?, ?, ?, ?)"

@@ -88,6 +88,7 @@ CREATE INDEX IF NOT EXISTS task_accepted ON task (namespace, accepted_offset);
 CREATE TABLE IF NOT EXISTS feedback (
     task TEXT, accepted_offset INTEGER, memory_id TEXT, agent TEXT NOT NULL, helped INTEGER NOT NULL,
     PRIMARY KEY (task, accepted_offset, memory_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS said (event TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS stood (
     shard INTEGER, epoch INTEGER, nomination BLOB NOT NULL, accepted_offset INTEGER NOT NULL,
     PRIMARY KEY (shard, epoch)) WITHOUT ROWID;

@@ -203,7 +203,8 @@ class _Claimed:
 
 
 _CLAIMS = msgpack.Decoder(Claims)
-# Of as many texts of a namespace as there are memories of it, some 0.8 KB each: what is near is asked again and again.
+# A namespace keeps what so many texts claim, some 0.8 KB each: as many as it has memories in a tier here. What is near
+# is asked for again and again.
 _CLAIMED_MOST = 10_000
 
 
@@ -334,7 +335,7 @@ class Look(Struct, frozen=True):
 
     def alike(self, above: float) -> Iterator[tuple[float, str, Seen]]:
         """The memories with a cosine > `above`, and it, the nearest first, ties by id."""
-        # Most who ask want a few of thousands: a cosine is taken exactly once it may be the next.
+        # Most who ask want a few of thousands: a cosine is computed exactly only when its memory may come next.
         exact = list[tuple[float, str, int]]()
         for row, about in self._nearly(above):
             while exact and -exact[0][0] > about + _SLACK:
@@ -349,7 +350,7 @@ class Look(Struct, frozen=True):
         return (-one[0], *self._around.at(one[2]))
 
     def _nearly(self, above: float) -> Iterator[tuple[int, float]]:
-        """The rows that may have a cosine above it, and about which they have, the highest first."""
+        """Finds the rows whose cosine may lie above a bound, each with its approximate cosine, the highest first."""
         rows = np.flatnonzero(self._cosines >= above - _SLACK)
         order = rows[np.argsort(-self._cosines[rows])]
         return zip(order.tolist(), self._cosines[order].tolist(), strict=True)

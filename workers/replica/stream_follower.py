@@ -189,7 +189,7 @@ class Walk:
                     access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset, read=True
                 ):
                     self._view.used_late(access, item.offset)
-            case FeedbackAccepted() as given:
+            case FeedbackAccepted() as given if storable(given) is None:
                 self._view.experience.assess(given, item.offset)
             case EpisodeAccepted() as episode:
                 assert item.scored is not None

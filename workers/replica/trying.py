@@ -124,6 +124,8 @@ class Tries:
             return None
         if told.position <= experience.refused(told.candidate):
             return None  # members have voted on that
+        if (self._view.position(topics.ACCEPTED, shard) or 0) < at.accepted_offset:
+            return None  # what agents had said by then may not be read yet
         judges = [one.context for one in told.judged]
         tasks = experience.tasks(space, before=at.accepted_offset, memory_ids=judges)
         if [one.outcome for one in tasks.values()] != [SUCCEEDED] * len(judges):
@@ -147,7 +149,9 @@ class Tries:
             candidate, [context], self._experience(one, candidate, read), one.at.epoch, {context.id: told}
         )  # fmt: skip
         held = tried_again(case, one.told, self._view.member, self._reward, policy)
-        if not held and stands(case, one.told):
+        if not held and one.told.reward != self._reward.name:
+            _LOG.info("memory %s was tried by another rule than %s, and is to be tried anew", name, self._reward.name)
+        elif not held and stands(case, one.told):
             _LOG.warning("memory %s: what was tried of it comes out otherwise than verifiers tell", name)
         elif not held:
             _LOG.info("memory %s cannot be tried again: something went of what it was tried beside", name)

@@ -118,4 +118,4 @@ class Visit:
                 self._contexts |= {name: found.get(name) for name in missing}
             yield from (one for name in some if (one := self._contexts[name]) is not None and self._reward.asks(one))
             while len(self._contexts) > _CONTEXTS:
-                self._said.pop(self._contexts.popitem(last=False)[0], None)
+                self._contexts.popitem(last=False)

@@ -690,7 +690,8 @@ class Feedback(Struct, frozen=True):
 
 class FinishedTask(TaskInShort, frozen=True):
     """A finished task whole. `tools`: a summary of each call of a tool; `configuration`: the SHA-256 of what it ran
-    under, in hexadecimal; `encoder`: which made its vector; `digest`: the SHA-256 of all that a trial of it reads."""
+    under, in hexadecimal; `encoder`: which made its vector; `digest`: the SHA-256 of its record, all that a trial
+    of it reads but for feedback."""
 
     namespace: str
     inputs: str

@@ -1,9 +1,10 @@
 """A finished task as one self-contained record: the execution context of SEDM 3.2.1 (SCEC; SPEC E).
 
-It holds all that a trial needs and nothing of the environment in which the task ran: what was asked and answered,
-summaries of the tools' answers, what had been retrieved, a seed, a digest of the configuration, the outcome and who
-says so, and the vector of its goal. The vector is carried because nothing is encoded anew: an encoder's arithmetic
-differs from machine to machine, and bytes that were sealed once do not.
+It holds all that a trial needs, but for what agents say later of what the task was given (`uses`), and nothing of the
+environment in which the task ran: what was asked and answered, summaries of the tools' answers, what had been
+retrieved, a seed, a digest of the configuration, the outcome and who says so, and the vector of its goal. The vector is
+carried because nothing is encoded anew: an encoder's arithmetic differs from machine to machine, and bytes that were
+sealed once do not.
 
 `Context.data` is its one form as bytes, `digest` their SHA-256: two machines that have the same context have the same
 digest, and a context of which any field differs has another one.

@@ -1,4 +1,4 @@
-"""What a retrieval is worth to a finished task: the port, and the rule that needs no label and no model.
+"""What a retrieval is worth to a finished task: the port, and the rule that needs no model, and labels of agents alone.
 
 The rule asks whether what the task came to is now within reach, R ∈ [−1, 1]: the share of what its outputs state that
 one of the given texts states, less the share that one of them contradicts.
@@ -13,9 +13,8 @@ one of the given texts states, less the share that one of them contradicts.
    Addresses, paths and identifiers count as names, and need nothing else beside them: nobody hits upon one by accident.
    Numbers, times and dates are the same however they are written (`written`).
 3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
-   that the task had been given. Where agents had said which of these helped, what they say is the evidence: the mean
-   over the memories that they spoke of, of which one that did not help counts −1 where it is given, and one that
-   helped 1.
+   that the task had been given. Where agents had said which of these helped, that is the evidence: each memory that
+   they spoke of counts, where it is given, 1 if it helped and −1 if it did not; R is the mean over all of these.
 4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
    its other content, and takes the other side or gives another number, in a text that does not state it: a text that
    is wrong in one sentence may be right in the next. What a sentence says on a condition denies nothing: who heeds
@@ -58,6 +57,8 @@ REACHES = ("reach/5", REACH)
 """The versions whose statistics a journal may hold: what was found by an earlier one stays what it was."""
 NOBODY: Final[Mapping[str, int]] = MappingProxyType({})
 """No agent said of any memory whether it helped."""
+NOTHING_TOLD: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType({})
+"""Of no task did anybody say so."""
 
 _SHORT_WORDS = 8
 """An answer of so many words at most is looked for word for word."""

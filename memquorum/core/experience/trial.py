@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from memquorum.core.experience import oneform
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.reward import NOBODY, REACHES, Reward
+from memquorum.core.experience.reward import NOBODY, NOTHING_TOLD, REACHES, Reward
 from memquorum.core.experience.similarity import Units, similarities_ppm, stacked, units
 from memquorum.core.experience.view import Experience, Held, packed
 from memquorum.core.ids import is_uuid, sha256
@@ -115,7 +114,7 @@ class Case(NamedTuple):
     contexts: Sequence[Context]
     experience: Experience
     position: int = 0
-    told: Mapping[str, Mapping[str, int]] = MappingProxyType({})
+    told: Mapping[str, Mapping[str, int]] = NOTHING_TOLD
 
 
 def judges(candidate: Held, contexts: Sequence[Context], reward: Reward, policy: ExperiencePolicy) -> list[Context]:

@@ -61,9 +61,10 @@ def test_what_no_journal_would_take_as_a_task_is_none(table: Table) -> None:
 
 
 def assess(
-    table: Table, event: str, helped: tuple[str, ...], others: tuple[str, ...] = (), namespace: str = "space"
-) -> int:
-    at = table.put(topics.ACCEPTED, FeedbackAccepted(event, ONE, namespace, "ann", helped, others, 5))
+    table: Table, event: str, helped: tuple[str, ...], others: tuple[str, ...] = (), *, namespace: str = "space",
+    given_at: int = 5,
+) -> int:  # fmt: skip
+    at = table.put(topics.ACCEPTED, FeedbackAccepted(event, ONE, namespace, "ann", helped, others, given_at))
     table.turn()
     return at
 
@@ -88,8 +89,28 @@ def test_feedback_that_no_journal_would_count_counts_for_no_member(table: Table)
     table.turn()
     assess(table, "an episode", (GIVEN,))
     assert table.view.experience.assessed(ONE) == {}
+    assess(table, "at no time", (GIVEN,), given_at=-1)
+    assert table.view.experience.assessed(ONE) == {}
     assess(table, "late", (GIVEN,))
     assert list(table.view.experience.assessed(ONE)) == [GIVEN]
+
+
+def test_nobody_was_given_the_task_itself(table: Table) -> None:
+    at = table.accept(ONE, text=Texts("open valve 3").content, task=TASK, derives_from=(ONE, GIVEN))
+    table.score(ONE, at)
+    assess(table, "itself", (ONE,))
+    assert table.view.experience.assessed(ONE) == {}
+
+
+def test_feedback_with_the_id_of_what_failed_keeps_no_memory_away(table: Table) -> None:
+    finish(table)
+    memory = ids.memory_id("space", "failed at first")
+    table.score(memory, table.accept(memory), sealed_embedding=None, outcome="failed")
+    table.turn()
+    assess(table, "failed at first", (GIVEN,))
+    table.score(memory, table.accept(memory))
+    table.turn()
+    assert list(table.view.known([memory])) == [memory]
 
 
 def test_on_what_an_epoch_decided_is_kept_whether_the_logs_tell_it_or_the_journal(table: Table, tmp_path: Path) -> None:
