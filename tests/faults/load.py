@@ -99,8 +99,10 @@ class Load:
         self._lock, self._over, self._go = threading.Lock(), threading.Event(), threading.Event()
         self._number = self._probes = 0
         self._recent: list[Event] = []
-        # Tasks, each with a memory that it was given.
+        # Tasks, each with a memory that it was given; and those by which a lesson is judged that state nothing, each
+        # with the lesson, and whether that helped.
         self._tasks: dict[Event, str] = {}
+        self._silent: dict[Event, tuple[str, bool]] = {}
         # Lessons that tasks bear out, so that verifiers, members and the consolidator have work.
         self._taught = [n for n in self._namespaces if ids.shard_of(n, self._shards) == 0][:2]
         self.book = Book()
@@ -203,30 +205,41 @@ class Load:
     def _feedback(self) -> None:
         """What is said of a task that the broker has: behind it, feedback counts."""
         with self._lock:
-            there = next((event for event in self._tasks if event in self.book.kept), None)
+            there = next((event for event in (*self._silent, *self._tasks) if event in self.book.kept), None)
         if there is None:
             return
-        namespace, given, event = there[0], self._tasks.pop(there), (there[0], self._fresh())
+        namespace, event = there[0], (there[0], self._fresh())
+        if there in self._silent:
+            given, helped = self._silent.pop(there)
+        else:
+            given, helped = self._tasks.pop(there), self._dice.random() < 0.5
         fields = {
             "namespace": namespace, "event_id": event[1], "agent": "planner", "task": ids.memory_id(*there),
-            self._dice.choice(("helped", "did_not_help")): [given],
+            "helped" if helped else "did_not_help": [given],
         }  # fmt: skip
         self._send(topics.FEEDBACK, json.dumps(fields).encode(), event, self._key())
 
     def _lesson(self) -> None:
-        """A lesson, and finished tasks that bear it out: it is tried, voted on, and has a general form at last."""
+        """A lesson, and finished tasks that bear it out: it is tried, voted on, and has a general form at last.
+
+        Of every third the tasks state nothing, and what is said of it is their evidence.
+        """
         namespace, event_id = self._dice.choice(self._taught), self._fresh()
         named = self._number, self._dice.randrange(10, 60)
         fields = {"namespace": namespace, "event_id": event_id, "agent": "planner", "explicit": True}
         said = json.dumps(fields | {"content": _LESSON.format(*named)}).encode()
         self._send(topics.EPISODES, said, (namespace, event_id), self._key())
+        lesson, silent, helped = ids.memory_id(namespace, event_id), self._dice.random() < 1 / 3, named[0] % 2 == 0
         for at in range(_TASKS_OF_A_LESSON):
             event = namespace, self._fresh()
             told = {
-                "namespace": namespace, "event_id": event[1], "agent": self._dice.choice(AGENTS), "retrieved": [],
+                "namespace": namespace, "event_id": event[1], "agent": self._dice.choice(AGENTS),
+                "retrieved": [lesson] if silent else [],
                 "goal": f"Open pump {named[0]} of hall {named[0]} for shift {at}.",
-                "outputs": _HEEDED.format(*named), "outcome": "succeeded",
+                "outputs": "Done." if silent else _HEEDED.format(*named), "outcome": "succeeded",
             }  # fmt: skip
+            if silent:
+                self._silent[event] = lesson, helped
             self._send(topics.TASKS, json.dumps(told).encode(), event, self._key())
 
     def _key(self) -> bytes:
