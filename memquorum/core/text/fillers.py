@@ -16,7 +16,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 10
+VERSION = 11
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -604,9 +604,12 @@ _FORGET = re.compile(
 
 
 # What is asked to be erased is an order's matter as well, and no memory: "Please delete my address."
+# Of somebody named it is to forget alone, "forget Ada Quill's phone number": "delete Kafka's data" is something to do.
 _ERASE = re.compile(
     rf"\W*(?:(?:{_POLITE})[\s,]+)*"
-    r"(?:delete|erase|remove|wipe|clear)\s+(?:all\s+(?:of\s+)?)?(?:my|our)\s+(?:(?:e-?mail|phone|home|old|personal|bank)\s+)*"
+    r"(?:(?:delete|erase|remove|wipe|clear)\s+(?:all\s+(?:of\s+)?)?(?:my|our)|"
+    r"forget\s+(?-i:[^\W\d_a-z][\w-]+\s+){0,2}(?-i:[^\W\d_a-z][\w-]+)['’]s)\s+"
+    r"(?:(?:e-?mail|phone|home|old|personal|bank)\s+)*"
     r"(?:address|number|name|e-?mail|birthday|data|password|memor(?:y|ies)|notes|messages|history|conversations?|photos?|"
     r"information|info|details)(?:\s+(?:from|in)\s+(?:your|the)\s+(?:memory|memories|records?|notes|system|database))?"
     r"(?:,?\s*(?:please|thanks|thank you))?[.!?\s]*\Z",

@@ -125,6 +125,11 @@ def test_one_statement_is_one(language: str) -> None:
         ("Can you remove all of my messages from your memory, please?", True),
         ("Delete the address table before migrating.", False),
         ("Please delete my branch.", False),
+        ("Please forget Ada Quill's phone number.", True),
+        ("Forget Ada’s address, please.", True),
+        ("Forget Friday's meeting.", False),
+        ("Forget Ada's phone number, it is 0171 now.", False),
+        ("Delete Kafka's data.", False),
         ("Please delete my address: it is Hafenweg 3 now.", False),
         ("Happy birthday Ada!", True),
         ("Sounds good Tom", True),
@@ -168,4 +173,4 @@ def test_another_list_has_another_version() -> None:
             fillers._ROLED.pattern,
         )
     )
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (10, "4f42950e338240e8")
+    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (11, "063eb73a7879683a")
