@@ -20,8 +20,8 @@ is 170 days, and some 300 KB."""
 
 
 class ViewExperience:
-    """The tables `task`, `feedback`, `stood`, `admitted` and `united`: what it takes to try a candidate again as of a
-    decision."""
+    """The tables `task`, `feedback`, `said`, `stood`, `admitted` and `united`: what it takes to try a candidate
+    again as of a decision."""
 
     def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
         """`connected`: the view's connection, in the batch of now."""
@@ -67,7 +67,8 @@ class ViewExperience:
         return found
 
     def erased(self, memory_ids: Sequence[str]) -> None:
-        """Lets go of finished tasks whose keys were destroyed: nobody reads them any more, and their ids stay."""
+        """Lets go of finished tasks whose keys were destroyed, and of what was said of them: nobody reads them any
+        more, and their ids stay."""
         for table, column in (("task", "memory_id"), ("feedback", "task")):
             self._connected().execute(sql.PURGE.format(table=table, column=column), (json.dumps(memory_ids),))
 

@@ -1,4 +1,4 @@
-"""What a retrieval is worth to a finished task: the port, and the rule that needs no model, and labels of agents alone.
+"""What a retrieval is worth to a finished task: the port, and the rule that needs no model, nor labels but of agents.
 
 The rule asks whether what the task came to is now within reach, R ∈ [−1, 1]: the share of what its outputs state that
 one of the given texts states, less the share that one of them contradicts.

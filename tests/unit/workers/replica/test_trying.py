@@ -188,6 +188,27 @@ def test_who_has_not_read_every_judge_says_nothing(table: Table) -> None:
     assert votes(table, proposal(table, told)) == NO_WORD
 
 
+def test_who_has_not_read_as_far_as_the_decision_says_nothing(table: Table) -> None:
+    table.episode(M, NEAR, text=FACT)
+    table.episode(OTHER, NEAR, text=ASIDE)
+    for name in JUDGES:
+        finish(table, name)
+    at = table.tick()
+    table.turn()
+    table.decide(1, accepted_offset=at + 50)
+    assert votes(table, proposal(table, found())) == NO_WORD
+
+
+def test_what_was_tried_by_an_earlier_rule_is_not_admitted_and_nobody_is_accused(
+    table: Table, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene(table)
+    caplog.set_level("INFO", "memquorum.replica")
+    yes, _ = votes(table, proposal(table, replace(found(), reward="reach/5")))
+    assert not yes
+    assert "was tried by another rule than reach/6" in caplog.text and "otherwise than verifiers" not in caplog.text
+
+
 def test_what_was_accepted_behind_the_decision_is_no_judge(table: Table) -> None:
     scene(table, judges=JUDGES[:4])
     finish(table, JUDGES[4])
