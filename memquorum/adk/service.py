@@ -18,6 +18,7 @@ from memquorum.adk.telling import Told
 from memquorum.client import Invalid, Memory
 from memquorum.client.values import Episode, Only
 from memquorum.core.api.answers import Answering, Erasure
+from memquorum.core.text import quoting
 
 
 class MemquorumMemoryService(BaseMemoryService):
@@ -82,7 +83,8 @@ class MemquorumMemoryService(BaseMemoryService):
         await self._memory.loop.wait(self._keeping.keep(telling.whose(app_name, user_id), told))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What answers a query, best first, as far as the scope goes. It counts as used. Raises Invalid, NotYet."""
+        """What answers a query, best first, as far as the scope goes, each text quoted as a JSON string, since
+        ADK's tools put it into prompts. It counts as used. Raises Invalid, NotYet."""
         of = telling.whose(app_name, user_id)
         found = await self._memory.loop.wait(self._keeping.find(of, query, self._budget_tokens, self._most))
         return SearchMemoryResponse(memories=[_entry(one) for one in found])
@@ -123,7 +125,7 @@ def _entry(found: Answering) -> MemoryEntry:
     said: dict[str, Any] = found.attributes or {}
     return MemoryEntry(
         id=found.memory_id,
-        content=types.Content(role=telling.speaker(found.role), parts=[types.Part(text=found.text)]),
+        content=types.Content(role=telling.speaker(found.role), parts=[types.Part(text=quoting.quoted(found.text))]),
         author=found.role,
         timestamp=datetime.fromtimestamp(found.occurred_at / 1_000, UTC).isoformat(timespec="seconds"),
         custom_metadata=said,

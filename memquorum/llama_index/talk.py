@@ -9,6 +9,7 @@ from memquorum.client import items
 from memquorum.client.entries import Entries
 from memquorum.client.talk import asked, pieces
 from memquorum.core import names
+from memquorum.core.text import quoting
 
 _CHARACTERS_A_TOKEN = 4
 _QUERY_MESSAGES = 5
@@ -36,12 +37,12 @@ def query_of(said: Sequence[Said]) -> str:
 
 
 def shortened(told: str, tokens: int) -> str | None:
-    """What is left without so many tokens of what answers worst; None where nothing is. A token is four characters,
-    so that rather too much goes than too little."""
+    """What is left without so many tokens of what answers worst; None where nothing is, or the heading alone. A token
+    is four characters, so that rather too much goes than too little."""
     lines, gone = told.split("\n"), 0
     while lines and gone < tokens * _CHARACTERS_A_TOKEN:
         gone += len(lines.pop()) + 1
-    return "\n".join(lines) or None
+    return None if lines in ([], [quoting.HEADING.rstrip("\n")]) else "\n".join(lines)
 
 
 async def publish(entries: Entries, said: Sequence[Said], session: str | None, about: Mapping[str, Any]) -> None:
@@ -50,8 +51,8 @@ async def publish(entries: Entries, said: Sequence[Said], session: str | None, a
 
 
 async def answering(entries: Entries, said: Sequence[Said], budget_tokens: int, only: Mapping[str, Any]) -> str:
-    """What answers the last messages, each memory on a line, best first. It counts as used."""
+    """What answers the last messages, quoted, each memory on a line, best first. It counts as used."""
     if not (query := query_of(said)):
         return ""
     found = await entries.read(lambda after: entries.memory.retrieve(query, budget_tokens, after=after, **only))
-    return "\n".join(f"- {' '.join(item.text.split())}" for item in found.items)
+    return quoting.framed(f"- {quoting.quoted(item.text)}\n" for item in found.items).rstrip("\n")

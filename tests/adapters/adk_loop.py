@@ -8,6 +8,7 @@ Runs in the environment of `make adapters`; `tests/adapters/__main__.py` starts 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import statistics
 import time
@@ -77,7 +78,7 @@ async def hear(service: MemquorumMemoryService, text: str, app: str = "host", us
 
 async def found(service: MemquorumMemoryService, query: str, app: str = "host", user: str = "ada") -> list[str]:
     answer = await service.search_memory(app_name=app, user_id=user, query=query)
-    return ["".join(part.text or "" for part in one.content.parts or []) for one in answer.memories]
+    return ["".join(json.loads(part.text or '""') for part in one.content.parts or []) for one in answer.memories]
 
 
 async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_person(
@@ -107,7 +108,7 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
     await say("Ada's door code is 4821.", "ada", "1")
     await say("Lovely day, isn't it?", "bob", "1")
     await say(THANKS, "bob", "1")
-    assert "user: Ada's door code is 4821." in await say("Which door code does Ada have?", "ada", "2")
+    assert 'user: "Ada\'s door code is 4821."' in await say("Which door code does Ada have?", "ada", "2")
     kept = [one.text for one in memory.memories(after=memory.entries.after).memories]
     assert kept.count("Ada's door code is 4821.") == 1 and THANKS not in kept and ANSWER not in kept
     await say("No, Ada's door code is 9930.", "ada", "2")

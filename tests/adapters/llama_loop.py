@@ -12,6 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory as ChatMemory
 
 from memquorum.client import Memory
+from memquorum.core.text.quoting import HEADING
 from memquorum.llama_index import MemquorumMemoryBlock
 
 BEGUN = 1_770_000_000_000
@@ -59,7 +60,7 @@ async def test_what_one_conversation_leaves_another_is_given_and_another_namespa
     block = MemquorumMemoryBlock(memory=memory)
     await block.aput([ChatMessage(role="user", content="The boiler was serviced on 3 May.")], session_id="first")
     asked = [ChatMessage(role="user", content="When was the boiler serviced?")]
-    assert await block.aget(asked, session_id="second") == "- The boiler was serviced on 3 May."
+    assert await block.aget(asked, session_id="second") == f'{HEADING}- "The boiler was serviced on 3 May."'
     assert await block.aget([], session_id="second") == ""
     nowhere = MemquorumMemoryBlock(memory=memory, only={"path": "elsewhere"})
     assert await nowhere.aget(asked) == ""

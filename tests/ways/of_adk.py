@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,11 @@ from memquorum.adk import MemquorumMemoryService
 from tests.ways.way import AGENT, CLIMBS, PATH, STRANGE_PATHS, STRANGE_SUBJECTS, SUBJECT, Known, Probe, Read, Way
 
 _MOST = 100
+
+
+def _words(entry: MemoryEntry) -> str:
+    """What an entry says: it is quoted for prompts."""
+    return "".join(json.loads(part.text or '""') for part in entry.content.parts or [])
 
 
 class Service(Way):
@@ -29,7 +35,7 @@ class Service(Way):
 
     def _asked(self, query: str, user: str = SUBJECT, **only: Any) -> list[tuple[str, str]]:
         work = self._service(**only).search_memory(app_name=AGENT, user_id=user, query=query)
-        return [(str(one.id), str(one.content)) for one in asyncio.run(work).memories]
+        return [(str(one.id), _words(one)) for one in asyncio.run(work).memories]
 
     def read(self, path: str, texts: list[str]) -> Read:
         return [*dict(found for text in texts for found in self._asked(text, path=path)).items()]

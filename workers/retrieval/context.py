@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -40,9 +41,10 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     ring = buffer.marked(ring, contradict)
     ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
     mask = service.redaction.of(namespace, asked=asked.reader.redact)
+    frame = replace(asked.frame, signed=namespace in service.genesis.signed)
 
     def assemble() -> working.Working:
-        return working.assemble(mask.traces(ring), mask.scored(ranked), asked.frame, asked.query)
+        return working.assemble(mask.traces(ring), mask.scored(ranked), frame, asked.query)
 
     # Off the loop: it compares texts.
     made = await asyncio.to_thread(assemble)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
 
 from memquorum.core.facets import EPISODIC
 from memquorum.core.records.episodes import Carried, Link
+from memquorum.core.text import quoting
 
 
 class _Use(Carried, frozen=True, kw_only=True):
@@ -87,6 +89,11 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
     warning: str | None = None
 
 
+def _prompt(items: Iterable[Remembered]) -> str:
+    """The memories as they are put into a prompt: quoted, each on a line of its own, under a heading."""
+    return quoting.framed(quoting.line(one.text, one.agent, one.occurred_at) for one in items).rstrip("\n")
+
+
 class _Item(Remembered, frozen=True, kw_only=True):
     """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before.
     `diffused`: as of a hit."""
@@ -161,7 +168,7 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
     warning: str | None = None
 
     def __str__(self) -> str:
-        return "\n".join(item.text for item in self.items)
+        return _prompt(self.items)
 
 
 class Recalled(Struct, frozen=True, omit_defaults=True):
@@ -177,7 +184,7 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
     warning: str | None = None
 
     def __str__(self) -> str:
-        return "\n".join(item.text for item in self.items)
+        return _prompt(self.items)
 
 
 class Shown(_Use, frozen=True):

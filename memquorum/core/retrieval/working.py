@@ -17,14 +17,15 @@ from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
 from memquorum.core.retrieval.packing import Item, Packed, pack
 from memquorum.core.retrieval.ranking import Scored
-from memquorum.core.retrieval.telling import moment
+from memquorum.core.text import quoting
+from memquorum.core.text.quoting import HEADING
 from memquorum.core.text.tokens import tokens
 
 BUFFER, RELEVANT = "buffer", "relevant"
 # The headings of the two parts of the text.
 SESSION, LATELY, REMEMBERED = "This session:\n", "Lately:\n", "Remembered:\n"
-_MINUTES = len("2026-01-01 00:00")
 _CONTRADICTED = ", contradicted by another memory"
+_FRAME = tokens(HEADING)
 
 
 class Placed(Struct, frozen=True):
@@ -47,34 +48,36 @@ class Working(Struct, frozen=True):
 
 class Frame(Struct, frozen=True):
     """What a working memory may hold: `budget` tokens, of which the buffer takes `share` before anything else is looked
-    at, and at most `k_max` memories beside those. `session`: whether the buffer is that of one session."""
+    at, and at most `k_max` memories beside those. `session`: whether the buffer is that of one session. `signed`: of a
+    namespace whose agents sign what they say; elsewhere a role is a claim, and stands in no prompt."""
 
     budget: int
     share: float
     k_max: int
     session: bool
+    signed: bool = False
 
 
-def line(hit: Hit) -> str:
-    """A memory in the text: when, who, what, and whether another that is alive says otherwise. Only a memory begins at
-    the margin, whatever a memory's text holds."""
-    who = hit.agent if hit.role is None else f"{hit.agent} ({hit.role})"
-    said = "\n  ".join(hit.text.splitlines())
+def line(hit: Hit, signed: bool = False) -> str:
+    """A memory in the text: when, who, what, and whether another that is alive says otherwise. `signed`: as of
+    `Frame`."""
+    # A general form is of another namespace, and a summary's maker is no agent: nobody signed a role of theirs.
+    vouched = signed and not hit.diffused and hit.made_by is None
     mark = _CONTRADICTED if hit.conflicts_with else ""
-    return f"- [{moment(hit.occurred_at)[:_MINUTES]}{mark}] {who}: {said}\n"
-
-
-def cost(hit: Hit) -> int:
-    """What a memory costs in the text, in tokens. A whole text never costs more than the sum of its lines."""
-    return tokens(line(hit))
+    return quoting.line(hit.text, hit.agent, hit.occurred_at, role=hit.role if vouched else None, mark=mark)
 
 
 def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame, question: str | None = None) -> Working:
     """The working memory, of the agent's ring and of what answers the question, best first."""
     heading = SESSION if frame.session else LATELY
-    budget = frame.budget - (tokens(heading) if traces else 0) - (tokens(REMEMBERED) if ranked else 0)
+
+    def cost(hit: Hit) -> int:
+        # In tokens. A whole text never costs more than the sum of its lines.
+        return tokens(line(hit, frame.signed))
+
+    budget = frame.budget - (tokens(heading) if traces else 0) - (tokens(REMEMBERED) if ranked else 0) - _FRAME
     salient = [_scored(trace) for trace in by_salience(traces)]
-    first = pack(salient, min(budget, int(frame.budget * frame.share)), PLACES, cost).items
+    first = pack(salient, max(0, min(budget, int((frame.budget - _FRAME) * frame.share))), PLACES, cost).items
     taken = {_id(item.scored) for item in first}
     found = [one for one in ranked if _id(one) not in taken]
     relevant = {_id(one) for one in found}
@@ -90,8 +93,10 @@ def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame, qu
     there = {_of(trace) for trace in traces}
     remembered = [Placed(item, RELEVANT, None) for name, item in items.items() if name not in there]
     parts = [(title, part) for title, part in ((heading, lately), (REMEMBERED, remembered)) if part]
-    text = "".join(title + "".join(line(one.item.scored.candidate.hit) for one in part) for title, part in parts)
-    spent = packed.tokens + sum(tokens(title) for title, _ in parts)
+    text = quoting.framed(
+        title + "".join(line(one.item.scored.candidate.hit, frame.signed) for one in part) for title, part in parts
+    )
+    spent = packed.tokens + sum(tokens(title) for title, _ in parts) + (_FRAME if parts else 0)
     placed = (*lately, *remembered)
     return Working(placed, Packed(tuple(one.item for one in placed), spent, packed.left), text)
 

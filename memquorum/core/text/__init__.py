@@ -12,5 +12,6 @@
    `ordinary`: texts of any day, to weigh them against; `asking`:
    whether it only asks; `moments`: whether it says of which time it speaks; `proceeding`: whether it says how to
    proceed;
-4. `tokens`: how long a text is; for people: `plurals`, and `escaping` of what a terminal would obey.
+4. `tokens`: how long a text is; for people: `plurals`, and `escaping` of what a terminal would obey; for
+   models: `quoting`, how memories stand in a prompt.
 """

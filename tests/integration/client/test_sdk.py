@@ -28,6 +28,7 @@ from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import Link
+from memquorum.core.text.quoting import HEADING
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry import metrics, reading
 from tests.support.clock import tick
@@ -72,7 +73,7 @@ def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory
     assert [item.way for item in memory.recall(first.memory_id, peek=True).items] == ["anchor"]
     prompt = memory.context("which pumps were replaced?", session="s1", peek=True)
     assert [(item.memory_id, item.why, item.place) for item in prompt.items] == [(first.memory_id, "buffer", 1)]
-    assert str(prompt).startswith("This session:\n- [") and "The pump in bay 3 was replaced" in str(prompt)
+    assert str(prompt).startswith(f"{HEADING}This session:\n- [") and "The pump in bay 3 was replaced" in str(prompt)
     again = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, session="s2")
     assert [item.memory_id for item in memory.context(session="s2", peek=True).items] == [first.memory_id]
     assert memory.context(session="s3", peek=True).items == ()
@@ -285,6 +286,7 @@ def test_a_client_that_is_dropped_open_ends_with_one_warning(line: Settings, end
     script = f"""
 import gc, sys, threading
 from memquorum.client import Memory
+from memquorum.core.text.quoting import HEADING
 memory = Memory(kafka=sys.argv[1], url=sys.argv[2], namespace="script", agent="a")
 print(memory.add("The spare key hangs in the office.", wait=True).event_id != "")
 thread = memory._loop._thread

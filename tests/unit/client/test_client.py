@@ -36,6 +36,7 @@ from memquorum.core.api.requests import SearchRequest
 from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import query
+from memquorum.core.text.quoting import HEADING, unquoted
 from memquorum.telemetry import tracing
 from tests.builders.genesis import make_bytes
 
@@ -442,9 +443,9 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
     assert (one.type, one.purposes, one.jurisdictions) == ("task", ("billing",), ())
     assert (one.text, one.folded, one.score) == ("t", ("n",), 0.5)
     assert (found.tokens, found.budget_tokens, found.left_out["budget"].memory_ids) == (1, 5, ("x", "y"))
-    assert str(found) == "t"
+    assert unquoted(str(found).splitlines()[1]) == "t" and str(found).startswith(HEADING)
     assert (around.items[0].way, around.items[0].apart) == ("time", -5)
-    assert str(around) == "t"
+    assert str(around) == str(found)
 
 
 async def test_a_context_is_the_text_of_a_prompt() -> None:

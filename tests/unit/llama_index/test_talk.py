@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from memquorum import topics
 from memquorum.client import wire
+from memquorum.core.text.quoting import HEADING, framed, quoted
 from memquorum.llama_index import talk
 from memquorum.llama_index.talk import Said
 
@@ -39,3 +40,9 @@ def test_what_answers_worst_is_cut_first() -> None:
     assert talk.shortened(told, 1) == "- the best answer\n- a worse one"
     assert talk.shortened(told, 4) == "- the best answer"
     assert talk.shortened(told, 100) is None
+
+
+def test_a_heading_without_a_memory_is_nothing() -> None:
+    told = framed([f"- {quoted('Ada eats no meat.')}\n", f"- {quoted('a worse one')}\n"]).rstrip("\n")
+    assert talk.shortened(told, 1) == HEADING + '- "Ada eats no meat."'
+    assert talk.shortened(told, 8) is None

@@ -8,6 +8,7 @@ from memquorum.core.retrieval import working
 from memquorum.core.retrieval.packing import BUDGET, MOST, Left, Packed, of_text, pack
 from memquorum.core.retrieval.pieces import LOOKED, pieces
 from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.text.quoting import HEADING
 from memquorum.core.text.tokens import tokens
 from tests.builders.found import candidate, name, scored
 
@@ -91,6 +92,7 @@ def test_without_a_question_a_summary_is_whole() -> None:
 
 
 def test_a_prompt_has_the_sentences_too() -> None:
-    made = working.assemble([], [summary()], working.Frame(tokens(LINES[4]) + 20, 0.5, 5, False), ASKED)
+    budget = tokens(LINES[4]) + tokens(HEADING) + 22
+    made = working.assemble([], [summary()], working.Frame(budget, 0.5, 5, False), ASKED)
     assert LINES[4] in made.text and LINES[1] not in made.text
-    assert tokens(made.text) <= made.packed.tokens <= tokens(LINES[4]) + 20
+    assert tokens(made.text) <= made.packed.tokens <= budget

@@ -18,6 +18,7 @@ from memquorum.core.ids import memory_id
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.supports import Support
+from memquorum.core.text.quoting import HEADING
 from tests.builders.served import HERS, THEIRS, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
@@ -43,7 +44,7 @@ def test_what_is_left_out_does_not_count_what_the_buffer_holds(codec: Codec) -> 
     assert found["left_out"] == {"agent": {"count": 2, "memory_ids": []}, "not_found": {"count": 2, "memory_ids": []}}
     alone = client.post("/context", json={name: value for name, value in ASKED.items() if name != "query"}).json()
     assert (alone["left_out"], len(alone["items"]), alone["used"]) == ({}, 1, 0)
-    assert alone["text"].startswith("Lately:\n- [1970-01-01 00:00] a: t\n")
+    assert alone["text"].startswith(f'{HEADING}Lately:\n- [1970-01-01 00:00] a: "t"\n')
 
 
 def test_what_the_buffer_holds_is_not_told_again_by_its_summary(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.applications import Starlette
 
 from memquorum.core.avro import Codec
+from memquorum.core.text.quoting import HEADING
 from memquorum.telemetry.tracing import HEADER, caller
 from tests.builders.served import HERS, ORDER, THEIRS, Journal, Served, bearer, make, stored
 from workers.retrieval.app import LOOPBACK, around
@@ -76,7 +77,7 @@ async def test_a_tool_answers_in_structure_as_its_schema_says(service: Served, m
         done = await asking.call_tool("search_memories", {"query": "q", "top_k": 3})
         assert [hit["memory_id"] for hit in done.structured_content["hits"]] == [HERS]
         assert HERS in await text(asking, "get_memory", memory_id=HERS)
-        assert await text(asking, "retrieve_context", query="q") == "Lately:\n- [1970-01-01 00:00] a: t\n"
+        assert await text(asking, "retrieve_context", query="q") == f'{HEADING}Lately:\n- [1970-01-01 00:00] a: "t"\n'
 
 
 async def test_an_unknown_argument_is_named_as_it_was_written(service: Served) -> None:
