@@ -9,7 +9,7 @@ from msgspec import Struct
 from memquorum.core.privacy import formats, numbers, words
 from memquorum.core.privacy.kinds import FORMATS
 
-RULES = "patterns-1"
+RULES = "patterns-2"
 """The version of all that is found here. Another finding of the same text is another version."""
 
 

@@ -30,6 +30,10 @@ _KEYS = re.compile(
     r"|SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,64}+"  # SendGrid
     r"|npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])|pypi-[A-Za-z0-9_-]{50,500}+|hf_[A-Za-z0-9]{30,255}+"  # registries
     r"|AGE-SECRET-KEY-1[A-Z0-9]{58}"  # age
+    r"|(?:dop_v1|shp(?:at|ca|pa|ss)|lin_api|ntn|gsk|gls?a|glc|r8|dckr_pat|pscale_(?:tkn|oauth)|nvapi|xai|pplx|mq)"
+    r"[_-][A-Za-z0-9_-]{20,255}+"  # DigitalOcean, Shopify, Linear, Notion, Groq, Grafana, Replicate, … and ours
+    r"|hv[bs]\.[A-Za-z0-9_-]{24,255}+|dapi[a-f0-9]{32}(?![A-Za-z0-9])|key-[a-f0-9]{32}(?![A-Za-z0-9])"  # Vault, …
+    r"|\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"  # Telegram's bots
     r")"
 )
 _HOOK = re.compile(r"hooks\.slack\.com/services/[A-Za-z0-9_]{1,20}+/[A-Za-z0-9_]{1,20}+/[A-Za-z0-9_]{8,64}+")
@@ -37,6 +41,14 @@ _HOOK = re.compile(r"hooks\.slack\.com/services/[A-Za-z0-9_]{1,20}+/[A-Za-z0-9_]
 _LOGIN = re.compile(r"(?<=://)[^\s/:@]{1,64}+:[^\s/:@]{1,128}+(?=@)")
 _BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _BLOCK_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+# What stands in a header behind the name of a scheme: in a header of that name any value; elsewhere what has a digit,
+# so that "the bearer of responsibility" has none, and what begins as a JSON Web Token.
+_SCHEME = re.compile(
+    r"(?<![^\W_])(?:authorization[\"']? {0,2}[:=] {0,2}[\"']?(?:bearer|basic|token|apikey|digest) {1,2}"
+    r"(?P<value>[A-Za-z0-9._~+/=-]{3,4000}+)"
+    r"|bearer {1,2}(?P<bare>eyJ[A-Za-z0-9._~+/=-]{3,4000}+|(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{16,4000}+))",
+    re.IGNORECASE,
+)
 # A password or a secret that is given beside its name: what has a digit, so that "the password is needed" is none.
 _GIVEN = re.compile(
     r"(?<![^\W_])(?:pass(?:word|wd|phrase)|pwd|passwort|kennwort|secret|api[_ -]?key|api[_ -]?schlüssel|token|pin"
@@ -127,6 +139,9 @@ def _keys(text: str) -> Iterator[Found]:
         # A key that was cut off is one as well.
         at = end.end() if end else len(text)
         yield KEY, begin.start(), at
+    for one in _SCHEME.finditer(text):
+        name = "value" if one["value"] else "bare"
+        yield KEY, one.start(name), one.start(name) + len(one[name].rstrip("."))
     for one in _GIVEN.finditer(text):
         if _DIGIT.search(one["value"]):
             yield KEY, one.start("value"), one.start("value") + len(one["value"].rstrip(".!?)"))

@@ -33,6 +33,21 @@ _BEFORE = re.compile(
 _AFTER = re.compile(
     r"\s{0,2}[(,]?\s?(?:phone|office|mobile|cell|fax|home|work|tel|mobil|büro|privat|handy)(?![^\W_])", re.IGNORECASE
 )
+# What a number is of that calls nobody: "part no. 030-1234567", "commit 0012345678". A "+" still makes it a
+# telephone's, and so does a word for calling in the same breath: "call about the order: 030-1234567".
+_OF_A_THING = re.compile(
+    r"(?<![^\W_])(?<!\[)(?:parts?|items?|articles?|orders?|invoices?|serials?|tickets?|cases?|tracking|shipment|product|model"
+    r"|batch|lot|sku|isbn|issn|ean|gtin|po|p/n|s/n|uuid|guid|sha(?:-?(?:1|256|512))?|md5|hash|digest|checksum|commit"
+    r"|revision|rev|version|release|build|firmware|v|(?:ersatz)?teil(?:e)?|artikel|bestell(?:ung)?|auftrags?|rechnungs?"
+    r"|seriens?|chargen?|sendungs?|vorgangs?)"
+    r"(?:[ -]?(?:numbers?|num|nos?|nrs?|nummern?|ids?|codes?)(?![^\W_]))?(?: (?:is|was|ist|war))?[.:#=]{0,2} {0,2}#?\Z",
+    re.IGNORECASE,
+)
+_CALLING = re.compile(
+    r"(?<![^\W_])(?<!\[)(?:(?:tele)?phones?|tel|mobile|cell(?:phone)?|fax|whatsapp|sms|calls?|called|dial|ring|text"
+    r"|telefon|handy|mobil|anrufen|rufen?)[.:]?(?: [^\W\d_]{1,12}){0,4} ?\Z",
+    re.IGNORECASE,
+)
 # A number in a town has six digits at least; it takes a word beside it.
 _LEAST, _LOCAL, _MOST = 7, 6, 15
 _NEAR = 40
@@ -52,12 +67,20 @@ def _ssns(text: str) -> Iterator[Found]:
 
 def _phones(text: str) -> Iterator[Found]:
     for one in _PHONE.finditer(text):
-        if _sound(one[0], _LEAST) and not _DATE.match(one[0].replace(" ", "-")):
+        dated = _DATE.match(one[0].replace(" ", "-"))
+        if _sound(one[0], _LEAST) and not dated and not _of_a_thing(text, one):
             yield PHONE, one.start(), one.end()
     for one in _SOME.finditer(text):
         beside = _AFTER.match(text, one.end()) or _BEFORE.search(text[max(0, one.start() - _NEAR) : one.start()])
         if beside and _sound(one[0], _LOCAL):
             yield PHONE, one.start(), one.end()
+
+
+def _of_a_thing(text: str, number: re.Match[str]) -> bool:
+    """Whether the word before a number says that it is a part's, an order's or a version's, and not a telephone's."""
+    before = text[max(0, number.start() - _NEAR) : number.start()]
+    thing = None if number[0].startswith("+") else _OF_A_THING.search(before)
+    return thing is not None and _CALLING.search(before[: thing.start()]) is None
 
 
 def _sound(written: str, least: int) -> bool:

@@ -67,7 +67,7 @@ def test_the_operators_own_weights_raise_and_lower() -> None:
 
 def test_what_its_publisher_says_holds_and_else_it_is_suggested(codec: Codec) -> None:
     found = let_in(codec, SICK)
-    assert (found.sensitivity_ppm, found.suggested) == (700_000, "patterns-1")
+    assert (found.sensitivity_ppm, found.suggested) == (700_000, "patterns-2")
     for said in (0, 0.2, 1):
         one = let_in(codec, SICK, sensitivity=said)
         assert (one.sensitivity_ppm, one.suggested) == (round(said * PPM), None)
@@ -81,21 +81,21 @@ def test_what_its_publisher_says_holds_and_else_it_is_suggested(codec: Codec) ->
 
 def test_a_summary_is_as_sensitive_as_its_sources_and_no_more(codec: Codec) -> None:
     intent = replace(let_in(codec, SICK, sensitivity=0), sensitivity_ppm=None)
-    assert intake.suggesting(intent, SHIPPED) == replace(intent, sensitivity_ppm=700_000, suggested="patterns-1")
+    assert intake.suggesting(intent, SHIPPED) == replace(intent, sensitivity_ppm=700_000, suggested="patterns-2")
     summary = replace(intent, summary=Summary("extractive/1", "s1", 600_000, b"c" * 32, ()))
     assert intake.suggesting(summary, SHIPPED) == summary
 
 
 def test_what_an_account_says_of_it(codec: Codec) -> None:
     shard = Shard(codec, genesis.make())
-    shard.episode("a", sensitivity_ppm=790_000, suggested="patterns-1")
+    shard.episode("a", sensitivity_ppm=790_000, suggested="patterns-2")
     known = facts(shard, memory_id("a"), codec)
 
     def told(kinds: tuple[str, ...] | None) -> str:
         found = explain.explain(codec, shard.rules.genesis, replace(known, kinds=kinds))
         return "\n".join(telling.lines(found, shard.rules.genesis))
 
-    said = "Its publisher said no sensitivity; 0.79 was suggested by patterns-1"
+    said = "Its publisher said no sensitivity; 0.79 was suggested by patterns-2"
     assert f"{said}, for it holds email, health." in told(("email", "health"))
     assert f"{said}, by content that is not there any more." in told(None)
     assert f"{said}, and by the rules of today it would not be." in told(())

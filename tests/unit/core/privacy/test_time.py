@@ -16,7 +16,8 @@ _PIECES = (
     "a@", "a.", "a@a.", ":", "::", "a:", "1.2.3.4 ", "DE11 ", "eyJ", "eyJaaaaa.", "sk-", "ghp_", "AKIA", "xoxb-", "://a:",
     "password ", "password=", "is ", "phone ", "call a ", "card ", "1 Aaaa ", "Aaaa-", "Str. ", "P.O. Box 1", "\n",
     f"-----{'BEGIN'} PRIVATE KEY-----", "-----END ", "health ", "krank", "'", ", ", "[", "]", "x1",
-    "born ", "born on the ", "12 March ", "1.1.", "is ",
+    "bearer ", "authorization: bearer a", "bearer aaaaaaaaaaaaaaaaaaaa", "gsk_", "part no. 030-1234567 ", "order ",
+    "call ", "born ", "born on the ", "12 March ", "1.1.", "is ",
 )  # fmt: skip
 # A text of ordinary words takes a fiftieth of this here; what grows as the square of the length takes minutes.
 _SECONDS = 3.0
