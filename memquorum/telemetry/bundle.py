@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from memquorum.core.contained import Failed
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.places import Places
 from memquorum.telemetry.tracing import Tracing
+
+_LOG = logging.getLogger("memquorum.rules")
+# So long after a rule failed last, the alarm stands; so many memories it names, and so many are remembered as logged.
+_ALARM_S = 3_600.0
+_NAMED_MOST = 3
+_LOGGED_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,7 @@ class Stage:
         self.places, self.meters = telemetry.places, telemetry.meters
         self._worked = telemetry.meters.worked.labels(name)
         self._latency = telemetry.meters.latency.labels(name)
+        self._logged: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def took(self, counts: Iterable[tuple[str, int]]) -> None:
         """So many records of each topic came."""
@@ -50,6 +60,24 @@ class Stage:
     def rejected(self, reason: str, count: int = 1) -> None:
         """So many sentences of a model say what none of their sources does."""
         self.meters.rejected.labels(self.name, reason).inc(count)
+
+    def contained(self, failures: Mapping[Failed, int]) -> None:
+        """Rules failed on texts, and spoiled their own answers alone. Each is counted; each memory and rule is logged
+        once; an alarm names the memories that were met last."""
+        for failed, count in failures.items():
+            self.meters.failed_rules.labels(self.name, failed.rule).inc(count)
+            for memory_id in failed.memory_ids:
+                key = memory_id, failed.rule
+                if key not in self._logged:
+                    _LOG.error("%s: rule %s failed on memory %s: %s", self.name, failed.rule, memory_id, failed.error)
+                self._logged[key] = failed.error
+                self._logged.move_to_end(key)
+            while len(self._logged) > _LOGGED_MOST:
+                self._logged.popitem(last=False)
+        if failures and self._logged:
+            last = list(self._logged.items())[-_NAMED_MOST:]
+            told = ", ".join(f"memory {memory_id} ({rule}: {error})" for (memory_id, rule), error in reversed(last))
+            self.health.alarm(f"rules over texts, {self.name}", f"{told}; the log names all", _ALARM_S)
 
     def failed(self, sessions: int) -> None:
         """So many sessions have failed, and are tried again."""

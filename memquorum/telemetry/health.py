@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -25,7 +26,7 @@ class Health:
         self._turned = clock()
         self._waits: dict[str, str] = {STARTING: "it starts"}
         self._brakes: dict[str, str] = {}
-        self._alarms: dict[str, str] = {}
+        self._alarms: dict[str, tuple[str, float]] = {}
         self._notes: dict[str, str] = {}
 
     def turn(self) -> None:
@@ -51,12 +52,13 @@ class Health:
         else:
             self._brakes[by] = why
 
-    def alarm(self, about: str, why: str | None) -> None:
-        """Somebody should look at this; None: there is nothing to be seen any more."""
+    def alarm(self, about: str, why: str | None, lasts_s: float = math.inf) -> None:
+        """Somebody should look at this; None: there is nothing to be seen any more. `lasts_s`: after so many seconds
+        without being raised again, it is over."""
         if why is None:
             self._alarms.pop(about, None)
         else:
-            self._alarms[about] = why
+            self._alarms[about] = why, self._clock() + lasts_s
 
     def note(self, about: str, what: str) -> None:
         """What it did last, and why it does nothing now."""
@@ -88,5 +90,7 @@ class Health:
         if self.still_s >= STUCK_S:
             waits.setdefault("answer", f"what it asked {self.still_s:.0f} s ago does not answer")
         told: dict[str, object] = {"ready": not waits, "waits_for": waits, "slowed_by": self.brakes}
-        told |= {"alarms": dict(self._alarms)} if self._alarms else {}
+        now = self._clock()
+        alarms = {about: why for about, (why, until) in list(self._alarms.items()) if now < until}
+        told |= {"alarms": alarms} if alarms else {}
         return not waits, told | ({"notes": dict(self._notes)} if self._notes else {})

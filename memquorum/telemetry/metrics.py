@@ -69,6 +69,10 @@ REJECTED = Definition(
     "memquorum_rejected_sentences_total", "counter", ("stage", "reason"),
     "Sentences of a model's summary that say what none of their sources does, or leave out when: no summary has them.",
 )  # fmt: skip
+FAILED_RULES = Definition(
+    "memquorum_failed_rules_total", "counter", ("stage", "rule"),
+    "Times that a rule over texts raised. It spoiled its own answer alone; the log names the memory.",
+)  # fmt: skip
 FAILED = Definition(
     "memquorum_failed_sessions", "gauge", ("stage",),
     "Sessions of which the summariser made nothing: their memories are as they were, and they are tried again.",
@@ -214,7 +218,8 @@ ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT,
     VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
-    FULL, KNOWN_TEXTS, REJECTED, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS, EXPERIENCE, GAIN,
+    FULL, KNOWN_TEXTS, REJECTED, FAILED_RULES, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS,
+    EXPERIENCE, GAIN,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -234,6 +239,7 @@ class Meters:
         self.over_quota = Gauge(OVER_QUOTA.name, OVER_QUOTA.sentence, OVER_QUOTA.labels, registry=self.registry)
         self.full = Gauge(FULL.name, FULL.sentence, FULL.labels, registry=self.registry)
         self.rejected = self._counter(REJECTED)
+        self.failed_rules = self._counter(FAILED_RULES)
         self.failed = Gauge(FAILED.name, FAILED.sentence, FAILED.labels, registry=self.registry)
         self.journalled = self._counter(JOURNALLED)
         self.episodes = self._counter(EPISODES)

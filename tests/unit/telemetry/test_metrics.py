@@ -50,6 +50,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.over_quota.labels("intake").set(1)
     meters.full.labels("intake").set(1)
     meters.failed.labels("consolidator").set(1)
+    meters.failed_rules.labels("salience", "agreement").inc()
     meters.stopped.labels("0").set(1)
     meters.beyond.labels("0", "pinned").set(1)
     meters.accounts_spent.labels("0").set(0.4)

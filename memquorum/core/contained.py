@@ -1,0 +1,96 @@
+"""Runs a rule over texts of strangers so that one that raises spoils its own answer alone.
+
+Rules are meant to be total. Whoever calls one all the same decides what it answers for a text on which the rule fails:
+two texts do not say the same, a member abstains, a text is withheld. What failed is collected here; whoever does the
+work counts it and tells of it (`telemetry.bundle.Stage.contained`).
+
+An error is named by its type alone: its words may hold content.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import ParamSpec, TypeVar
+
+from msgspec import Struct
+
+from memquorum.ports import (
+    EncoderUnavailable,
+    SignConflict,
+    StoreLost,
+    StoreUnavailable,
+    StreamUnavailable,
+    SummariserUnavailable,
+    VaultUnavailable,
+)
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_D = TypeVar("_D")
+
+PASSED = (
+    MemoryError, EncoderUnavailable, SignConflict, StoreLost, StoreUnavailable, StreamUnavailable,
+    SummariserUnavailable, VaultUnavailable,
+)  # fmt: skip
+"""Errors that are no rule's: they say that something outside is away, or that the process cannot go on."""
+
+KINDS_MOST = 1_000
+"""So many different failures are kept until they are told; of further ones nothing is."""
+
+
+class Failed(Struct, frozen=True):
+    """A rule that raised: its name, the memories whose texts it was reading, and the type of the error."""
+
+    rule: str
+    memory_ids: tuple[str, ...]
+    error: str
+
+
+def attempt(
+    rule: str,
+    memory_ids: Sequence[str],
+    call: Callable[_P, _T],
+    *args: _P.args,
+    **kwargs: _P.kwargs,
+) -> _T | Failed:
+    """Calls a pure function of texts; a `Failed` where it raises anything but `PASSED`."""
+    try:
+        return call(*args, **kwargs)
+    except PASSED:
+        raise
+    except Exception as error:
+        return Failed(rule, tuple(memory_ids), type(error).__name__)
+
+
+class Failures:
+    """Collects what failed since it was told last."""
+
+    def __init__(self) -> None:
+        self._found: Counter[Failed] = Counter()
+
+    def answer(
+        self,
+        rule: str,
+        memory_ids: Sequence[str],
+        default: _D,
+        call: Callable[_P, _T],
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _T | _D:
+        """Calls a pure function of texts. Where it raises, notes that, and answers the default."""
+        found = attempt(rule, memory_ids, call, *args, **kwargs)
+        if isinstance(found, Failed):
+            self.note(found)
+            return default
+        return found
+
+    def note(self, failed: Failed) -> None:
+        """Takes one in."""
+        if failed in self._found or len(self._found) < KINDS_MOST:
+            self._found[failed] += 1
+
+    def told(self) -> Mapping[Failed, int]:
+        """Answers what failed, and how often, and forgets it."""
+        found, self._found = self._found, Counter()
+        return found

@@ -1,0 +1,66 @@
+"""Rules that raise for one text: each function named is replaced by one that fails where an argument holds the mark."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from functools import wraps
+from typing import Any
+
+import pytest
+
+MARK = "zzpoison"
+"""A word that no rule knows."""
+
+# Where the rules are called, by what each reads.
+SALIENCE = (
+    "memquorum.core.salience:_says_again",
+    "memquorum.core.salience:gist",
+    "memquorum.core.salience:read",
+    "memquorum.core.salience:says_nothing",
+    "memquorum.core.salience:between",
+    "streams.worths:content",
+)
+VOTES = (
+    "memquorum.core.vote.grounds:hear",
+    "memquorum.core.vote.grounds:marks",
+    "memquorum.core.vote.kinds.supersede:agree",
+    "memquorum.core.vote.kinds.consolidate:faithful",
+    "memquorum.core.vote.kinds.merge:same",
+    "memquorum.core.vote.kinds.unite:same",
+    "memquorum.core.vote.kinds.generalise:abstracted",
+    "workers.replica.judge:content",
+)
+
+
+def poison(patch: pytest.MonkeyPatch, rules: tuple[str, ...], mark: str = MARK) -> None:
+    """Makes the rules fail on what holds the mark, with the words of the text in the error."""
+    for rule in rules:
+        module, _, name = rule.partition(":")
+        patch.setattr(f"{module}.{name}", _failing(getattr(importlib.import_module(module), name), mark))
+
+
+def _failing(rule: Any, mark: str) -> Any:
+    @wraps(rule)
+    def failing(*args: Any, **kwargs: Any) -> Any:
+        for text in _texts([*args, *kwargs.values()], depth=4):
+            if mark in text:
+                raise ValueError(f"cannot read {text}")
+        return rule(*args, **kwargs)
+
+    return failing
+
+
+def _texts(of: Any, depth: int) -> Iterator[str]:
+    """The texts in an argument: itself, or what it holds."""
+    if isinstance(of, str):
+        yield of
+    elif depth and isinstance(of, list | tuple | set | frozenset):
+        for one in of:
+            yield from _texts(one, depth - 1)
+    elif depth and isinstance(of, dict):
+        yield from _texts(list(of.values()), depth - 1)
+    elif depth and hasattr(of, "__struct_fields__"):
+        yield from _texts([getattr(of, name) for name in of.__struct_fields__], depth - 1)
+    elif depth and hasattr(of, "gist"):
+        yield of.gist
