@@ -26,6 +26,7 @@ from memquorum import topics
 from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.rendering import said
+from memquorum.core.contained import Failures
 from memquorum.core.exact import CELLS
 from memquorum.core.experience import abstract, texts
 from memquorum.core.identity.stamps import Writer
@@ -137,7 +138,8 @@ class Salience:
         encoding = Encoding(encoder, crashes)
         self._known = Known(encoding, os.urandom(32), exact_cells, shown)
         doubts = None if contradiction is None else doubting(contradiction, policy)
-        around = partial(Surroundings, policy.salience, encoder.dimensions, doubts=doubts)
+        self._failures, self._shown = Failures(), shown or Telemetry().stage("salience")
+        around = partial(Surroundings, policy.salience, encoder.dimensions, doubts=doubts, failures=self._failures)
         self._pictures = Pictures(
             neighbourhoods, encoder.name, lambda namespace: around(exact=self._known.digesting(namespace)), vectors_max
         )
@@ -169,6 +171,7 @@ class Salience:
             self._worths.erased(*key)
         self._pictures.bound()
         self._worths.bound()
+        self._shown.contained(self._failures.told())
         return outputs
 
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
@@ -236,6 +239,8 @@ class Salience:
                 _ = case.encoded
             except ValueError as error:
                 self._fail(case, error, UNREADABLE)
+            except Exception as error:  # a rule that cuts a summary or reads a task
+                self._fail(case, error)
 
     def _encode(self, cases: Sequence[_Case]) -> None:
         """Fills in vectors, or why there are none."""
@@ -264,8 +269,10 @@ class Salience:
             try:
                 shard = case.arrival.partition
                 if accepted.task is None:
-                    case.weighed = self._worths.weigh(shard, accepted, case.text, case.key)
-                    given = replace(given, rank_ppm=case.weighed.rank_ppm)
+                    case.weighed = self._failures.answer(
+                        "worth", [accepted.memory_id], None, self._worths.weigh, shard, accepted, case.text, case.key
+                    )
+                    given = replace(given, rank_ppm=case.weighed.rank_ppm if case.weighed else None)
                 judgement = self._judge(case, given, case.vector)
                 if judgement.outcome != BELOW_THRESHOLD:
                     nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)

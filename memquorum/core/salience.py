@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import heappop, heappush, nsmallest
 from itertools import islice
 
@@ -22,6 +22,7 @@ from msgspec import Struct, msgpack
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting, Exact, digest
 from memquorum.core.merging import Marks, apart, merges
 from memquorum.core.policy import PPM, SaliencePolicy
@@ -374,7 +375,9 @@ class Summed:
     sentence that is said again, or denied, is known by its content words, and then by what it says (`text.agreement`,
     `text.conflict`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, failures: Failures | None = None) -> None:
+        """`failures`: takes what a rule fails on."""
+        self._failures = failures or Failures()
         self._by_words: dict[frozenset[str], list[tuple[str, Said]]] = {}
         self._words: dict[str, list[frozenset[str]]] = {}
         self._lines: dict[str, list[Line]] = {}
@@ -419,7 +422,14 @@ class Summed:
         """The summaries that have each sentence of what an agent says, by id; where that says "I" or "you", of what it
         said itself."""
         asked = [(words, Said(one)) for one in said.sentences if (words := _words(one))]
-        having = [{i for i, other in self._by_words.get(words, ()) if one.agrees(other)} for words, one in asked]
+        having = [
+            {
+                i
+                for i, other in self._by_words.get(words, ())
+                if self._failures.answer(_AGREES, [i], False, one.agrees, other)
+            }
+            for words, one in asked
+        ]
         found = set.intersection(*having) if having else set()
         return sorted(one for one in found if not said.personal or self._lines[one][0].agent == agent)
 
@@ -456,6 +466,12 @@ class EncodedEpisode(Struct, frozen=True):
 
 
 _UNMARKED = Marks("")
+_AGREES = "agreement"
+
+
+def _says_again(agent: str, said: Said, other: Seen) -> bool:
+    """Whether a text says what another one says; "I" and "you" are others when another agent says them."""
+    return (other.agent == agent or not said.personal) and said.agrees(Said(other.gist))
 
 
 def _choose(known: list[tuple[float, str, Seen]], marks: Marks) -> Repeated | None:
@@ -503,17 +519,20 @@ class Surroundings:
         agents_max: int = 256,
         doubts: Doubts | None = None,
         exact: Digesting | None = None,
+        failures: Failures | None = None,
     ) -> None:
         """`dimensions`: the encoder's. Beyond so many, the oldest memory goes, and the agent least lately active.
         `doubts`: a model, asked where the rules leave open whether an episode contradicts a memory. `exact`: under
-        which key the namespace's texts are known again; None: `known` knows none."""
+        which key the namespace's texts are known again; None: `known` knows none. `failures`: takes what a rule fails
+        on: what it reads then is like nothing else."""
+        self._failures = failures or Failures()
         self._policy, self._doubts, self._exact = policy, doubts, exact
         self._dimensions = dimensions
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self.settled = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
-        self._summed = Summed()
+        self._summed = Summed(self._failures)
         # Of a memory, the episodes that only said it again: they stand in buffers, and go with it.
         self._echoes: dict[str, deque[str]] = {}
         self._claims = _Claimed()
@@ -533,16 +552,19 @@ class Surroundings:
         if memory_id in self.memories:  # most are: they were judged here
             return
         self.settled.remove(memory_id)
-        self._add(self.memories, memory_id, vector, text, Seen(agent, gist(text), marks))
+        self._add(self.memories, memory_id, vector, text, Seen(agent, self._gist(memory_id, text), marks))
+
+    def _gist(self, memory_id: str, text: str) -> str:
+        return self._failures.answer("gist", [memory_id], text, gist, text)
 
     def summed(self, memory_id: str, text: str, agent: str = "") -> None:
         """A memory that arrived is a summary, so each of its sentences is known by itself. `agent`: who said all of
         them, if one did."""
-        self._summed.add(memory_id, text, agent)
+        self._failures.answer("summary", [memory_id], None, self._summed.add, memory_id, text, agent)
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
-        self._add(self.settled, memory_id, vector, text, Seen(agent, gist(text), marks))
+        self._add(self.settled, memory_id, vector, text, Seen(agent, self._gist(memory_id, text), marks))
 
     def left(self, memory_id: str) -> None:
         """A memory is no more where it was, says the journal. Of one that is gone nobody is reminded: who says it again
@@ -558,14 +580,15 @@ class Surroundings:
     def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
         """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
         if gates_open(self._policy, signals):
-            self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, gist(text), _UNMARKED))
+            self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, self._gist(memory_id, text), _UNMARKED))
 
     def judge(self, episode: EncodedEpisode) -> Judgement:
         """What becomes of an episode, which from here on surrounds the ones after it.
 
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
-        vector, said = as_kept(episode.vector), Said(episode.text)
+        vector, own = as_kept(episode.vector), [episode.memory_id]
+        said = self._failures.answer("gist", own, None, Said, episode.text)
         buffer = self._buffer(episode.agent)
         remembered, settled = (
             around.look(vector, without=episode.memory_id) for around in (self.memories, self.settled)
@@ -577,16 +600,16 @@ class Surroundings:
         )
         if not known:
             # Beside one that it may not become one with it would be stored, and bound to all that this says by that.
-            told = ((i, self._seen(i)) for i in self._summed.saying(said, episode.agent))
+            told = ((i, self._seen(i)) for i in self._told_by(said, episode))
             known = [(1.0, i, seen) for i, seen in told if seen is not None and merges(episode.marks, seen.marks)]
-        empty = says_nothing(episode.text)
+        empty = self._failures.answer("fillers", own, False, says_nothing, episode.text)
         nearest = 1.0 if empty else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)
         learned = episode.learned(novelty) if episode.learned else None
         signals = replace(episode.signals, novelty_ppm=novelty, learned_ppm=learned)
         again = _choose(known, episode.marks)
         judgement = judge(self._policy, signals, again, explicit=episode.explicit, empty=empty)
-        seen = Seen(episode.agent, said.gist, episode.marks)
+        seen = Seen(episode.agent, episode.text if said is None else said.gist, episode.marks)
         if episode.explicit or gates_open(self._policy, signals):
             # What was doubted is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen)
@@ -595,7 +618,7 @@ class Surroundings:
             echoes.append(episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
-        contradicts = self._contradicted(episode, remembered, settled)
+        contradicts = self._failures.answer("conflict", own, (), self._contradicted, episode, remembered, settled)
         self._add(self.memories, episode.memory_id, episode.vector, episode.text, seen)
         return replace(judgement, contradicts=contradicts)
 
@@ -636,16 +659,20 @@ class Surroundings:
             return ()
         if not (said.cue or said.role):
             related = [one for one in related if one[0] >= _RELATED]
-        heard = [
-            _Heard(cosine, memory_id, other.gist, self._claims.of(memory_id, other.gist), other.agent == episode.agent)
-            for cosine, memory_id, other in related
-        ]
-        heard += [
-            _Heard(share, line.memory_id, line.text, line.claims, line.agent == episode.agent) for share, line in lines
-        ]
+        near = [(cosine, i, other.gist, other.agent, partial(self._claims.of, i, other.gist))
+                for cosine, i, other in related]  # fmt: skip
+        near += [(share, line.memory_id, line.text, line.agent, partial(getattr, line, "claims"))
+                 for share, line in lines]  # fmt: skip
+        heard = list[_Heard]()
+        for nearness, memory_id, text, agent, reads in near:
+            # One whose text a rule fails on is no part of this.
+            claims = self._failures.answer("claims", [memory_id], None, reads)
+            if claims is not None:
+                heard.append(_Heard(nearness, memory_id, text, claims, agent == episode.agent))
         found: dict[str, Finding] = {}
         for one in heard:
-            finding = between(one.claims, said, same_agent=one.own)
+            pair = one.memory_id, episode.memory_id
+            finding = self._failures.answer("conflict", pair, None, between, one.claims, said, same_agent=one.own)
             if finding is not None and (finding.exact or one.memory_id not in found):
                 found[one.memory_id] = finding
         if not found and self._doubts is not None:
@@ -667,7 +694,11 @@ class Surroundings:
         if not values:
             return None
         said = (one for one in self._buffer(episode.agent).latest() if one[0] != episode.memory_id)
-        found = next((one for one in islice(said, _MEANT_MAX) if replaces(values, one[1].gist)), None)
+
+        def placed(one: tuple[str, Seen]) -> bool:
+            return self._failures.answer("meant", [one[0], episode.memory_id], False, replaces, values, one[1].gist)
+
+        found = next(filter(placed, islice(said, _MEANT_MAX)), None)
         if found is None or found[0] in self.memories or found[0] in self.settled:
             return found and found[0]
         # It only said again what a memory says.
@@ -675,14 +706,24 @@ class Surroundings:
         again = (i for i, seen in around if (seen.gist, seen.agent) == (found[1].gist, episode.agent))
         return next(again, None)
 
-    def _repeated(self, episode: EncodedEpisode, said: Said, look: Look) -> list[tuple[float, str, Seen]]:
-        """What says the same, the nearest first; "I" and "you" are others when another agent says them."""
+    def _repeated(self, episode: EncodedEpisode, said: Said | None, look: Look) -> list[tuple[float, str, Seen]]:
+        """What says the same, the nearest first; "I" and "you" are others when another agent says them. Where the rule
+        fails on a neighbour, that one does not say the same. `said`: None where it failed on the episode itself."""
+        if said is None:
+            return []
+
+        def same(memory_id: str, other: Seen) -> bool:
+            pair = memory_id, episode.memory_id
+            return self._failures.answer(_AGREES, pair, False, _says_again, episode.agent, said, other)
+
         alike = islice(look.alike(self._policy.duplicate_threshold), _ASKED_MAX)
-        return [
-            (cosine, memory_id, other)
-            for cosine, memory_id, other in alike
-            if (other.agent == episode.agent or not said.personal) and said.agrees(Said(other.gist))
-        ]
+        return [(cosine, memory_id, other) for cosine, memory_id, other in alike if same(memory_id, other)]
+
+    def _told_by(self, said: Said | None, episode: EncodedEpisode) -> list[str]:
+        """The summaries that say all of an episode."""
+        if said is None:
+            return []
+        return self._failures.answer(_AGREES, [episode.memory_id], [], self._summed.saying, said, episode.agent)
 
     def _buffer(self, agent: str) -> Neighbourhood:
         """The agent's last 64 episodes that no gate turned away, stored or not: an episodic trace."""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core import salience
+from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, SaliencePolicy
@@ -34,6 +35,7 @@ from memquorum.core.salience import (
     salience_ppm,
 )
 from memquorum.core.text.conflict import read
+from tests.support.poison import MARK, SALIENCE, poison
 
 POLICY = SaliencePolicy()
 ANN = Marks("ann")
@@ -729,3 +731,57 @@ def test_what_a_text_claims_is_the_same_when_it_is_asked_again() -> None:
     assert claimed.of("a", "") == first == read("Standup moved from 9:30 to 10, and Ada no longer leads it.")
     claimed.drop("a")
     assert claimed.of("a", "") == read("")
+
+
+# Rules that fail on a text
+
+_BAD = f"Valve 7 opens at {MARK} bar."
+_GOOD = "Valve 7 opens at 4 bar."
+
+
+@pytest.fixture
+def failures(monkeypatch: pytest.MonkeyPatch) -> Failures:
+    poison(monkeypatch, SALIENCE)
+    return Failures()
+
+
+def _beside(failures: Failures) -> Surroundings:
+    return Surroundings(SaliencePolicy(), 8, failures=failures)
+
+
+def _failed_on(failures: Failures) -> set[str]:
+    return {memory_id for failed in failures.told() for memory_id in failed.memory_ids}
+
+
+def test_what_is_said_beside_such_a_neighbour_is_judged_by_the_others(failures: Failures) -> None:
+    surroundings = _beside(failures)
+    assert surroundings.judge(episode("bad", 0, _BAD, agent="mallory")).outcome == STORED
+    assert surroundings.judge(episode("first", 1, _GOOD)).outcome == STORED
+    again = surroundings.judge(episode("again", 2, _GOOD, agent="bob"))
+    assert (again.outcome, again.reinforces) == (REINFORCED, "first")
+    assert "bad" in _failed_on(failures)
+
+
+def test_what_contradicts_another_is_found_beside_such_a_neighbour(failures: Failures) -> None:
+    surroundings = _beside(failures)
+    surroundings.judge(episode("bad", 0, _BAD))
+    surroundings.judge(episode("first", 30, _GOOD))
+    later = surroundings.judge(episode("later", 60, "Valve 7 now opens at 5 bar, no longer at 4 bar."))
+    assert later.contradicts == ("first",)
+    assert "bad" in _failed_on(failures)
+
+
+def test_a_text_on_which_every_rule_fails_is_stored_and_like_nothing(failures: Failures) -> None:
+    surroundings = _beside(failures)
+    surroundings.judge(episode("first", 0, _GOOD))
+    bad = surroundings.judge(episode("bad", 0.5, _BAD))
+    assert (bad.outcome, bad.reinforces, bad.contradicts) == (STORED, None, ())
+
+
+def test_memories_of_the_journal_and_summaries_are_taken_in_all_the_same(failures: Failures) -> None:
+    surroundings = _beside(failures)
+    surroundings.arrived("bad", "mallory", at(0), _BAD, Marks("mallory"))
+    surroundings.promoted("settled", "mallory", at(1), _BAD, Marks("mallory"))
+    surroundings.summed("bad", f"{_BAD}\n{_GOOD}")
+    assert len(surroundings) == 2
+    assert surroundings.judge(episode("first", 2, _GOOD)).outcome == STORED
