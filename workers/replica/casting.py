@@ -150,6 +150,7 @@ class Casting:
             question.retry_at = self._clock() + _VAULT_RETRY_S
             return None
         self._watch.shown.health.go("vault")
+        self._watch.shown.contained(self._judge.failures.told())
         return BallotReady(nominated.digest, terms)
 
     def _refuse(self, nominated: Nominated, why: str) -> BallotRefused:

@@ -15,6 +15,7 @@ from db.view import View
 from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing, worth
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import space_key_id
 from memquorum.core.merging import unpacked
@@ -83,11 +84,13 @@ class Judge:
         self, codec: Codec, view: View, vault: Vault, genesis: Genesis, grounds: Grounds = RULES, *,
         contradiction: Contradiction | None = None,
     ) -> None:  # fmt: skip
-        """`contradiction`: asked where a policy names just this model, and rules do not know."""
+        """`contradiction`: asked where a policy names just this model, and rules do not know. What a rule fails on
+        stands in `failures`: the member abstains there."""
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._contradiction = contradiction
-        self._room, self._tries = Room(view, vault, genesis), Tries(codec, view, vault)
+        self.failures = Failures()
+        self._room, self._tries = Room(view, vault, genesis), Tries(codec, view, vault, failures=self.failures)
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._worths: OrderedDict[str, int] = OrderedDict()
         self._heard: dict[str, Heard] = {}
@@ -122,7 +125,10 @@ class Judge:
         keys = self._vault.open(wanted.union(row.memory_id for rows in fading.values() for row in rows))
         doubts = agreed(self._contradiction, policy)
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
-        seen = {namespace: (replace(context, doubts=doubts), name) for namespace, (context, name) in seen.items()}
+        seen = {
+            namespace: (replace(context, doubts=doubts, failures=self.failures), name)
+            for namespace, (context, name) in seen.items()
+        }
         asked = _Asked(
             nomination, policy, keys, seen, {namespace: self._view.worths.ranks(namespace) for namespace in spaces},
             genesis or self._genesis,
@@ -179,8 +185,10 @@ class Judge:
             try:
                 text = sealing.open_text(key, row.sealed_content, row.memory_id)
                 told = worth.unpack(sealing.open_counts(key, row.sealed_counts, row.memory_id))
-                value = worth.worth_ppm(content(text), told)
             except ValueError:
+                return None
+            value = self.failures.answer("worth", [row.memory_id], None, _worth, text, told)
+            if value is None:
                 return None
             self._worths[row.memory_id] = value
             if len(self._worths) > _OPENED_MAX:
@@ -312,6 +320,10 @@ class Judge:
         if wrong is not None:
             _LOG.warning("memory %s of namespace %s counts for nothing: %s", row.memory_id, namespace, wrong)
         return text if wrong is None else None
+
+
+def _worth(text: str, told: worth.Told) -> int:
+    return worth.worth_ppm(content(text), told)
 
 
 def _stubs(nomination: NominationProposed, places: Places, known: Mapping[str, Known]) -> list[str]:

@@ -22,6 +22,7 @@ from memquorum import topics
 from memquorum.core import authorship, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
+from memquorum.core.contained import Failures
 from memquorum.core.experience import texts
 from memquorum.core.experience.admission import first_weight_ppm
 from memquorum.core.experience.checking import NotBorneOut, borne_out, sampled, stands, tried_again
@@ -70,7 +71,16 @@ class _Read:
 class Tries:
     """Tries again from one view, under whatever configuration is in force."""
 
-    def __init__(self, codec: Codec, view: View, vault: Vault, reward: Reward | None = None) -> None:
+    def __init__(
+        self,
+        codec: Codec,
+        view: View,
+        vault: Vault,
+        reward: Reward | None = None,
+        failures: Failures | None = None,
+    ) -> None:
+        """`failures`: takes the rules that failed on a text: of that candidate the member cannot tell."""
+        self._failures = failures or Failures()
         self._codec, self._view, self._vault, self._reward = codec, view, vault, reward or Reach()
         self._opened, self._size = OrderedDict[str, Held | Context](), 0
 
@@ -93,11 +103,9 @@ class Tries:
             self.forget(gone)
         read = _Read(known, experience.sources(known), keys)
         for one in asked:
-            try:
-                trialled = self._try(one, read, genesis)
-            except ValueError as error:  # vectors of another length, or without a direction
-                _LOG.warning("what was tried of memory %s cannot be tried again: %s", one.told.candidate, error)
-                continue
+            # Vectors of another length, or without a direction, and whatever a rule fails on.
+            pair = one.told.candidate, one.task.memory_id
+            trialled = self._failures.answer("trial", pair, None, self._try, one, read, genesis)
             if trialled is not None:
                 found[one.told.candidate] = trialled
         return found

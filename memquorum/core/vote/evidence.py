@@ -11,9 +11,11 @@ it a contradiction by the rules or not.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
+from msgspec import Struct
 
 from memquorum.core.policy import PPM
 from memquorum.core.text import conflict
@@ -22,6 +24,7 @@ from memquorum.core.vote.grounds import (
     NEAR,
     Around,
     Grounds,
+    Heard,
     MemberContext,
     MemoryFacts,
     cosines,
@@ -100,22 +103,45 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
     found: dict[str, int] = {}
     for at in np.flatnonzero(values >= NEAR):
         value, place = float(values[at]), places[int(at)]
-        theirs = context.hear(context.memory_ids[place], context.texts[place])
-        if theirs is None or not theirs.stated:
-            continue
-        agent, when = context.said.get(context.memory_ids[place], ("", facts.created))
+        other = context.memory_ids[place]
+        agent, when = context.said.get(other, ("", facts.created))
         same, later = agent == facts.agent, when >= facts.created
-        first, second = (mine.claims, theirs.claims) if later else (theirs.claims, mine.claims)
-        if disputes(first, second, same):
+        # A rule that fails on a neighbour takes nothing from the memory: that neighbour says nothing of it.
+        said = context.failures.answer(
+            "evidence", [facts.memory_id, other], _NOTHING,
+            _said, mine, partial(context.hear, other, context.texts[place]), disputes, same, later,
+        )  # fmt: skip
+        if said.disputes:
             against, differ = max(against, value if later else value * _EARLIER), differ + 1
             continue
-        shared = mine.stated & theirs.stated
         weight = own_ppm if same else PPM
-        if shared and weight and not theirs.marks.oppose(mine.marks):
-            support, agree = max(support, value * len(shared) / len(mine.stated) * weight / PPM), agree + 1
-            found |= {word: max(weight, found.get(word, 0)) for word in shared}
+        if said.shared and weight:
+            support, agree = max(support, value * len(said.shared) / len(mine.stated) * weight / PPM), agree + 1
+            found |= {word: max(weight, found.get(word, 0)) for word in said.shared}
     share = sum(found.values()) // len(mine.stated)
     return Around(to_ppm(against), to_ppm(support), share, agree, differ, states=True)
+
+
+class _Said(Struct, frozen=True):
+    """What a near episode says of a memory: that it is otherwise, or these words of it."""
+
+    disputes: bool = False
+    shared: frozenset[str] = frozenset()
+
+
+_NOTHING = _Said()
+
+
+def _said(mine: Heard, hears: Callable[[], Heard | None], disputes: Disputes, same: bool, later: bool) -> _Said:
+    """What a near episode says of a memory. `same`: whether one agent said both; `later`: whether after it."""
+    theirs = hears()
+    if theirs is None or not theirs.stated:
+        return _NOTHING
+    first, second = (mine.claims, theirs.claims) if later else (theirs.claims, mine.claims)
+    if disputes(first, second, same):
+        return _Said(disputes=True)
+    shared = mine.stated & theirs.stated
+    return _NOTHING if not shared or theirs.marks.oppose(mine.marks) else _Said(shared=shared)
 
 
 RULES = rules()

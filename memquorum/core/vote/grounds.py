@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from memquorum.core import merging
 from memquorum.core.budgets.least import Place
+from memquorum.core.contained import Failures
 from memquorum.core.policy import PPM
 from memquorum.core.records import Summary
 from memquorum.core.text import conflict
@@ -154,6 +155,8 @@ class MemberContext(Struct, frozen=True, eq=False):
     """The same, centred; made when first asked for."""
     doubts: conflict.Doubts | None = None
     """The model that the policy names, where the member has it."""
+    failures: Failures = field(default_factory=Failures)
+    """Takes the rules that failed on a text."""
 
     @staticmethod
     def of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memquorum.core.contained import Failed, attempt
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
 from memquorum.core.text.conflict import Claims, between
@@ -28,6 +29,7 @@ def judged(
 
     A member that does not know one of the memories, cannot open its embedding, or reads it into another namespace than
     the proposal does says the strongest possible 'no': ignorance never deletes and never promotes.
+    So does one whose rules fail on a text of a proposal, of that proposal alone.
     `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative. `claimed`: what the
     member has said yes to of the nomination so far, in this namespace; what it claims here comes to that.
     """
@@ -35,11 +37,31 @@ def judged(
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
     terms = [kind.abstain(as_of)] * len(asked)
     if known:
-        for at, found in zip(places, kind.judge(known, context, as_of, policy, grounds), strict=True):
+        for at, found in zip(places, _contained(kind, known, context, (as_of, policy, grounds)), strict=True):
             terms[at] = terms[at] if found is None else found
     if kind.claims:
         _claim_once(kind, asked, terms, [] if claimed is None else claimed, context=context, as_of=as_of, policy=policy)
     return terms
+
+
+def _contained(
+    kind: Kind,
+    known: Sequence[Together],
+    context: MemberContext,
+    by: tuple[int, Policy, Grounds],
+) -> Sequence[Terms | None]:
+    """The terms of the kind's judge by (as_of, policy, grounds); None of a proposal on whose texts its rules fail. Each
+    opinion follows from its own proposal alone, so those of the others are the same one by one."""
+    rule = f"vote to {kind.name}"
+    every = attempt(rule, (), kind.judge, known, context, *by)
+    if not isinstance(every, Failed):
+        return every
+    found = list[Terms | None]()
+    for facts in known:
+        names = [one.memory_id for one in facts]
+        alone = context.failures.answer(rule, names, None, kind.judge, [facts], context, *by)
+        found.append(alone[0] if alone else None)
+    return found
 
 
 def _claim_once(
@@ -56,14 +78,19 @@ def _claim_once(
     the latest. Two quorums have an honest member in common, so no two such claims of a nomination are decided."""
     scores = [kind.score(one, policy) for one in terms]
     for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
-    said = [(one, context.claims(one)) for one in claimed]
     for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, -one[1].accepted)):
-        claims = context.claims(claim)
-        if any(_contradict(claim, claims, *other) for other in said):
+        # Whether it contradicts what a rule fails on nobody knows: no yes is said to it.
+        rule, names = f"claims of a vote to {kind.name}", [claim.memory_id, *(one.memory_id for one in claimed)]
+        otherwise = context.failures.answer(rule, names, True, _contradicts_any, claim, claimed, context)
+        if otherwise:
             terms[at] = (kind.yields or kind.abstain)(as_of)
         else:
-            said.append((claim, claims))
             claimed.append(claim)
+
+
+def _contradicts_any(claim: MemoryFacts, claimed: Sequence[MemoryFacts], context: MemberContext) -> bool:
+    claims = context.claims(claim)
+    return any(_contradict(claim, claims, one, context.claims(one)) for one in claimed)
 
 
 def _contradict(a: MemoryFacts, mine: Claims, b: MemoryFacts, theirs: Claims) -> bool:

@@ -131,9 +131,14 @@ def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> 
 def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> int:
     """What speaks for a text: repetitions, and late episodes near it that say the same or deny the other."""
     values, places = cosines(mine, context)
-    near = [context.texts[places[at]] for at, value in enumerate(values.tolist()) if value >= NEAR]
-    texts = [text for text in near if text is not None and text not in (mine.text, other.text)]
-    likewise = sum(agree(text, mine.text or "") for text in texts)
+    near = [places[at] for at, value in enumerate(values.tolist()) if value >= NEAR]
+    texts = {context.memory_ids[at]: text for at in near if (text := context.texts[at]) is not None}
+    # An episode on which the rule fails does not say the same.
+    likewise = sum(
+        context.failures.answer("agreement", [memory_id, mine.memory_id], False, agree, text, mine.text or "")
+        for memory_id, text in texts.items()
+        if text not in (mine.text, other.text)
+    )
     return _REPEATED * min(_COUNTED, mine.reinforced) + _LIKEWISE * min(_COUNTED, likewise)
 
 

@@ -34,6 +34,7 @@ from memquorum.schema_files import load_codec
 from tests.builders.genesis import make, public_key, seed_of
 from tests.builders.protections import wanted
 from tests.builders.worths import sealed_counts
+from tests.support.poison import MARK, VOTES, poison
 from workers.replica.judge import Judge
 
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
@@ -393,3 +394,77 @@ def test_of_two_of_one_moment_that_is_later_which_stands_behind_in_the_stream(la
         (opinion,) = bench.says(nomination)
         assert opinion.yes is later
         bench.view.close()
+
+
+# Rules that fail on a text
+
+_BAD = f"Valve 7 leaks {MARK} grease."
+_SAID = "Valve 7 leaks grease."
+
+
+@pytest.fixture
+def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    poison(monkeypatch, VOTES)
+    found = Bench()
+    yield found
+    found.view.close()
+
+
+def _fill(bench: Bench, *, bad: bool = True) -> None:
+    with bench.view.batch():
+        bench.memory("good", "here", [1.0, 0.0, 0.0], at=NOW, agent="bob", says=_SAID)
+        bench.memory("again", "here", [0.9, 0.1, 0.0], at=NOW, agent="ann", says="Grease leaks at valve 7.", mine=True)
+        if bad:
+            bench.memory("bad", "here", [1.0, 0.0, 0.0], at=NOW, agent="ann", says=_BAD, mine=True)
+
+
+def _failed_on(poisoned: Bench) -> set[str]:
+    return {memory_id for failed in poisoned.judge.failures.told() for memory_id in failed.memory_ids}
+
+
+def test_a_neighbour_on_which_a_rule_fails_takes_nothing_from_a_memory(poisoned: Bench) -> None:
+    _fill(poisoned)
+    (beside,) = poisoned.says(poisoned.asked(("good", "here", "promote")))
+    assert "bad" in _failed_on(poisoned)
+    other = Bench()
+    _fill(other, bad=False)
+    (alone,) = other.says(other.asked(("good", "here", "promote")))
+    other.view.close()
+    assert beside == alone
+    assert beside.yes
+
+
+def _named(poisoned: Bench, *proposed: tuple[str, tuple[str, ...]]) -> NominationProposed:
+    """A nomination of these kinds, of these memories each."""
+    proposals = tuple(Proposal(names, "here", kind, "decayed", 0, 0, 600_000) for kind, names in proposed)
+    return replace(poisoned.asked(("good", "here", "promote")), proposals=proposals)
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [("promote", ("bad",)), ("demote", ("bad",)), ("supersede", ("bad", "good")), ("overrule", ("bad", "good"))],
+)
+def test_of_what_its_rules_fail_on_a_member_abstains_and_judges_the_others(
+    poisoned: Bench, kind: str, names: tuple[str, ...]
+) -> None:
+    _fill(poisoned)
+    bad, good = poisoned.says(_named(poisoned, (kind, names), ("promote", ("good",))))
+    abstained = KINDS[kind].abstain(NOW)
+    assert (bad.terms, bad.yes) == (abstained, False)
+    assert good.yes
+    assert "bad" in _failed_on(poisoned)
+
+
+def test_all_members_abstain_alike(poisoned: Bench) -> None:
+    """Each judges by the same rule, so its failure divides nobody: ballots are equal byte by byte."""
+    other = Bench()
+    nominations = []
+    for one in (poisoned, other):
+        _fill(one)
+        nominations.append(_named(one, ("promote", ("bad",)), ("promote", ("good",))))
+    first, second = (
+        one.judge.opinions(nomination, GENESIS.policy)
+        for one, nomination in zip((poisoned, other), nominations, strict=True)
+    )
+    other.view.close()
+    assert first == second
