@@ -4,7 +4,8 @@ Order of each batch: judge, fetch keys from the vault in one call, seal, produce
 crash in between brings records a second time, never not at all; their ids are the same then, and the commit worker
 keeps the first outcome per event id. While the vault cannot be reached the batch waits, and nothing is refused for it.
 
-Ticks. Mode `wall`: whoever of the group reads partition 0 of the episodes writes a tick to every shard each `tick_ms`.
+Ticks. Mode `wall`: whoever of the group reads partition 0 of the episodes writes a tick to every shard each `tick_ms`,
+by a timer of its own (`workers.intake.ticking`).
 Mode `driven`: each ClockRequested becomes a tick on every shard, after everything that stood in the outside topics when
 the request was read; so an episode acknowledged before the request was published lies before the tick. That holds for
 one intake process; with several, each knows only the partitions that it was given.
@@ -18,6 +19,9 @@ task may say what helped in it.
 
 The end of a session is let in after every episode that stood in its topic when the end was read, and says how far the
 accepted stream went then: that much at least belongs to the session.
+
+"Stood in its topic" is what could be read then. What an agent says in a transaction is not said before its end, nor is
+what stands behind it in the partition; nothing waits for that (`workers.intake.reading`).
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -60,17 +64,20 @@ from workers.intake.arrivals import (
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
 from workers.intake.old_keys import OldKeys
+from workers.intake.reading import Reading
 from workers.intake.registry import Registry
 from workers.intake.stocktaking import Backlog, Stocktaking
+from workers.intake.ticking import SOURCE, Ticking
 from workers.kafka import loop, spans
 from workers.kafka.group_membership import Place
 from workers.kafka.strangers import stamped
 from workers.kafka.ticks import last_tick
 
 _LOG = logging.getLogger("memquorum.intake")
-_SOURCE = "memquorum/intake"
 _BATCH = 500
 _IDLE_S = 0.2
+# A partition that is behind and gives nothing for so long is not waited for.
+_QUIET_S = 2.0
 _FORGOTTEN = Refusal(
     Reason.FORGOTTEN,
     "event_id",
@@ -172,20 +179,13 @@ class Intake:
         self._refused, self._queries, self._weights, self._registry = refused, queries, weights, registry
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
+        # The last tick, where the clock is driven.
         self._driven, self._as_of = False, 0
-        self._next_tick = 0.0
         self._leads = self._joined = False
-        # What this process has read of each outside partition: the next offset.
-        self._read: dict[tuple[str, int], int] = {}
         self._aside = {topic: deque[Message]() for topic in (topics.CLOCK, *_AFTER)}
         self._clocks = self._aside[topics.CLOCK]
-        # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
-        settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
-        if instance:
-            settings["group.instance.id"] = instance
-        self._consumer = loop.consumer(bootstrap, "intake", **settings)
-        # On the connection that records come by, a question waits for the next of them: 50 ms for each partition.
-        self._asker = loop.consumer(bootstrap, **loop.COMMITTED)
+        self.reading = Reading(bootstrap, instance)
+        self._ticking: Ticking | None = None
         # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None
@@ -195,7 +195,7 @@ class Intake:
         self._stocktaking = Stocktaking(plan, living, self._shown, backlog) if plan.counts_memories and living else None
         self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
         self._clearing: Clearing | None = None
-        self.place = Place(self._consumer, self.health)
+        self.place = Place(self.reading.member, self.health)
         # How far the accepted stream went, where sessions of the batch end.
         self._reached: dict[tuple[str, int], int] = {}
         # Since the last flush.
@@ -204,20 +204,22 @@ class Intake:
 
     def run(self, tick_s: float | None, ready: Callable[[], None], old_keys: OldKeys) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
+        if tick_s is not None:
+            self._ticking = Ticking(
+                self._bootstrap, self._codec, self._shards, tick_s,
+                stamps=self._stamps, shown=self._shown, wall_ms=_wall_ms,
+            )  # fmt: skip
         self.join(tick_s is None)
         told = False
         try:
             while not self._stop:
-                self._shown.health.turn()
+                self._turn()
                 self.place.check()
                 self._gate.turn(_forward_ms())
                 if self.ready and not told:
                     ready()
                     told = True
-                self.handle(loop.records(self._consumer, _BATCH, self._patience()))
-                if tick_s is not None and self._leads and time.monotonic() >= self._next_tick:
-                    self._next_tick = time.monotonic() + tick_s
-                    self._tick_by_wall()
+                self.handle(self.reading.records(_BATCH, _IDLE_S))
                 if self._leads:
                     old_keys.turn(time.monotonic())
         finally:
@@ -232,7 +234,7 @@ class Intake:
         """Joins the group; partitions come with the first polls."""
         self._driven = driven
         read = topics.OUTSIDE if driven else topics.FROM_AGENTS
-        self._consumer.subscribe(list(read), on_assign=self._assigned, on_revoke=self._revoked)
+        self.reading.subscribe(read, self._assigned, self._revoked)
 
     @property
     def ready(self) -> bool:
@@ -241,16 +243,17 @@ class Intake:
 
     def close(self) -> None:
         """Leaves the group. What was not committed comes again to whoever reads next."""
-        self._consumer.close()
-        self._asker.close()
+        if self._ticking is not None:
+            self._ticking.close()
+        self.reading.close()
         self._producer.flush(1)
         for close in (one.close for one in (self._stocktaking, self._registry) if one):
             close()
 
-    def _patience(self) -> float:
-        if self._driven or not self._leads:
-            return _IDLE_S
-        return min(_IDLE_S, max(0.0, self._next_tick - time.monotonic()))
+    def _turn(self) -> None:
+        self._shown.health.turn()
+        if self._ticking is not None:
+            self._ticking.turn()
 
     # Records
 
@@ -279,24 +282,32 @@ class Intake:
         """Notes how far was read; lays aside what comes after others, and returns the rest."""
         rest: list[Message] = []
         self._shown.took(Counter(str(message.topic()) for message in messages).items())
+        self.reading.note(messages)
         for message in messages:
-            self._read[loop.place(message)] = loop.offset(message) + 1
             self._aside.get(str(message.topic()), rest).append(message)
         return rest
 
     def _drain(self, names: Collection[str]) -> None:
-        """Lets in what stands in these topics now, so that it comes before what was laid aside."""
-        outside = [p for p in self._read if p[0] in names]
-        targets = loop.ends_at_last(self._asker, outside, self._stop, self._shown.health.turn)
-        quiet_since = time.monotonic()
-        while any(self._read.get(p, end) < end for p, end in targets.items()) and not self._stop:
-            found = loop.records(self._consumer, _BATCH, 0.05)
-            if found:
-                quiet_since = time.monotonic()
-                self._let_in(self._noted(found))
-            elif time.monotonic() - quiet_since > 2:
-                # The end of a partition can be a transaction's marker, which no reader ever gets.
-                return
+        """Lets in what can be read of these topics now, so that it comes before what was laid aside.
+
+        Reads nothing else meanwhile, so that it ends however much is published elsewhere, and passes over a partition
+        that gives nothing for `_QUIET_S`.
+        """
+        read = self.reading.next
+        targets = self.reading.ends([p for p in read if p[0] in names], self._stop, self._turn)
+        quiet = dict.fromkeys(targets, 0.0)
+        while not self._stop:
+            behind = {p: read[p] for p in quiet if p in read and read[p] < targets[p] and quiet[p] < _QUIET_S}
+            if not behind:
+                break
+            self.reading.only(behind)
+            self._turn()
+            began = time.monotonic()
+            found = self.reading.records(_BATCH, _IDLE_S)
+            waited = time.monotonic() - began
+            quiet = {p: quiet[p] + waited if read.get(p) == at else 0.0 for p, at in behind.items()}
+            self._let_in(self._noted(found))
+        self.reading.only(None)
 
     def _let_in(self, messages: Sequence[Message]) -> None:
         """Judges, seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop."""
@@ -308,7 +319,7 @@ class Intake:
         judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
         # What stands before the end of a session was let in, and flushed, with the batches before.
         places = ending((answer for *_, answer in judged), self._shards)
-        self._reached = loop.ends_at_last(self._asker, places, self._stop, self._shown.health.turn) if places else {}
+        self._reached = self.reading.ends(places, self._stop, self._turn) if places else {}
         keys = self._keys(one for _, origin, answer in judged for one in wanted(origin, answer))
         if keys is None or len(self._reached) < len(places):
             return
@@ -341,14 +352,14 @@ class Intake:
             except VaultUnavailable as error:
                 _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
                 self._shown.health.wait("vault", error.why)
-                self._shown.health.turn()
-                _stay_in_group(self._consumer)
+                self._turn()
+                self.reading.stay()
                 self._stop.wait(pause)
                 pause = min(2 * pause, 5.0)
                 continue
             if pause > 0.1:
                 self._shown.health.go("vault")
-                self._consumer.resume(self._consumer.assignment())
+                self.reading.go_on()
             return keys
         return None
 
@@ -400,12 +411,6 @@ class Intake:
 
     # Ticks
 
-    def _tick_by_wall(self) -> None:
-        # A wall clock may be set back; the shards' time may not.
-        as_of = max(_wall_ms(), self._as_of)
-        self._tick(TickIntent(f"tick/{as_of}", as_of), None)
-        self._flushed()
-
     def _tick(self, tick: TickIntent, parent: str | None) -> None:
         self._as_of = tick.as_of
         for shard in range(self._shards):
@@ -414,18 +419,18 @@ class Intake:
 
     # Kafka
 
-    def _assigned(self, client: Consumer, partitions: list[TopicPartition]) -> None:
-        for p in client.committed(partitions, timeout=10):
-            low, _ = client.get_watermark_offsets(p, timeout=10)
-            self._read[p.topic, p.partition] = place = max(p.offset, low)
-            self._shown.at(p.topic, p.partition, place)
+    def _assigned(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        for place, at_offset in self.reading.given(partitions).items():
+            self._shown.at(*place, at_offset)
             if self._clearing is not None:
-                self._clearing.given((p.topic, p.partition), place, time.monotonic())
-        self._leads = (topics.EPISODES, 0) in self._read
+                self._clearing.given(place, at_offset, time.monotonic())
+        self._leads = (topics.EPISODES, 0) in self.reading.next
         # Whoever had the clock before may have ticked since this process last looked.
         self._as_of = max(
             self._as_of, last_tick(self._bootstrap, self._codec, self._stamps.reader() if self._stamps else None)
         )
+        if self._leads and self._ticking is not None:
+            self._ticking.lead(self._as_of)
         # The last tick is also the last that anybody of the group has done, unless somebody else drives the clock.
         away_ms = 0 if self._driven or not self._as_of else max(0, _wall_ms() - self._as_of)
         self._gate.begin(away_ms, _forward_ms())
@@ -436,12 +441,14 @@ class Intake:
         self.place.lost()
         if self._clearing is not None:
             self._clearing.left((p.topic, p.partition) for p in partitions)
+        self.reading.lost(partitions)
         for p in partitions:
-            self._read.pop((p.topic, p.partition), None)
             self._shown.places.leave("intake", p.topic, [p.partition])
-        self._leads = (topics.EPISODES, 0) in self._read
+        self._leads = (topics.EPISODES, 0) in self.reading.next
+        if not self._leads and self._ticking is not None:
+            self._ticking.leave()
         for waiting in self._aside.values():
-            mine = [m for m in waiting if loop.place(m) in self._read]
+            mine = [m for m in waiting if loop.place(m) in self.reading.next]
             waiting.clear()
             waiting.extend(mine)
 
@@ -459,7 +466,7 @@ class Intake:
     ) -> None:
         self._sent[topic] += 1
         value = self._codec.encode(record)
-        headers = [*loop.headers(type(record).__name__, _SOURCE, event_id, parent), *more]
+        headers = [*loop.headers(type(record).__name__, SOURCE, event_id, parent), *more]
         headers = stamped(headers, self._stamps, topic, partition, value)
         while True:
             try:
@@ -499,7 +506,7 @@ class Intake:
             self._shown.at(topic, partition, end)
         offsets = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
         try:
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+            self.reading.commit(offsets)
         except KafkaException as error:
             # The partitions may have gone to another process, which then lets the same records in under the same ids.
             _LOG.warning("offsets were not committed, the records may come again: %s", error)
@@ -508,15 +515,6 @@ class Intake:
             said = {loop.place(m): loop.offset(m) + 1 for m in messages if not is_marker(m)}
             for place, end in said.items():
                 self._clearing.took(place, end, time.monotonic())
-
-
-def _stay_in_group(consumer: Consumer) -> None:
-    """Polls without reading, so that a long outage does not cost the partitions."""
-    consumer.pause(consumer.assignment())
-    message = consumer.poll(0)
-    if message is not None and message.error() is None:
-        # It came just before the pause: it is read again later.
-        consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, loop.offset(message)))
 
 
 def _wall_ms() -> int:

@@ -310,7 +310,7 @@ def test_a_tick_read_first_still_comes_last(line: Line) -> None:
     client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
     client.join(driven=True)
     while not client.ready:
-        client.handle(loop.records(client._consumer, 1, 0.05))
+        client.handle(client.reading.records(1, 0.05))
     for partition in range(SHARDS):
         line.publish(topics.EPISODES, *({"agent": "a", "content": f"{i}"} for i in range(EACH)), partition=partition)
     line.publish(topics.CLOCK, {"as_of": START})
@@ -332,7 +332,7 @@ def test_an_erasure_read_first_still_comes_after_the_hold_that_was_published_bef
     client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
     client.join(driven=False)
     while not client.ready:
-        client.handle(loop.records(client._consumer, 1, 0.05))
+        client.handle(client.reading.records(1, 0.05))
     hold = wanted("hold", ids.memory_id(NAMESPACE, "a"), cluster=GENESIS.cluster)
     line.publish(topics.PROTECTIONS, signed(line.codec, hold), partition=3)
     line.publish(topics.ERASURES, erasures.signed(line.codec, GENESIS, erasures.ordered(GENESIS, namespace=NAMESPACE)))
@@ -369,7 +369,7 @@ def test_who_is_started_again_under_its_name_takes_up_its_partitions_at_once(lin
     def joined(group_member: Intake, patience_s: float) -> bool:
         deadline = time.monotonic() + patience_s
         while not group_member.ready and time.monotonic() < deadline:
-            group_member.handle(loop.records(group_member._consumer, 1, 0.05))
+            group_member.handle(group_member.reading.records(1, 0.05))
         return group_member.ready
 
     clients = [
@@ -411,7 +411,7 @@ def test_a_tick_that_the_group_takes_away_while_it_waits_is_left_to_whoever_has_
     requests = loop.records(clock, 1, 10)
     client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
     client.join(driven=True)
-    client._drain = lambda _: client._revoked(client._consumer, [TopicPartition(topics.CLOCK, 0)])  # type: ignore
+    client._drain = lambda _: client._revoked(client.reading.member, [TopicPartition(topics.CLOCK, 0)])  # type: ignore
     client.handle(requests)
     client.close()
     clock.close()
@@ -428,15 +428,15 @@ def test_who_lost_its_place_and_gets_none_back_ends_unless_the_broker_is_away(
                     telemetry=shown)  # fmt: skip
     client.join(driven=True)
     while not client.ready:
-        client.handle(loop.records(client._consumer, 1, 0.05))
+        client.handle(client.reading.records(1, 0.05))
     client.place.check()
-    client._revoked(client._consumer, [TopicPartition(topics.CLOCK, 0)])
+    client._revoked(client.reading.member, [TopicPartition(topics.CLOCK, 0)])
     assert "place in the group" in shown.health.waits
     with pytest.raises(PlaceLost, match="though the broker answers"):
         client.place.check()
     own_kafka.stop()
     client.place.check()
-    client._consumer.close()
+    client.reading.member.close()
 
 
 def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[str, str], postgres: Any) -> None:

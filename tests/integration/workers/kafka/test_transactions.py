@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from memquorum import topics
+from memquorum.client import tail
 from memquorum.client.audit import _Topic
-from workers.kafka import loop, partition
+from memquorum.core.avro import Codec
+from memquorum.core.records import ClockTicked
+from workers.kafka import loop, partition, published
+from workers.kafka.journals import Journals
 from workers.kafka.partition import Partition
+from workers.kafka.strangers import Strangers
+from workers.kafka.ticks import last_tick
 from workers.upkeep.orders import KafkaOrders
 
 SHARD = 3
@@ -25,12 +33,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def opened(kafka: str, topic: str, name: str) -> Iterator[Producer]:
+def opened(kafka: str, topic: str, name: str, partition: int = SHARD) -> Iterator[Producer]:
     """A stranger's transaction with one record in the topic; it is aborted at the end."""
     stranger = Producer({"bootstrap.servers": kafka, "transactional.id": name, "log_level": 0})
     stranger.init_transactions(30)
     stranger.begin_transaction()
-    stranger.produce(topic, b"a stranger's", partition=SHARD)
+    stranger.produce(topic, b"a stranger's", partition=partition)
     assert stranger.flush(10) == 0
     try:
         yield stranger
@@ -75,6 +83,10 @@ def _client(kafka: str) -> list[bytes]:
         return [record.data for record in found.source(SHARD).records]
 
 
+def _told(kafka: str) -> list[bytes]:
+    return list(tail.follow(kafka, tail.START, forever=False))
+
+
 READERS: dict[str, Callable[[str], list[bytes]]] = {
     "partition": _partition,
     "standing": lambda kafka: [m.value() or b"" for m in partition.standing(kafka, topics.ORDERS, 4)],
@@ -91,6 +103,53 @@ def test_the_mark_of_an_ended_transaction_is_no_record_to_wait_for(fresh_kafka: 
     with closing(loop.consumer(fresh_kafka)) as asked:
         assert asked.get_watermark_offsets(TopicPartition(topics.ORDERS, SHARD), timeout=10) == (0, 3)
     assert READERS[reader](fresh_kafka)[0] == b"ours"
+
+
+ENDS: dict[str, Callable[[str, Codec], object]] = {
+    "tail": lambda kafka, _: _told(kafka),
+    "last entries": lambda kafka, codec: published.last_entries(
+        kafka, codec, Strangers(logging.getLogger(), None), range(4), _soon()
+    ),
+    "destroyed keys": lambda kafka, codec: list(Journals(kafka, 4, codec).destroyed({})),
+}
+
+
+def _soon() -> Callable[[str | None], None]:
+    deadline = time.monotonic() + 10
+
+    def still(waits: str | None) -> None:
+        assert time.monotonic() < deadline, waits
+
+    return still
+
+
+@pytest.mark.parametrize("reader", ENDS)
+@pytest.mark.parametrize("open_still", [False, True])
+def test_who_reads_the_journal_to_its_end_waits_for_no_transaction(
+    fresh_kafka: str, codec: Codec, reader: str, open_still: bool
+) -> None:
+    write(fresh_kafka, topics.JOURNAL, b"no entry")
+    with ExitStack() as stack:
+        stack.enter_context(opened(fresh_kafka, topics.JOURNAL, f"journal-{reader}-{open_still}"))
+        if not open_still:
+            stack.close()
+        began = time.monotonic()
+        ENDS[reader](fresh_kafka, codec)
+        assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("open_still", [False, True])
+def test_the_last_tick_is_found_before_a_transaction(fresh_kafka: str, codec: Codec, open_still: bool) -> None:
+    producer = loop.producer(fresh_kafka)
+    producer.produce(topics.ACCEPTED, codec.encode(ClockTicked("tick/7", 7)), partition=0)
+    assert producer.flush(10) == 0
+    with ExitStack() as stack:
+        stack.enter_context(opened(fresh_kafka, topics.ACCEPTED, f"ticks-{open_still}", partition=0))
+        if not open_still:
+            stack.close()
+        began = time.monotonic()
+        assert last_tick(fresh_kafka, codec) == 7
+        assert time.monotonic() - began < 8
 
 
 def test_what_an_agent_aborts_is_not_taken_in(fresh_kafka: str) -> None:

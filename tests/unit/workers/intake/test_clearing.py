@@ -271,7 +271,7 @@ def letting_in(codec: Codec, broker: Broker) -> intake.Intake:
 
 
 def test_what_was_not_committed_is_not_deleted(letting_in: intake.Intake, broker: Broker) -> None:
-    client, done = letting_in._consumer, letting_in._clearing
+    client, done = letting_in.reading.member, letting_in._clearing
     assert isinstance(client, Client) and done is not None
     record: Any = Record(b"{}", offset=9)
     client.error = KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION))
