@@ -9,14 +9,25 @@ The file stays small: what is decided or left behind is deleted, and a low-water
 its place (`slots.series`). Nothing at or below a mark is ever signed again.
 
 Any error of a write is raised and ends the replica: going on unwritten would be worse than standing still.
+
+SQLite ends its recovery at the first frame of the WAL whose checksum is wrong, and says nothing: one flipped bit takes
+the file back to an earlier state. Pages of the database have no checksum at all. So each claim counts up and is chained
+to the one before (`Head`); the head also holds a digest over all rows, and a second file, `*.head`, repeats it after
+each commit. A start compares the three. Where they differ, the files are set aside and the state begins empty: the
+member is then silent until it knows again what it may say (rule 8 of `core.consensus.transitions`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+
+from msgspec import Struct
 
 from memquorum.core.consensus.slots import seq_series, series
 from memquorum.ports import SignConflict, SignedSlot
@@ -29,11 +40,15 @@ CREATE TABLE IF NOT EXISTS slots (
 );
 CREATE INDEX IF NOT EXISTS slots_in_order ON slots (series, number);
 CREATE TABLE IF NOT EXISTS low_water (series TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS head (count INTEGER NOT NULL, hash BLOB NOT NULL, digest BLOB NOT NULL);
 """
 _LAST = "\U0010ffff"  # sorts after whatever may follow a prefix
 _RAISE = "INSERT INTO low_water VALUES (?, ?) ON CONFLICT DO UPDATE SET number = max(number, excluded.number)"
-_PRUNE = "DELETE FROM slots WHERE series = ? AND number <= ?"
+_PRUNE = "DELETE FROM slots WHERE series = ? AND number <= ? RETURNING slot, series, number, digest, message"
 _LOAD = "SELECT slot, digest, message FROM slots WHERE slot >= ? AND slot < ? ORDER BY slot"
+_LOG = logging.getLogger("memquorum.replica")
+_HASH_BYTES, _CHECK_BYTES = 32, 16
+_ROUND = 2 ** (8 * _HASH_BYTES)
 
 
 class LeaseHeld(RuntimeError):
@@ -44,39 +59,151 @@ class WrongIdentity(RuntimeError):
     """The file is another member's, or of another cluster."""
 
 
+class _Damaged(Exception):
+    """The file does not hold what was claimed last; the message says how that was found."""
+
+
+class Head(Struct, frozen=True):
+    """The last claim. `count`: how many claims there were; `hash`: chained over all of them, 32 bytes; `digest`: the
+    sum of the hashes of all rows modulo 2^256, 32 bytes, which a claim changes by the rows that it adds and removes."""
+
+    count: int = 0
+    hash: bytes = bytes(_HASH_BYTES)
+    digest: bytes = bytes(_HASH_BYTES)
+
+    def next(self, change: int) -> Head:
+        """The head after a claim. `change`: what it adds to the sum of the rows' hashes."""
+        count = self.count + 1
+        digest = ((int.from_bytes(self.digest, "big") + change) % _ROUND).to_bytes(_HASH_BYTES, "big")
+        return Head(count, _hash(self.hash, count.to_bytes(8, "big"), digest), digest)
+
+    def packed(self) -> bytes:
+        """The bytes of the second file: count, hash and a checksum of both."""
+        body = self.count.to_bytes(8, "big") + self.hash
+        return body + hashlib.blake2b(body, digest_size=_CHECK_BYTES).digest()
+
+
+class _HeadFile:
+    """The second file. It is not flushed to the disk: a crash of the machine may leave it behind the database, never
+    ahead of it, and the death of a process loses none of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def read(self) -> tuple[int, bytes] | None:
+        """Count and hash of the last head written; None where there is none, or the file is damaged."""
+        found = os.pread(self._file, 256, 0)
+        body = found[: 8 + _HASH_BYTES]
+        if found[len(body) :] != hashlib.blake2b(body, digest_size=_CHECK_BYTES).digest():
+            return None
+        return int.from_bytes(body[:8], "big"), body[8:]
+
+    def write(self, head: Head) -> None:
+        """Writes a head in place of the last one."""
+        os.pwrite(self._file, head.packed(), 0)
+
+    def close(self) -> None:
+        """Closes the file."""
+        os.close(self._file)
+
+
 class SqliteSignState:
-    """The SignState port on a file. Close it, or use it as a context manager, to give the lease back."""
+    """The SignState port on a file. Close it, or use it as a context manager, to give the lease back.
+
+    `set_aside`: where a damaged file was put that stood here; None where there was none.
+    """
 
     def __init__(self, path: Path, cluster: bytes, member: int) -> None:
-        """Opens or makes the file. Raises LeaseHeld or WrongIdentity."""
+        """Opens or makes the file. A damaged one is set aside, and an empty one takes its place.
+
+        Raises LeaseHeld or WrongIdentity.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._settled: list[str] = []
         self._through: dict[str, int] = {}
         self._low: dict[str, int] = {}
+        self._head, self._change = Head(), 0
+        self.set_aside: Path | None = None
+        try:
+            self._open(cluster, member)
+        except _Damaged as error:
+            self.set_aside = _set_aside(path)
+            _LOG.critical(
+                "the sign-state %s is damaged: %s. It lies in %s now; this member signs nothing until what may be in "
+                "flight is decided without it. Check the disk",
+                path,
+                error,
+                self.set_aside,
+            )
+            self._open(cluster, member)
+
+    def _open(self, cluster: bytes, member: int) -> None:
         # No waiting for locks: whoever holds the lease holds it for as long as it lives.
-        self._db = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=16)
+        self._db = sqlite3.connect(self._path, timeout=0, isolation_level=None, cached_statements=16)
         try:
             # Before the first access of the file, so that the lock is kept from then on and no memory is shared.
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript("BEGIN EXCLUSIVE;" + _SCHEMA + "COMMIT;")
-            self._identify(cluster, member)
+            self._second = _HeadFile(_second(self._path))
+            try:
+                self._compare()
+                self._identify(cluster, member)
+                self._second.write(self._head)
+            except BaseException:
+                self._second.close()
+                raise
             self._low = dict(self._db.execute("SELECT series, number FROM low_water").fetchall())
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
             self._db.close()
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise LeaseHeld(f"{path} is held by another process: this identity already runs") from None
+                raise LeaseHeld(f"{self._path} is held by another process: this identity already runs") from None
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise _Damaged(f"SQLite finds: {error}") from None
             raise
         except BaseException:
             self._db.close()
             raise
 
+    def _compare(self) -> None:
+        """Reads the head and holds it against the rows and the second file. Raises _Damaged where they differ."""
+        faults = [line for (line,) in self._db.execute("PRAGMA integrity_check(1)") if line != "ok"]
+        if faults:
+            raise _Damaged(f"SQLite finds: {faults[0]}")
+        rows, later = self._digest(), self._second.read()
+        found = self._db.execute("SELECT count, hash, digest FROM head").fetchall()
+        if not found and later is None:  # new, or of a version that kept no head
+            self._head = Head(digest=rows)
+            self._db.execute("INSERT INTO head VALUES (?, ?, ?)", (0, self._head.hash, rows))
+            return
+        if len(found) != 1:
+            raise _Damaged(f"it has {len(found)} heads")
+        self._head = Head(*found[0])
+        if self._head.digest != rows:
+            raise _Damaged("its rows are not those that were claimed")
+        if later is not None and (
+            later[0] > self._head.count or (later[0] == self._head.count and later[1] != self._head.hash)
+        ):
+            raise _Damaged(f"it holds {self._head.count} claims, and {later[0]} were made")
+
+    def _digest(self) -> bytes:
+        """The sum of the hashes of all rows."""
+        rows = (
+            *self._db.execute("SELECT slot, series, number, digest, message FROM slots"),
+            *self._db.execute("SELECT series, number FROM low_water"),
+            *self._db.execute("SELECT cluster, member FROM identity"),
+        )
+        return (sum(_row_hash(*row) for row in rows) % _ROUND).to_bytes(_HASH_BYTES, "big")
+
     def _identify(self, cluster: bytes, member: int) -> None:
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
         if row is None:
+            self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
+            self._advance(_row_hash(cluster, member))
+            self._db.execute("COMMIT")
         elif row != (cluster, member):
             raise WrongIdentity(
                 f"{self._path} belongs to member {row[1]} of cluster {row[0].hex()[:12]}, "
@@ -85,16 +212,21 @@ class SqliteSignState:
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         """What to send for each (slot, digest, message); see the port. One durable transaction."""
-        marks = _marks(self._settled, self._through)
+        marks, before, self._change = _marks(self._settled, self._through), self._head, 0
         self._db.execute("BEGIN IMMEDIATE")
         try:
             answers = [self._claim(*slot) for slot in slots]
             self._prune(marks)
+            if self._change:
+                self._advance(self._change)
             self._db.execute("COMMIT")
         except BaseException:
+            self._head = before
             if self._db.in_transaction:  # a full disk has ended it already
                 self._db.execute("ROLLBACK")
             raise
+        if self._change:
+            self._second.write(self._head)
         self._low = _higher(self._low, marks)
         self._settled.clear()
         self._through.clear()
@@ -109,12 +241,26 @@ class SqliteSignState:
         return _answer(slot, SignedSlot(*row), digest)
 
     def _insert(self, slot: str, digest: bytes, message: bytes) -> None:
-        self._db.execute("INSERT INTO slots VALUES (?, ?, ?, ?, ?)", (slot, *series(slot), digest, message))
+        row = (slot, *series(slot), digest, message)
+        self._db.execute("INSERT INTO slots VALUES (?, ?, ?, ?, ?)", row)
+        self._change += _row_hash(*row)
 
     def _prune(self, marks: Mapping[str, int]) -> None:
         """Prunes in the transaction that is open: a slot is gone only where its mark stands."""
         self._db.executemany(_RAISE, marks.items())
-        self._db.executemany(_PRUNE, marks.items())
+        for name, number in marks.items():
+            before = self._low.get(name)
+            if before is None or before < number:
+                self._change += _row_hash(name, number) - (0 if before is None else _row_hash(name, before))
+            for row in self._db.execute(_PRUNE, (name, number)).fetchall():
+                self._change -= _row_hash(*row)
+
+    def _advance(self, change: int) -> None:
+        """Writes the head after a claim, in the transaction that is open."""
+        self._head = self._head.next(change)
+        self._db.execute(
+            "UPDATE head SET count = ?, hash = ?, digest = ?", (self._head.count, self._head.hash, self._head.digest)
+        )
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
         """What was signed for slots of the prefix and is not let go."""
@@ -138,6 +284,7 @@ class SqliteSignState:
 
     def close(self) -> None:
         """Gives the lease back."""
+        self._second.close()
         self._db.close()
 
     def __enter__(self) -> SqliteSignState:
@@ -186,6 +333,37 @@ class MemorySignState:
         """Lets go of slots that are decided or left behind; takes effect with the next claim."""
         self._settled += slots
         self._through.update(through or {})
+
+
+def _second(path: Path) -> Path:
+    return path.with_name(f"{path.name}.head")
+
+
+def _set_aside(path: Path) -> Path:
+    """Renames the files of a damaged state; answers where its database lies now."""
+    number = 1
+    while path.with_name(f"{path.name}.damaged-{number}").exists():
+        number += 1
+    for suffix in ("", "-wal", "-shm", ".head"):
+        old = path.with_name(path.name + suffix)
+        if old.exists():
+            old.rename(path.with_name(f"{path.name}.damaged-{number}{suffix}"))
+    return path.with_name(f"{path.name}.damaged-{number}")
+
+
+def _hash(*parts: bytes) -> bytes:
+    """Hashes byte strings of fixed lengths, one behind the other, to 32 bytes."""
+    return hashlib.blake2b(b"".join(parts), digest_size=_HASH_BYTES).digest()
+
+
+def _row_hash(*values: str | int | bytes) -> int:
+    """Hashes a row: each value with its type and length, so that no two rows read the same."""
+    state = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for value in values:
+        data = value if isinstance(value, bytes) else str(value).encode()
+        state.update(f"{type(value).__name__}{len(data)}:".encode())
+        state.update(data)
+    return int.from_bytes(state.digest(), "big")
 
 
 def _marks(settled: Iterable[str], through: Mapping[str, int]) -> dict[str, int]:

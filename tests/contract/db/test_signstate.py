@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import random
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -258,3 +260,83 @@ def test_a_scope_in_which_everything_is_let_go_is_not_fresh(again: Callable[[], 
     assert again().load("") == {}
     assert not again().fresh("0/1")
     assert again().fresh("0/10")
+
+
+def _left(tmp_path: Path, *, killed: bool) -> dict[str, bytes]:
+    """The files of a state with slots and low-water marks: closed, or as a kill leaves them, all in the WAL."""
+    folder = tmp_path / "left"
+    with SqliteSignState(folder / "signed.db", CLUSTER, 2) as state:
+        for seq in range(1, 19):
+            state.claim([(f"0/1/0/{seq}/prepare", bytes(32), bytes(400)), (f"0/1/0/{seq}/commit", bytes(32), b"m")])
+            state.settle([], {"0/1": max(0, seq - 9)})
+        found = {file.name: file.read_bytes() for file in folder.iterdir()}
+    if not killed:
+        found = {file.name: file.read_bytes() for file in folder.iterdir()}
+    return {name: data for name, data in found.items() if not name.endswith("-shm")}
+
+
+@pytest.mark.parametrize("killed", [True, False], ids=["in the WAL", "in the database"])
+def test_a_flipped_bit_is_found_wherever_it_changes_what_was_signed(killed: bool, tmp_path: Path) -> None:
+    """SQLite alone takes a WAL with a flipped bit for one that ends there, and a changed row for what was written."""
+    files = _left(tmp_path, killed=killed)
+    name = "signed.db-wal" if killed else "signed.db"
+    chance, set_aside = random.Random(7), 0
+    for number in range(200):
+        data = bytearray(files[name])
+        if number:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        for file, whole in files.items():
+            (folder / file).write_bytes(data if file == name else whole)
+        with SqliteSignState(folder / "signed.db", CLUSTER, 2) as state:
+            if number == 0:
+                signed = state.load("")
+                assert state.set_aside is None and "0/1/0/18/commit" in signed
+            if state.set_aside is None:
+                assert (state.load(""), state.through("0/1")) == (signed, 8), f"number {number}"
+            else:
+                assert state.fresh("0/1") and state.set_aside.exists()
+                set_aside += 1
+    assert set_aside > (150 if killed else 20), set_aside
+
+
+def test_an_earlier_copy_of_the_database_is_set_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    with SqliteSignState(folder / "signed.db", CLUSTER, 2) as state:
+        state.claim([("0/1/0/1/commit", b"d", b"m")])
+    earlier = (folder / "signed.db").read_bytes()
+    with SqliteSignState(folder / "signed.db", CLUSTER, 2) as state:
+        state.claim([("0/1/0/2/commit", b"d", b"m")])
+    (folder / "signed.db").write_bytes(earlier)
+    with SqliteSignState(folder / "signed.db", CLUSTER, 2) as state:
+        assert state.set_aside == folder / "signed.db.damaged-1" and state.load("") == {}
+    with SqliteSignState(folder / "signed.db", CLUSTER, 2) as state:
+        assert state.set_aside is None  # and that stays so
+
+
+def test_a_state_without_a_head_is_taken_as_it_is(tmp_path: Path) -> None:
+    """Earlier versions kept none."""
+    path = tmp_path / "signed.db"
+    with SqliteSignState(path, CLUSTER, 2) as state:
+        state.claim([("0/1/0/1/commit", b"d", b"m")])
+        state._db.execute("DROP TABLE head")
+    path.with_name("signed.db.head").unlink()
+    with SqliteSignState(path, CLUSTER, 2) as state:
+        assert state.set_aside is None and list(state.load("")) == ["0/1/0/1/commit"]
+        state.claim([("0/1/0/2/commit", b"d", b"m")])
+    with SqliteSignState(path, CLUSTER, 2) as state:
+        assert state.set_aside is None and len(state.load("")) == 2
+
+
+def test_a_head_file_that_is_behind_or_broken_proves_nothing(tmp_path: Path) -> None:
+    """It is not flushed, so a crash of the machine may leave an old one; the log tells what was said, too."""
+    path = tmp_path / "signed.db"
+    with SqliteSignState(path, CLUSTER, 2) as state:
+        state.claim([("0/1/0/1/commit", b"d", b"m")])
+        behind = path.with_name("signed.db.head").read_bytes()
+        state.claim([("0/1/0/2/commit", b"d", b"m")])
+    for second in (behind, b"", behind[:-1], b"x" * 300):
+        path.with_name("signed.db.head").write_bytes(second)
+        with SqliteSignState(path, CLUSTER, 2) as state:
+            assert state.set_aside is None and len(state.load("")) == 2
