@@ -33,7 +33,7 @@ from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers.audit import auditor as audit
 from workers.audit.auditor import Progress
-from workers.kafka.partition import TopicUnreadable
+from workers.kafka.loop import TopicUnreadable
 from workers.rebuild import worker as replay
 from workers.rebuild.apart import PartLost
 from workers.rebuild.worker import KeysMissing, NotEmpty, RebuildReport

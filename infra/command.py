@@ -15,7 +15,7 @@ from infra.settings import Settings
 from memquorum.commands import Command, Taken, option
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.ports import StoreUnavailable, VaultUnavailable
-from workers.kafka.partition import TopicUnreadable
+from workers.kafka.loop import TopicUnreadable
 
 OUT_OF_REACH = (KafkaException, TopicUnreadable, StoreUnavailable, VaultUnavailable, psycopg.OperationalError)
 """What says that a server does not answer."""

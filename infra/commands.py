@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 import psycopg
@@ -50,6 +51,8 @@ WHERE = {
 
 def main() -> None:
     """Runs the command that the process was given and exits with its status."""
+    # Topics, databases, sign-states, logs and traces hold what agents said: no other user of the machine reads them.
+    os.umask(0o077)
     terminal.guard()
     sys.exit(terminal.heard(_run))
 

@@ -140,6 +140,7 @@ def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: No
     stopping = Stop().on_signals()
     run_dir = configured.run_dir
     run_dir.mkdir(parents=True, exist_ok=True)
+    _close_to_others(run_dir)
     with _locked(run_dir), contextlib.ExitStack() as parts:
         books = _Books(run_dir / _PIDS)
         try:
@@ -150,6 +151,13 @@ def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: No
         finally:
             if books.state["state"] != "failed":
                 books.write(state="stopping", step="stopping")
+
+
+def _close_to_others(run_dir: Path) -> None:
+    """Takes the rights of other users from the folders of an installation that an earlier version made."""
+    for folder in run_dir.iterdir():
+        if folder.is_dir() and not folder.is_symlink():
+            folder.chmod(folder.stat().st_mode & 0o700)
 
 
 def _run(

@@ -31,7 +31,7 @@ from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultBehind, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import STUCK_S
-from memquorum.telemetry.leftout import NO_STAMP, LeftOut
+from memquorum.telemetry.leftout import LeftOut, reason
 from memquorum.telemetry.tracing import Hop
 from streams.assignments import Displaced
 from streams.batching import taken
@@ -235,7 +235,7 @@ class _Runner:
         stamp = dict(message.headers or {}).get(HEADER)
         if self._reader.genuine(self._source, message.partition, message.value or b"", stamp):
             return True
-        self._left_out.note(self._source, message.partition, message.offset, NO_STAMP)
+        self._left_out.note(self._source, message.partition, message.offset, reason(stamp))
         self._shown.refused("stranger")
         return False
 

@@ -11,7 +11,14 @@ _EVERY_S = 10.0
 _MOST = 10
 
 NO_STAMP = "not written by this line: no stamp of its own"
+"""Why a record is left out that bears no stamp."""
+ALTERED = "its stamp does not fit its value: altered after it was written, or forged"
 """Why a record is left out whose stamp does not hold."""
+
+
+def reason(stamp: bytes | None) -> str:
+    """Says why a record is left out that the line did not write as it stands. `stamp`: the one that it bears."""
+    return NO_STAMP if stamp is None else ALTERED
 
 
 class LeftOut:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -9,7 +10,9 @@ from msgspec.structs import replace
 
 from db.signstate import MemorySignState
 from memquorum.core.consensus.events import Message, Progress
+from memquorum.core.consensus.slots import is_decided, read_slot
 from memquorum.core.identity.membership import Genesis
+from memquorum.ports import SignedSlot
 from tests.simulation.broker import LOGS
 
 
@@ -38,11 +41,39 @@ class ViewFile(Struct, frozen=True):
         return replace(self, positions=tuple(positions[message] for message in LOGS))
 
 
+class Signed(MemorySignState):
+    """A sign-state whose earlier states are kept, so that it can go back to one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._earlier: list[tuple[dict[str, SignedSlot], dict[str, int]]] = []
+
+    def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        """Claims as any sign-state does."""
+        self._earlier = [*self._earlier[-11:], (dict(self._signed), dict(self._low))]
+        return super().claim(slots)
+
+    def go_back(self, logged: Collection[bytes], progress: Progress) -> None:
+        """The file is as it was before the last claim for what is not decided of which the log holds something."""
+        for signed, low in reversed(self._earlier):
+            lost = [held for slot, held in self._signed.items() if slot not in signed and _in_flight(slot, progress)]
+            if any(held.message in logged for held in lost):
+                self._signed, self._low = signed, low
+                return
+
+
+def _in_flight(slot: str, progress: Progress) -> bool:
+    """Whether a slot is of a sequence or epoch that is not decided."""
+    name = read_slot(slot)
+    numbered = name.seq is not None or name.epoch is not None
+    return numbered and not is_decided(slot, progress.seq, progress.epoch)
+
+
 @dataclass
 class Disk:
     """`versions`: of the view file, from the last that a power cut leaves to the newest."""
 
-    signed: MemorySignState = field(default_factory=MemorySignState)
+    signed: Signed = field(default_factory=Signed)
     versions: list[ViewFile] = field(default_factory=lambda: [ViewFile()])
     sync_every: int = 4
 
@@ -69,6 +100,6 @@ class Disk:
 
     def forget(self, *, view: bool) -> None:
         """The sign-state is gone, as no operator may let it go; the view file as well, or not."""
-        self.signed = MemorySignState()
+        self.signed = Signed()
         if view:
             self.wipe()

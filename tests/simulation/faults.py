@@ -68,6 +68,11 @@ def _hit(node: Node, fault: Fault) -> None:
             node.disk.forget(view=bool(number % 2))
             world.watch.forgot(node)
             node.crash(fault.lasts)
+        case "goes back":
+            logged = {data for each in world.broker.logs.values() for data in each}
+            node.disk.signed.go_back(logged, node.disk.view.progress)
+            world.watch.forgot(node)
+            node.crash(fault.lasts)
         case "stall":
             for each in LOGS if number % 3 == 0 else (log,):
                 node.stalled[each] = world.now + fault.lasts

@@ -83,6 +83,7 @@ class Fault(Struct, frozen=True):
             "power": f"{who} loses power {POINTS[self.number % len(POINTS)]}, for {ms} ms",
             "wipe": f"{who} crashes and its view file is deleted, for {ms} ms",
             "amnesia": f"{who} loses its sign-state{' and its view file' if self.number % 2 else ''}, for {ms} ms",
+            "goes back": f"{who}'s sign-state goes back to before what the log holds of it, for {ms} ms",
             "claim-fails": f"{who}'s sign-state cannot be written ({'but was' if self.number % 2 else 'nor was'})",
             "view-fails": f"{who}'s view file cannot be written",
             "stall": f"{who} reads nothing new of {'every log' if self.number % 3 == 0 else 'one log'} for {ms} ms",

@@ -22,6 +22,7 @@ from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.search import Search
+from memquorum.core.consensus.silence import Silence
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.views import Views
 from memquorum.core.identity.membership import Genesis
@@ -75,6 +76,10 @@ def no_sign_state(patch: Patch) -> None:
 
 def no_silence_after_amnesia(patch: Patch) -> None:
     patch.setattr(ShardReplica, "speaks", property(lambda self: self.silence.over(2**62)))
+
+
+def a_sign_state_that_went_back_is_believed(patch: Patch) -> None:
+    patch.setattr(Silence, "went_back", lambda self, timings: [])
 
 
 def no_memory_of_what_was_signed(patch: Patch) -> None:
@@ -237,6 +242,17 @@ def amnesia(plan: Plan) -> Plan:
     return replace(plan, liars=(), faults=faults, network=CALM, yes_permille=500)
 
 
+def going_back(plan: Plan) -> Plan:
+    """The sign-state of one member goes back. Of what it lost, the log holds the first message and not yet the last."""
+    dice = Dice(plan.seed)
+    who, muted = dice.roll(4, "who"), 5 + dice.roll(40, "muted")
+    faults = (
+        Fault(2, muted * MS, "mute", who, lasts=200 * MS),
+        Fault(2, (muted + 2 + dice.roll(30, "when")) * MS, "goes back", who, lasts=MS),
+    )
+    return replace(plan, liars=(), faults=faults, network=CALM, yes_permille=500)
+
+
 SABOTAGES = (
     Sabotage("a quorum of one less", small_quorum, ("agreement",), ("two-proposals", "assents", "opposite-votes")),
     Sabotage("no sign-state", no_sign_state, ("one digest per slot", "views never regress")),
@@ -246,6 +262,13 @@ SABOTAGES = (
         no_silence_after_amnesia,
         ("one digest per slot", "no honest member halts"),
         world=amnesia,
+    ),
+    Sabotage(
+        "a sign-state that went back is believed",
+        a_sign_state_that_went_back_is_believed,
+        ("one digest per slot", "no honest member halts"),
+        begin=60,
+        world=going_back,
     ),
     Sabotage("commits on anything", commits_on_anything, ("a decision is proven",)),
     Sabotage("prepares on anything", prepares_on_anything, (CONVICTED, "agreement")),

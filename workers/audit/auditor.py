@@ -109,6 +109,7 @@ def verify(
         store_compared=found is not None,
         unchecked=unchecked,
         strangers=strangers.counts.total(),
+        altered=tuple(strangers.altered),
     )
 
 

@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.journal.recall import Recalled, recall
 from memquorum.core.journal.replay import CannotReplay, Sealed, SealedAnew
 from memquorum.core.records import Restored
-from workers.kafka.partition import TopicUnreadable
+from workers.kafka.loop import TopicUnreadable
 from workers.rebuild.shard import Contents, open_shelves
 
 log = logging.getLogger("memquorum.commit")

@@ -15,7 +15,8 @@ from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import SessionMemory, Vault, VaultUnavailable
-from workers.kafka.partition import Partition, Shelf, TopicUnreadable
+from workers.kafka.loop import TopicUnreadable
+from workers.kafka.partition import Partition, Shelf
 
 _LOG = logging.getLogger("memquorum.consolidator")
 

@@ -30,6 +30,10 @@ COMMITTED = {"isolation.level": "read_committed"}
 """For a consumer of what agents publish, who may use transactions."""
 
 
+class TopicUnreadable(RuntimeError):
+    """Kafka does not deliver what it says that it has, or delivers it damaged; the message names the place."""
+
+
 class Stop:
     """Whether to stop: set by SIGTERM or SIGINT, or by whoever holds it. Workers ask it between batches."""
 
@@ -88,6 +92,8 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             # How often an idle client asks: what is written meanwhile is answered at once. A seek waits behind it.
             "fetch.wait.max.ms": 200,
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
+            # A broker does not check what it reads from its disk; by default neither does the client.
+            "check.crcs": True,
             "allow.auto.create.topics": False,
             "log_level": 3,
             **_RECONNECT,
@@ -121,7 +127,7 @@ def records(
     `ended` gathers the partitions whose end was reached, where the consumer has `enable.partition.eof`; `reached` also
     the offset that the next record will have. What lies before it and did not come is no record: it marks the end of a
     transaction, or was deleted.
-    Raises KafkaException for errors that do not mend themselves.
+    Raises TopicUnreadable where records are damaged, KafkaException for other errors that do not mend themselves.
     """
     first = client.poll(wait_s)
     if first is None:
@@ -143,6 +149,11 @@ def _sound(message: Message) -> bool:
     # Brokers come and go; the client reconnects by itself.
     if error.code() == KafkaError._PARTITION_EOF or passing(error):
         return False
+    if error.code() == KafkaError._BAD_MSG:
+        raise TopicUnreadable(
+            f"{message.topic()}, partition {message.partition()}: the broker's file is damaged ({error.str()}). Let "
+            "the broker take this partition from another one, or put its file back"
+        )
     raise KafkaException(error)
 
 

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 from memquorum import kafka
 from memquorum.core.audit.chain import Record, Source
 from workers.kafka import loop
+from workers.kafka.loop import TopicUnreadable
 from workers.kafka.strangers import Strangers
 
 _READ_MOST = 2_000
@@ -21,10 +22,6 @@ _DELETED_S = 30
 # The last offset before an end may be the mark of a stranger's transaction, which nobody gets: then the end says so.
 _TO_THE_END = {"enable.partition.eof": True}
 _QUEUED = {"queued.max.messages.kbytes": 32_768}
-
-
-class TopicUnreadable(RuntimeError):
-    """Kafka does not deliver what it says that it has; the message names the partition and the offsets."""
 
 
 def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:

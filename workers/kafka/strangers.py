@@ -9,9 +9,10 @@ from confluent_kafka import Message
 
 from memquorum import topics
 from memquorum.core.identity.stamps import HEADER, Reader, Writer
-from memquorum.telemetry.leftout import NO_STAMP, LeftOut
+from memquorum.telemetry.leftout import LeftOut, reason
 from workers.kafka import loop
 
+_ALTERED_MOST = 10
 _NOWHERE = 2**63  # beyond every offset
 
 
@@ -41,6 +42,8 @@ class Strangers(LeftOut):
         super().__init__(log)
         self._reader, self._kept = reader, firsts
         self._firsts: dict[tuple[str, int], int] = {}
+        # Where records lie whose stamp does not fit their value; each once.
+        self.altered: list[str] = []
 
     def wrote(self, message: Message) -> bool:
         """Whether a stranger wrote the record, which is noted then; those of signed topics are for others to judge."""
@@ -56,7 +59,10 @@ class Strangers(LeftOut):
             return False
         if self._reader.may_precede(stamp) and offset < self._first(topic, partition):
             return False
-        self.note(topic, partition, offset, NO_STAMP)
+        at = f"{topic}, partition {partition}, offset {offset}"
+        if stamp is not None and len(self.altered) < _ALTERED_MOST and at not in self.altered:
+            self.altered.append(at)
+        self.note(topic, partition, offset, reason(stamp))
         return True
 
     def _first(self, topic: str, partition: int) -> int:

@@ -250,6 +250,12 @@ class Seat:
         if len(self._ended) == len(LOGS):
             self.live = True
             self._carry_out(self.core.handle(t.CaughtUp()))
+            if self.core.silence.behind:
+                _LOG.critical(
+                    "shard %d: the log holds what this member signed and its sign-state does not: the file went back, "
+                    "by a damaged disk or an old copy. It is silent until what is in flight is decided without it",
+                    self.shard,
+                )
 
     def wake_at(self) -> float:
         """When `turn` has something to do though no record came; infinity: never."""

@@ -36,8 +36,9 @@ from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers.kafka import loop
+from workers.kafka.loop import TopicUnreadable
 from workers.kafka.own_clock import OwnClock
-from workers.kafka.partition import Partition, TopicUnreadable
+from workers.kafka.partition import Partition
 from workers.kafka.stall_watch import ALARM_MS, Patience
 from workers.kafka.strangers import Strangers
 from workers.replica.catchup import Following, follow

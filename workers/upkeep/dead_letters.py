@@ -26,7 +26,8 @@ from memquorum.ports import Vault
 from workers.intake.arrivals import FIRST_AT, first_at
 from workers.intake.registry import Registry
 from workers.kafka import loop
-from workers.kafka.partition import TopicUnreadable, standing
+from workers.kafka.loop import TopicUnreadable
+from workers.kafka.partition import standing
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.deadletters")

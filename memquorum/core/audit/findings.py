@@ -194,6 +194,8 @@ class VerifyReport(Struct, frozen=True):
     """Contents of Postgres that no key was at hand for: whether they are the accepted ones was not checked."""
     strangers: int = 0
     """Records in the journal's topics that the line did not write: passed over, where its stamps could be checked."""
+    altered: tuple[str, ...] = ()
+    """Where those lie whose stamp does not fit their value: altered after they were written, or forged; 10 at most."""
 
     @property
     def ok(self) -> bool:

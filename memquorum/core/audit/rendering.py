@@ -16,6 +16,7 @@ def plain(report: VerifyReport) -> dict[str, Any]:
         "store_compared": report.store_compared,
         "unchecked": report.unchecked,
         "strangers": report.strangers,
+        "altered": list(report.altered),
         "shards": [
             {"shard": s.shard, "seq": s.seq, "hash": s.hash.hex(), "as_of": s.as_of, "judged": s.judged}
             for s in report.shards
@@ -41,6 +42,8 @@ def lines(report: VerifyReport) -> Iterator[str]:
     yield "checked: " + ", ".join(f"{getattr(counts, name):,} {name}" for name in checked)
     if report.strangers:
         yield f"passed over: {report.strangers:,} records in the line's topics that this line did not write"
+    if report.altered:
+        yield "  altered after they were written, or forged: " + "; ".join(report.altered)
     if not report.store_compared:
         yield "Postgres was not looked at"
     if report.unchecked:

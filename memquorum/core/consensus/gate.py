@@ -58,6 +58,10 @@ class Gate:
         self.heard_itself = False
         # Whether the logs were read to their ends: from then on it matters what came first.
         self.live = False
+        # The slots that the sign-state held at the start.
+        self.signed: frozenset[str] = frozenset()
+        # Whether the log holds a message of this member that the sign-state should hold and does not.
+        self.unclaimed = False
         self._genesis = genesis
         self._found: list[Noted | Halt] = []
 
@@ -90,6 +94,12 @@ class Gate:
         if own.digest != said:
             self._found.append(Halt(f"a {new.message} of this member that it did not sign: another has its key"))
         return own.digest == said
+
+    def recall(self, slot: str) -> None:
+        """Notes a genuine message of this member that the log holds. `slot`: by its name in the sign-state, which has
+        not let go of it. Where the sign-state does not know it, the file went back to an earlier state."""
+        if not self.live and slot not in self.signed:
+            self.unclaimed = True
 
     def second(self, new: Incoming, said: bytes, first: Held, noted: set[tuple[Message, int]]) -> None:
         """A further message of a member for a slot: the same again is nothing, another one is evidence."""

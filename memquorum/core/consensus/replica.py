@@ -169,6 +169,7 @@ class ShardReplica:
 
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
+        self.gate.signed, self._inbox.through = frozenset(event.signed), event.through
         self._effects += self.silence.begin(event, self._timings)
         self._views.restore(event.signed)
         self._effects += self._checkpoints.begin(event.signed)
@@ -179,6 +180,8 @@ class ShardReplica:
     def _catch_up(self) -> None:
         self.gate.live = True
         self._inbox.caught_up()
+        if self.gate.unclaimed:
+            self._effects += self.silence.went_back(self._timings)
         if self.silence.catch_up(self.seq, heard_itself=self.gate.heard_itself):
             # Its first life. Kept before anything else: a crash before its first word must not look like a loss.
             self._effects.append(self._speech.began())

@@ -23,14 +23,25 @@ class Silence:
         # time has not spoken. Who was added may have been so before, with files that are lost.
         self._lived = progress.lived or (progress.seq > 1 and not genesis.founded(me))
         self.fresh = self._caught_up = self._waits = False
+        # Whether the sign-state went back to an earlier state.
+        self.behind = False
         self._through = self.ended = 0
 
     def begin(self, event: Restarted, timings: Timings) -> list[Effect]:
         """Begins after a start. A member that may have lost its sign-state keeps silent for a while: its view file may
         know how far the log was read, but not which views were asked for and entered."""
-        self._through, self.fresh, self._waits = event.through, event.fresh, event.fresh
-        if not event.fresh:
+        self._through = event.through
+        return self._forget(timings) if event.fresh else []
+
+    def went_back(self, timings: Timings) -> list[Effect]:
+        """The log holds what this member signed and its sign-state does not: what else it signed is not known."""
+        if self.fresh:
             return []
+        self.behind = self._lived = True
+        return self._forget(timings)
+
+    def _forget(self, timings: Timings) -> list[Effect]:
+        self.fresh = self._waits = True
         return [Reread(Message.VIEW_CHANGE, 0), SetTimer(Timer.SILENCE, timings.silence_ms, 0, 0)]
 
     def catch_up(self, seq: int, *, heard_itself: bool) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import random
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

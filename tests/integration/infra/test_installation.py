@@ -119,6 +119,14 @@ def test_the_reader_reads_and_cannot_write(installed: Settings) -> None:
     assert (refused.returncode, "permission denied" in refused.stderr) == (1, True)
 
 
+def test_no_other_user_of_the_machine_reads_what_it_writes(installed: Settings) -> None:
+    """Kafka's segments hold what agents said, also where its door is locked."""
+    found = [file for folder in installed.run_dir.iterdir() if folder.is_dir() for file in (folder, *folder.rglob("*"))]
+    kept = [file for file in found if file.is_dir() or file.is_file()]  # Postgres's socket lies in a folder of its own
+    assert len(kept) > 100
+    assert [str(file) for file in kept if file.stat().st_mode & 0o077] == []
+
+
 def test_a_second_installation_in_the_folder_is_refused(installed: Settings) -> None:
     second = _infra("up", "--run-dir", str(installed.run_dir))
     assert (second.returncode, "runs in" in second.stderr) == (1, True)

@@ -41,6 +41,7 @@ from tests.builders.core import (
     sends,
     signed,
     terms,
+    view_change,
 )
 
 # The normal case, step by step ----------------------------------------------------------------------------------------
@@ -555,8 +556,10 @@ def test_nothing_is_said_before_the_log_was_read() -> None:
 
 
 def test_what_the_log_holds_under_its_name_is_not_said_again() -> None:
-    """The view and the settled part of the sign-state are gone; the log remembers."""
     core = Core(me=0, live=False)
+    said = digest(CODEC.decode_as(Signed, BALLOTS[0]).body)
+    known = {BALLOT_SLOT: slot(said, BALLOTS[0]), "0/0/0/1/pre-prepare": slot(OTHER, OTHER_PRE_PREPARE)}
+    core.core.handle(t.Restarted(known))
     core.read(Message.NOMINATION, NOMINATION)
     core.read(Message.BALLOT, *BALLOTS)
     core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)
@@ -632,6 +635,40 @@ def test_with_its_sign_state_lost_it_is_silent_until_what_is_in_flight_is_decide
     assert not of(core.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
     # What it had sent is in the logs by now.
     assert of(core.core.handle(t.TimerFired(t.Timer.SILENCE, 0, 0)), t.NeedBallot)
+
+
+@pytest.mark.parametrize("lost", ["ballot", "prepare", "view-change"])
+def test_with_a_sign_state_that_went_back_it_is_silent_until_what_is_in_flight_is_decided(lost: str) -> None:
+    """The log holds what the sign-state does not: a flipped bit or an old copy took it back. What else is lost, such as
+    what the member has prepared, nobody knows."""
+    said = digest(CODEC.decode_as(Signed, BALLOTS[1]).body)
+    known = {BALLOT_SLOT: slot(said, BALLOTS[1]), "0/0/0/1/prepare": slot(SAID, prepare(1, SAID))}
+    own = {
+        "ballot": (Message.BALLOT, BALLOTS[1]),
+        "prepare": (Message.PREPARE, prepare(1, SAID)),
+        "view-change": (Message.VIEW_CHANGE, view_change(1, view=1)),
+    }
+    core = Core(live=False)
+    core.core.handle(t.Restarted({name: held for name, held in known.items() if not name.endswith(lost)}))
+    core.read(*own[lost])
+    found = core.core.handle(t.CaughtUp())
+    assert t.Reread(Message.VIEW_CHANGE, 0) in found and Timer.SILENCE in [e.timer for e in of(found, t.SetTimer)]
+    core.read(Message.NOMINATION, NOMINATION)
+    assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
+    assert sends(core.read(Message.PREPARE, prepare(2, SAID), prepare(3, SAID))) == []
+    core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    assert not core.core.speaks
+    core.core.handle(t.TimerFired(Timer.SILENCE, 0, 0))
+    assert core.core.speaks
+
+
+def test_what_is_settled_and_let_go_of_is_no_loss() -> None:
+    """The view file is behind: it reads again what was decided, which the sign-state has let go of."""
+    core = Core(live=False)
+    core.core.handle(t.Restarted({}, through=1))
+    core.read(Message.BALLOT, BALLOTS[1])
+    core.read(Message.PREPARE, prepare(1, SAID))
+    assert not of(core.core.handle(t.CaughtUp()), t.Reread)
 
 
 def test_a_first_life_is_not_silent() -> None:

@@ -7,9 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from db.view import View
 from memquorum import topics
 from memquorum.core.identity import stamps
+from memquorum.telemetry.leftout import ALTERED, NO_STAMP
 from workers.kafka.strangers import Strangers
 
 KEY = b"k" * 32
@@ -68,6 +71,15 @@ def test_a_tag_for_another_record_is_none() -> None:
     strangers = Strangers(LOG, ADDED)
     assert strangers.wrote(Message(0, LATER.stamp(topics.ACCEPTED, 0, b"other")))  # type: ignore[arg-type]
     assert not strangers.wrote(before(1))
+
+
+def test_an_altered_record_is_told_from_one_without_a_stamp(caplog: pytest.LogCaptureFixture) -> None:
+    strangers = Strangers(LOG, stamps.for_services(KEY))
+    assert strangers.wrote(Message(0, None)) and strangers.altered == []  # type: ignore[arg-type]
+    altered: Any = Message(3, FORMER.stamp(topics.ACCEPTED, 0, b"another value"))
+    assert strangers.wrote(altered) and strangers.wrote(altered)
+    assert strangers.altered == [f"{topics.ACCEPTED}, partition 0, offset 3"]
+    assert [record.args[3] for record in caplog.records] == [NO_STAMP, ALTERED, ALTERED]  # type: ignore[index]
 
 
 def test_a_restart_has_not_forgotten_it(tmp_path: Path) -> None:
