@@ -2,9 +2,9 @@
 
 SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, confidence and rank(worth), or in its
 place what was learned of use (`core.learning`), where the members decided so;
-novelty is 1 − the largest cosine to what *says the same* (`core.text.agreement`) in the agent's episodic buffer (what
-it lived through last, stored or not) and among the namespace's memories. Another number, name, "not" or word is
-new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only an
+novelty is 1 − the largest cosine to what is *provably the same* (`core.text.sameness`) in the agent's episodic buffer
+(what it lived through last, stored or not) and among the namespace's memories. Another sign, number, emoji, letter or
+word is new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only an
 explicit reward stores it. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from heapq import heappop, heappush, nsmallest
 from itertools import islice
@@ -26,11 +26,12 @@ from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting, Exact, digest
 from memquorum.core.merging import Marks, apart, merges
 from memquorum.core.policy import PPM, SaliencePolicy
-from memquorum.core.text.agreement import Said, gist
+from memquorum.core.text.agreement import Said, gist, personal
 from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.meant import meant, replaces
+from memquorum.core.text.sameness import fingerprint, sentences
 
 Vector = NDArray[np.float32]
 
@@ -57,8 +58,6 @@ _CORRECTS = re.compile(
 _MEANT_MAX = 8
 # So many of them, the nearest, a model is asked about where no rule finds anything.
 _DOUBTED_MAX = 4
-# So many of what is nearest to an episode are asked whether they say the same, of its buffer and of each tier.
-_ASKED_MAX = 32
 
 
 class Signals(Struct, frozen=True):
@@ -211,11 +210,12 @@ _CLAIMED_MOST = 10_000
 
 class Seen(Struct, frozen=True):
     """What a neighbourhood knows of a memory beside its vector: who said it, the gist of its text, and what it is
-    marked with."""
+    marked with. `fingerprint`: of its text (`core.text.sameness`)."""
 
     agent: str
     gist: str
     marks: Marks
+    fingerprint: bytes = b""
 
 
 class Neighbourhood:
@@ -232,6 +232,7 @@ class Neighbourhood:
         self._row: dict[str, int] = {}  # in the order of arrival
         self._id: list[str] = []  # by row
         self._seen: list[Seen] = []
+        self._saying: dict[bytes, tuple[str, ...]] = {}  # the memories of each fingerprint
         self._characters = 0
 
     def __len__(self) -> int:
@@ -261,6 +262,8 @@ class Neighbourhood:
         self._row[memory_id] = row
         self._id.append(memory_id)
         self._seen.append(seen)
+        if seen.fingerprint:
+            self._saying[seen.fingerprint] = (*self._saying.get(seen.fingerprint, ()), memory_id)
         self._characters += len(seen.gist)
 
     def remove(self, memory_id: str) -> None:
@@ -269,6 +272,7 @@ class Neighbourhood:
         if row is None:
             return
         self._characters -= len(self._seen[row].gist)
+        self._unsay(memory_id, self._seen[row].fingerprint)
         if self.exact is not None:
             self.exact.remove(row)
         # The last row takes its place.
@@ -317,6 +321,23 @@ class Neighbourhood:
         vector: Vector = (self._matrix[row] * self._lengths[row]).astype(np.float16).astype(np.float32)
         return vector
 
+    def same(self, fingerprint: bytes) -> list[int]:
+        """The rows of the memories whose text has this fingerprint."""
+        return [self._row[memory_id] for memory_id in self._saying.get(fingerprint, ())]
+
+    def cosines(self, rows: Sequence[int], vector: Vector) -> list[float]:
+        """Answers as `cosine` does, for each of some rows."""
+        chosen = self._matrix[rows].astype(np.float64)
+        found: list[float] = np.einsum("ij,j->i", chosen, vector.astype(np.float64)).tolist()
+        return found
+
+    def _unsay(self, memory_id: str, fingerprint: bytes) -> None:
+        left = tuple(one for one in self._saying.get(fingerprint, ()) if one != memory_id)
+        if left:
+            self._saying[fingerprint] = left
+        else:
+            self._saying.pop(fingerprint, None)
+
     def _grow(self) -> None:
         before = len(self._matrix)
         rows = min(max(64, 2 * before), self._limit)
@@ -347,6 +368,15 @@ class Look(Struct, frozen=True):
         while exact:
             yield self._told(heappop(exact))
 
+    def same(self, fingerprint: bytes, above: float) -> list[tuple[float, str, Seen]]:
+        """The memories whose text has this fingerprint and whose cosine is > `above`, the nearest first, ties by id."""
+        rows = [row for row in self._around.same(fingerprint) if self._cosines[row] > above - _SLACK]
+        if not rows:
+            return []
+        cosines = self._around.cosines(rows, self._vector)
+        near = [(-cosine, self._around.at(row)[0], row) for cosine, row in zip(cosines, rows, strict=True)]
+        return [self._told(one) for one in sorted(near) if -one[0] > above]
+
     def _told(self, one: tuple[float, str, int]) -> tuple[float, str, Seen]:
         return (-one[0], *self._around.at(one[2]))
 
@@ -372,37 +402,32 @@ class Line:
 
 class Summed:
     """What summaries say, sentence by sentence. Their vectors are of all that they say, and near to none of it: a
-    sentence that is said again, or denied, is known by its content words, and then by what it says (`text.agreement`,
-    `text.conflict`)."""
+    sentence that is said again is known by its fingerprint (`text.sameness`), one that is denied by its content words
+    and then by what it says (`text.conflict`)."""
 
-    def __init__(self, failures: Failures | None = None) -> None:
-        """`failures`: takes what a rule fails on."""
-        self._failures = failures or Failures()
-        self._by_words: dict[frozenset[str], list[tuple[str, Said]]] = {}
-        self._words: dict[str, list[frozenset[str]]] = {}
+    def __init__(self) -> None:
+        self._sentences: dict[str, list[bytes]] = {}
+        self._by_sentence: dict[bytes, set[str]] = {}
         self._lines: dict[str, list[Line]] = {}
         self._by_word: dict[str, dict[Line, None]] = {}
 
     def __len__(self) -> int:
-        return sum(map(len, self._words.values()))
+        return sum(map(len, self._sentences.values()))
 
     def __contains__(self, memory_id: object) -> bool:
-        return memory_id in self._words
+        return memory_id in self._sentences
 
     def add(self, memory_id: str, text: str, agent: str = "") -> None:
         """Takes the sentences of a summary in, unless it is there. `agent`: who said all of them, if one did."""
-        if memory_id in self._words:
+        if memory_id in self._sentences:
             return
         self._lines[memory_id] = [Line(memory_id, agent, line) for line in text.split("\n")]
         for each in self._lines[memory_id]:
             for word in each.words:
                 self._by_word.setdefault(word, {})[each] = None
-        held = self._words[memory_id] = []
-        for line in text.split("\n"):
-            for one in Said(line).sentences:
-                if words := _words(one):
-                    self._by_words.setdefault(words, []).append((memory_id, Said(one)))
-                    held.append(words)
+        self._sentences[memory_id] = [fingerprint(one) for one in sentences(text)]
+        for one in self._sentences[memory_id]:
+            self._by_sentence.setdefault(one, set()).add(memory_id)
 
     def remove(self, memory_id: str) -> None:
         """Lets a summary go; nothing happens if it is not there."""
@@ -411,27 +436,24 @@ class Summed:
                 del self._by_word[word][each]
                 if not self._by_word[word]:
                     del self._by_word[word]
-        for words in self._words.pop(memory_id, ()):
-            left = [one for one in self._by_words.get(words, ()) if one[0] != memory_id]
-            if left:
-                self._by_words[words] = left
-            else:
-                self._by_words.pop(words, None)
+        for one in self._sentences.pop(memory_id, ()):
+            having = self._by_sentence.get(one, set())
+            having.discard(memory_id)
+            if not having:
+                self._by_sentence.pop(one, None)
 
-    def saying(self, said: Said, agent: str) -> list[str]:
-        """The summaries that have each sentence of what an agent says, by id; where that says "I" or "you", of what it
-        said itself."""
-        asked = [(words, Said(one)) for one in said.sentences if (words := _words(one))]
-        having = [
-            {
-                i
-                for i, other in self._by_words.get(words, ())
-                if self._failures.answer(_AGREES, [i], False, one.agrees, other)
-            }
-            for words, one in asked
-        ]
-        found = set.intersection(*having) if having else set()
-        return sorted(one for one in found if not said.personal or self._lines[one][0].agent == agent)
+    def saying(self, text: str, agent: str) -> list[str]:
+        """The summaries that have each sentence of what an agent says, in its order, by id; where that says "I" or
+        "you", of what it said itself."""
+        asked = [fingerprint(one) for one in sentences(text)]
+        if not asked:
+            return []
+        own = personal(text)
+        return sorted(
+            one
+            for one in self._by_sentence.get(asked[0], ())
+            if (not own or self._lines[one][0].agent == agent) and _in_order(asked, self._sentences[one])
+        )
 
     def near(self, said: Said) -> list[tuple[float, Line]]:
         """The lines that share the most content words with a sentence of a text, best first: of all words that either
@@ -444,6 +466,12 @@ class Summed:
                 found[line] = max(share, found.get(line, 0.0))
         best = nsmallest(_HEARD_MAX, found.items(), key=lambda one: (-one[1], one[0].memory_id, one[0].text))
         return [(share, line) for line, share in best]
+
+
+def _in_order(some: Sequence[bytes], of: Iterable[bytes]) -> bool:
+    """Whether all of some stand in another sequence, in their order."""
+    rest = iter(of)
+    return all(one in rest for one in some)
 
 
 def _words(sentence: str) -> frozenset[str]:
@@ -467,11 +495,6 @@ class EncodedEpisode(Struct, frozen=True):
 
 _UNMARKED = Marks("")
 _AGREES = "agreement"
-
-
-def _says_again(agent: str, said: Said, other: Seen) -> bool:
-    """Whether a text says what another one says; "I" and "you" are others when another agent says them."""
-    return (other.agent == agent or not said.personal) and said.agrees(Said(other.gist))
 
 
 def _choose(known: list[tuple[float, str, Seen]], marks: Marks) -> Repeated | None:
@@ -532,7 +555,7 @@ class Surroundings:
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self.settled = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
-        self._summed = Summed(self._failures)
+        self._summed = Summed()
         # Of a memory, the episodes that only said it again: they stand in buffers, and go with it.
         self._echoes: dict[str, deque[str]] = {}
         self._claims = _Claimed()
@@ -552,10 +575,7 @@ class Surroundings:
         if memory_id in self.memories:  # most are: they were judged here
             return
         self.settled.remove(memory_id)
-        self._add(self.memories, memory_id, vector, text, Seen(agent, self._gist(memory_id, text), marks))
-
-    def _gist(self, memory_id: str, text: str) -> str:
-        return self._failures.answer("gist", [memory_id], text, gist, text)
+        self._add(self.memories, memory_id, vector, text, self._read(memory_id, agent, text, marks))
 
     def summed(self, memory_id: str, text: str, agent: str = "") -> None:
         """A memory that arrived is a summary, so each of its sentences is known by itself. `agent`: who said all of
@@ -564,7 +584,7 @@ class Surroundings:
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
-        self._add(self.settled, memory_id, vector, text, Seen(agent, self._gist(memory_id, text), marks))
+        self._add(self.settled, memory_id, vector, text, self._read(memory_id, agent, text, marks))
 
     def left(self, memory_id: str) -> None:
         """A memory is no more where it was, says the journal. Of one that is gone nobody is reminded: who says it again
@@ -580,7 +600,7 @@ class Surroundings:
     def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
         """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
         if gates_open(self._policy, signals):
-            self._buffer(agent).add(memory_id, as_kept(vector), Seen(agent, self._gist(memory_id, text), _UNMARKED))
+            self._buffer(agent).add(memory_id, as_kept(vector), self._read(memory_id, agent, text, _UNMARKED))
 
     def judge(self, episode: EncodedEpisode) -> Judgement:
         """What becomes of an episode, which from here on surrounds the ones after it.
@@ -588,20 +608,20 @@ class Surroundings:
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
         vector, own = as_kept(episode.vector), [episode.memory_id]
-        said = self._failures.answer("gist", own, None, Said, episode.text)
+        seen = self._read(episode.memory_id, episode.agent, episode.text, episode.marks)
         buffer = self._buffer(episode.agent)
         remembered, settled = (
             around.look(vector, without=episode.memory_id) for around in (self.memories, self.settled)
         )
-        lived = self._repeated(episode, said, buffer.look(vector, without=episode.memory_id))
+        lived = self._repeated(episode, seen, buffer.look(vector, without=episode.memory_id))
         known = sorted(
-            [*self._repeated(episode, said, remembered), *self._repeated(episode, said, settled)],
+            [*self._repeated(episode, seen, remembered), *self._repeated(episode, seen, settled)],
             key=lambda one: (-one[0], one[1]),
         )
         if not known:
             # Beside one that it may not become one with it would be stored, and bound to all that this says by that.
-            told = ((i, self._seen(i)) for i in self._told_by(said, episode))
-            known = [(1.0, i, seen) for i, seen in told if seen is not None and merges(episode.marks, seen.marks)]
+            told = ((i, self._seen(i)) for i in self._told_by(episode))
+            known = [(1.0, i, one) for i, one in told if one is not None and merges(episode.marks, one.marks)]
         empty = self._failures.answer("fillers", own, False, says_nothing, episode.text)
         nearest = 1.0 if empty else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)
@@ -609,7 +629,6 @@ class Surroundings:
         signals = replace(episode.signals, novelty_ppm=novelty, learned_ppm=learned)
         again = _choose(known, episode.marks)
         judgement = judge(self._policy, signals, again, explicit=episode.explicit, empty=empty)
-        seen = Seen(episode.agent, episode.text if said is None else said.gist, episode.marks)
         if episode.explicit or gates_open(self._policy, signals):
             # What was doubted is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen)
@@ -706,24 +725,23 @@ class Surroundings:
         again = (i for i, seen in around if (seen.gist, seen.agent) == (found[1].gist, episode.agent))
         return next(again, None)
 
-    def _repeated(self, episode: EncodedEpisode, said: Said | None, look: Look) -> list[tuple[float, str, Seen]]:
+    def _repeated(self, episode: EncodedEpisode, seen: Seen, look: Look) -> list[tuple[float, str, Seen]]:
         """What says the same, the nearest first; "I" and "you" are others when another agent says them. Where the rule
-        fails on a neighbour, that one does not say the same. `said`: None where it failed on the episode itself."""
-        if said is None:
-            return []
+        fails on the text, nothing does."""
+        found = look.same(seen.fingerprint, self._policy.duplicate_threshold)
+        if found and self._failures.answer(_AGREES, [episode.memory_id], True, personal, episode.text):
+            return [one for one in found if one[2].agent == episode.agent]
+        return found
 
-        def same(memory_id: str, other: Seen) -> bool:
-            pair = memory_id, episode.memory_id
-            return self._failures.answer(_AGREES, pair, False, _says_again, episode.agent, said, other)
+    def _told_by(self, episode: EncodedEpisode) -> list[str]:
+        """The summaries that say all that an episode says; none where the rule fails on its text."""
+        saying = self._summed.saying
+        return self._failures.answer(_AGREES, [episode.memory_id], [], saying, episode.text, episode.agent)
 
-        alike = islice(look.alike(self._policy.duplicate_threshold), _ASKED_MAX)
-        return [(cosine, memory_id, other) for cosine, memory_id, other in alike if same(memory_id, other)]
-
-    def _told_by(self, said: Said | None, episode: EncodedEpisode) -> list[str]:
-        """The summaries that say all of an episode."""
-        if said is None:
-            return []
-        return self._failures.answer(_AGREES, [episode.memory_id], [], self._summed.saying, said, episode.agent)
+    def _read(self, memory_id: str, agent: str, text: str, marks: Marks) -> Seen:
+        """What is known of a memory. One on whose text a rule fails is like no other."""
+        flat = self._failures.answer("gist", [memory_id], text, gist, text)
+        return Seen(agent, flat, marks, self._failures.answer(_AGREES, [memory_id], b"", fingerprint, text))
 
     def _buffer(self, agent: str) -> Neighbourhood:
         """The agent's last 64 episodes that no gate turned away, stored or not: an episodic trace."""

@@ -14,7 +14,7 @@ MARK = "zzpoison"
 
 # Where the rules are called, by what each reads.
 SALIENCE = (
-    "memquorum.core.salience:_says_again",
+    "memquorum.core.salience:fingerprint",
     "memquorum.core.salience:gist",
     "memquorum.core.salience:read",
     "memquorum.core.salience:says_nothing",
@@ -24,7 +24,7 @@ SALIENCE = (
 VOTES = (
     "memquorum.core.vote.grounds:hear",
     "memquorum.core.vote.grounds:marks",
-    "memquorum.core.vote.kinds.supersede:agree",
+    "memquorum.core.vote.kinds.supersede:same",
     "memquorum.core.vote.kinds.consolidate:faithful",
     "memquorum.core.vote.kinds.merge:same",
     "memquorum.core.vote.kinds.unite:same",

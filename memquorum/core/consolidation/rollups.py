@@ -26,6 +26,7 @@ from memquorum.core.text import conflict
 from memquorum.core.text.agreement import Said
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
+from memquorum.core.text.sameness import canonical
 from memquorum.core.text.topics import Name, key, names
 from memquorum.core.text.wording import NEGATORS
 from memquorum.ports import Logged, Span, Uttered
@@ -34,9 +35,11 @@ LEAST = 3
 """Of a thing that fewer sentences speak of there is no roll-up."""
 COMPARED = 32
 """So many of a roll-up's sentences, the latest, are held against a new one."""
+
 NAMED_MOST, READ_MOST = 65_536, 2_048
 """Of so many sentences is kept what they speak of, half a kilobyte each, and of so many what they claim, 18 each."""
 
+_PUNCTUATION = ".,;:!?"
 # Fixed for ever: a roll-up is called by the place where its thing was first named.
 _TOPICS = uuid.UUID("2d1b8c4e-6a0f-5b6f-8d57-746f70696373")
 
@@ -187,14 +190,22 @@ class _Read:
         return None if found.asked else frozenset(found.stated)
 
     @cached_property
+    def _tokens(self) -> list[str]:
+        """Words, numbers and signs as they are written, without the punctuation behind them."""
+        return [word.rstrip(_PUNCTUATION) or word for word in canonical(self._text).split()]
+
+    @cached_property
     def _denials(self) -> int:
         words = self._text.casefold().replace("\u2019", "'").split()
         return sum(word in NEGATORS or word.endswith("n't") for word in words)
 
     def less_than(self, later: _Read) -> bool:
-        """Whether the later says all that this one says, and more; nothing denied that was not."""
+        """Whether the later says all that this one says, word for word, and more; nothing denied that was not."""
         mine, its = self._stated, later._stated
-        return bool(mine) and mine is not None and its is not None and mine < its and self._denials == later._denials
+        if not mine or its is None or not mine < its or self._denials != later._denials:
+            return False
+        rest = iter(later._tokens)
+        return all(token in rest for token in self._tokens)
 
 
 def _revised(

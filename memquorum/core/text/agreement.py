@@ -1,41 +1,26 @@
-"""Whether two texts that look alike also say the same: similarity alone never merges (SPEC B, decisions).
+"""What of a text another one may hold otherwise, and whether two texts are the same, said again.
 
-Vectors are blind to what a memory must not confuse: "the sync is at 3" and "the sync is at 4" are near each other, and
-so are "opens" and "does not open". `agree` refuses unless all of these hold, sentence by sentence:
-
-1. numbers are the same, in the same order, with the same units; spelled ones count ("two days" is "2 days");
-2. names (capitalised words inside a sentence), quoted strings and codes (identifiers, versions, dates, times, paths) of
-   each occur in the other, in the same order; so do signs ("<", "=");
-3. as much is negated in both, and nothing negated in one is asserted in the other ("unavailable" negates "available");
-4. words of a closed list of opposites (open/closed, before/after, must/may) do not take opposite sides;
-5. word for word they say the same in the same order, but for closed lists of what may differ (`text.statement`);
-6. both ask or both tell, and where both speak of "I" or "you", it is the same of them.
-
-Each sentence has its partner, in the same order; only short texts may be parted otherwise.
-A refusal costs one memory too many, an agreement too much loses one, so what is doubtful is refused: sentences mostly
-outside the Latin script, whose words these rules do not know, agree only if they are equal but for punctuation and
-case, and texts longer than `LONGEST` only if they are equal up to white space.
+`marks` reads numbers with their units, negations and words of a closed list of opposites (open/closed, before/after):
+by them two texts oppose each other, however else they say it. Whether one text may stand for another asks
+`text.sameness` alone: what differs in a sign, a letter or a word is another text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from functools import cached_property
 from itertools import chain
 
 from msgspec import Struct
 
 from memquorum.core.text import wording
-from memquorum.core.text.statement import Statement, same, statement
+from memquorum.core.text.sameness import fingerprint
 
-# Characters. A short text is also read as one sentence; of a longest one the gist is a digest.
-LONG, LONGEST = 600, 4_800
-_FOREIGN_SHARE = 0.3
+# Characters. Of a longer text the gist is a digest.
+LONGEST = 4_800
 _DIGEST = "\x00sha256:"
 
-_QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|`([^`\n]{1,200})`')
 _QUOTES = re.compile(r'["“”„«»`]')
 # A token stands between spaces, without the punctuation around it; or the end of a sentence.
 _TOKEN = re.compile(
@@ -43,38 +28,9 @@ _TOKEN = re.compile(
     r"|(?P<end>[.!?…]+|\n)"
 )
 _NUMBER = re.compile(r"([$€£¥]?)([-+]?\d+(?:,\d{3})*(?:\.\d+)?)-?(\D{0,12})")
-_CODE = re.compile(r"[\d_/\\@#=:.$~^*&+|]|[a-z][A-Z]|^-")
 _POSSESSIVE = re.compile(r"['’]s$")
 _WORDS_AHEAD = 4
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
-# Signs that stand between words. Those inside a word belong to it.
-_SIGNS = re.compile(r"[!<>=]=|[-=]>|[+*=<>#&|^~≤≥≠→←]")
-
-
-class Reading(Struct, frozen=True):
-    """What of a text must be found in another one that is to agree with it. Made by `_read`."""
-
-    numbers: tuple[str, ...]
-    names: tuple[str, ...]  # names and codes, case-folded, each once, in order
-    openers: frozenset[str]  # capitalised at the start of a sentence: a name, or not
-    quoted: frozenset[str]
-    words: tuple[str, ...]  # every token, case-folded
-    stems: frozenset[str]
-    negated: frozenset[str]
-    poles: frozenset[tuple[int, bool]]
-    persons: frozenset[int]
-    asks: bool
-    statement: Statement
-    signs: tuple[str, ...]
-    flat: str  # case-folded, white space collapsed
-
-
-def agree(a: str, b: str) -> bool:
-    """Whether two similar texts say the same by the rules above. Symmetric; every text agrees with itself.
-
-    Takes texts or what `gist` made of them.
-    """
-    return Said(a).agrees(Said(b))
 
 
 class Marks(Struct, frozen=True):
@@ -101,21 +57,32 @@ def marks(text: str) -> Marks:
     flat = gist(text)
     if flat.startswith(_DIGEST):
         return Marks()
-    found = _read(flat)
-    return Marks(frozenset(found.numbers), found.stems, found.negated, found.poles)
+    words = [token.casefold() for token in _tokens(flat)]
+    negated, asserted = _negations(words)
+    poles = frozenset(pole for word in words for pole in wording.POLES.get(word, ()))
+    return Marks(frozenset(_numbers(words)), asserted, negated, poles)
 
 
 class Said:
-    """A text or a gist, read to be held against many others: each sentence when it is first asked for."""
+    """A text, read to be held against many others."""
 
     def __init__(self, text: str) -> None:
-        self.gist = gist(text)
-        self._read: dict[str, Reading] = {}
+        self._text = text
+
+    @cached_property
+    def gist(self) -> str:
+        """Answers as the function of that name does."""
+        return gist(self._text)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Is equal for what is the same (`text.sameness`)."""
+        return fingerprint(self._text)
 
     @cached_property
     def personal(self) -> bool:
         """Answers as the function of that name does."""
-        return personal(self.gist)
+        return personal(self._text)
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
@@ -123,102 +90,17 @@ class Said:
         return tuple(part for part in _SENTENCE.split(self.gist) if part)
 
     def agrees(self, other: Said) -> bool:
-        """Answers as `agree` does."""
-        if self.gist == other.gist:
-            return True
-        if self.gist.startswith(_DIGEST) or other.gist.startswith(_DIGEST):
-            return False
-        if len(self.sentences) == len(other.sentences):
-            return all(map(self._alike, self.sentences, (other,) * len(self.sentences), other.sentences))
-        # Parted otherwise. Where one asks, what stands beside the question may be its answer.
-        short = max(len(self.gist), len(other.gist)) <= LONG and "?" not in self.gist + other.gist
-        return short and self._alike(self.gist, other, other.gist)
-
-    def _alike(self, mine: str, other: Said, theirs: str) -> bool:
-        if mine == theirs:
-            return True
-        if _foreign(mine) or _foreign(theirs):
-            return _plain(mine) == _plain(theirs)
-        return _compatible(self._reading(mine), other._reading(theirs))
-
-    def _reading(self, sentence: str) -> Reading:
-        if sentence not in self._read:
-            self._read[sentence] = _read(sentence)
-        return self._read[sentence]
+        """Whether the other text is provably the same."""
+        return self.fingerprint == other.fingerprint
 
 
 def gist(text: str) -> str:
-    """What `agree` needs of a text: itself with white space collapsed, or a digest where it is long. Idempotent."""
+    """A text with white space collapsed, or a digest where it is long. Idempotent."""
     flat = re.sub(r"[^\S\n]+", " ", text)
     flat = re.sub(r"\s*\n\s*", "\n", flat).strip()
     if len(flat) <= LONGEST:
         return flat
     return f"{_DIGEST}{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def _foreign(text: str) -> bool:
-    if text.isascii():
-        return False
-    letters = [c for c in text if c.isalpha()]
-    return sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters)
-
-
-def _plain(text: str) -> tuple[list[str], list[str], bool]:
-    """The words of a text without case and punctuation, its signs, and whether it asks."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return _tokens(folded)[0], _SIGNS.findall(folded), "?" in folded or "؟" in folded
-
-
-def _compatible(a: Reading, b: Reading) -> bool:
-    return (
-        a.numbers == b.numbers
-        and a.asks == b.asks
-        and a.signs == b.signs
-        and _same_persons(a, b)
-        and _same_names(a, b)
-        and _same_negations(a, b)
-        and _same_sides(a.poles, b.poles)
-        and same(a.statement, b.statement)
-    )
-
-
-def _same_persons(a: Reading, b: Reading) -> bool:
-    """Where both speak of "I" or "you", it is the same of them."""
-    return a.persons == b.persons or not a.persons or not b.persons
-
-
-def _same_negations(a: Reading, b: Reading) -> bool:
-    """Whether as much is negated in both, and nothing negated in one is asserted in the other."""
-    return (
-        len(a.negated) == len(b.negated)
-        and not (a.negated - b.negated) & b.stems
-        and not (b.negated - a.negated) & a.stems
-    )
-
-
-def _same_names(a: Reading, b: Reading) -> bool:
-    """Names and quotations of each are found in the other, names in the same order.
-
-    A capitalised word that opens a sentence may be a name or not. It need not be found, unless both texts open with
-    one that the other lacks: "Alice approved it", "Bob approved it".
-    """
-    if not all(q in b.flat for q in a.quoted) or not all(q in a.flat for q in b.quoted):
-        return False
-    in_a, in_b = _places(a), _places(b)
-    if not all(name in in_b for name in a.names) or not all(name in in_a for name in b.names):
-        return False
-    both = {*a.names, *b.names}
-    if sorted(both, key=in_a.__getitem__) != sorted(both, key=in_b.__getitem__):
-        return False
-    return not ((a.openers - in_b.keys()) and (b.openers - in_a.keys()))
-
-
-def _places(marks: Reading) -> dict[str, int]:
-    """Where each word stands first."""
-    places: dict[str, int] = {}
-    for place, word in enumerate(marks.words):
-        places.setdefault(word, place)
-    return places
 
 
 def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) -> bool:
@@ -227,77 +109,21 @@ def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) 
     return all({side for x, side in a if x == axis} == {side for x, side in b if x == axis} for axis in axes)
 
 
-def _read(text: str) -> Reading:
-    tokens, openers_at = _tokens(text)
-    folded = [token.casefold() for token in tokens]
-    numbers, counted = _numbers(folded)
-    negators = {place for place in range(len(folded)) if _negates(folded, place)}
-    names: dict[str, None] = {}
-    openers = set()
-    for place, (token, word) in enumerate(zip(tokens, folded, strict=True)):
-        if place in counted:
-            continue
-        if word in wording.CLASSES or _CODE.search(token):
-            names[word] = None
-        elif token[0].isupper() and not _ordinary(word):
-            if place in openers_at:
-                openers.add(word)
-            else:
-                names[word] = None
-    negated, asserted = _negations(folded)
-    quoted = {" ".join("".join(found).casefold().split()) for found in _QUOTED.findall(text)}
-    return Reading(
-        numbers=tuple(numbers.values()),
-        names=tuple(names),
-        openers=frozenset(openers),
-        quoted=frozenset(quoted - {""}),
-        words=tuple(folded),
-        stems=asserted,
-        negated=negated,
-        poles=frozenset(pole for word in folded for pole in wording.POLES.get(word, ())),
-        persons=_persons(folded),
-        asks="?" in text,
-        statement=statement(folded, numbers, counted, negators),
-        signs=tuple(_SIGNS.findall(text)),
-        flat=" ".join(text.casefold().split()),
-    )
-
-
-def _tokens(text: str) -> tuple[list[str], set[int]]:
-    """The tokens of a text and the places of those that open a sentence. Words joined by - or / come apart."""
+def _tokens(text: str) -> list[str]:
+    """The tokens of a text. Words joined by - or / come apart."""
     tokens: list[str] = []
-    openers = set()
-    opens = True
     for found in _TOKEN.finditer(_QUOTES.sub(" ", text)):
-        token = found["token"]
-        if token is None:
-            opens = True
+        if (token := found["token"]) is None:
             continue
         token = _POSSESSIVE.sub("", token)
-        if opens:
-            openers.add(len(tokens))
-        opens = False
         parts = re.split(r"[-–/]", token)
         tokens.extend(parts if all(part.isalpha() for part in parts) else [token])
-    return tokens, openers
+    return tokens
 
 
-def _ordinary(word: str) -> bool:
-    """Whether a capitalised word is no name: "I", "Not", "Two"."""
-    return (
-        word in wording.FUNCTION
-        or word in wording.NEGATORS
-        or word in wording.CARDINALS
-        or word in wording.MAGNITUDES
-        or "'" in word
-        or "’" in word
-    )
-
-
-def _numbers(words: list[str]) -> tuple[dict[int, str], set[int]]:
-    """The numbers of a text, each with its unit, by the place where it begins, and the places of all their words."""
-    found: dict[int, str] = {}
-    used: set[int] = set()
+def _numbers(words: list[str]) -> list[str]:
+    """The numbers of a text, each with its unit, in order."""
+    found: list[str] = []
     place = 0
     while place < len(words):
         value, unit, after = _number(words, place)
@@ -306,10 +132,9 @@ def _numbers(words: list[str]) -> tuple[dict[int, str], set[int]]:
             continue
         if not unit and after < len(words) and words[after] in wording.UNITS:
             unit, after = wording.UNITS[words[after]], after + 1
-        found[place] = value + unit
-        used.update(range(place, after))
+        found.append(value + unit)
         place = after
-    return found, used
+    return found
 
 
 def _number(words: list[str], place: int) -> tuple[str | None, str, int]:
@@ -407,4 +232,4 @@ def _persons(words: list[str]) -> frozenset[int]:
 
 def personal(text: str) -> bool:
     """Whether a text says "I", "we" or "you": said by another agent, the same words speak of somebody else."""
-    return bool(_persons([token.casefold() for token in _tokens(text)[0]]))
+    return bool(_persons([token.casefold() for token in _tokens(text)]))

@@ -36,6 +36,7 @@ from memquorum.core.salience import (
 )
 from memquorum.core.text.conflict import read
 from tests.support.poison import MARK, SALIENCE, poison
+from tests.unit.core.text.test_sameness import TWO
 
 POLICY = SaliencePolicy()
 ANN = Marks("ann")
@@ -271,7 +272,7 @@ def test_the_first_episode_is_all_new() -> None:
 def test_novelty_is_measured_against_what_says_the_same() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("a", 0, "The sync is at 3."))
-    found = around.judge(episode("b", 15, "the sync is at three", agent="bob"))
+    found = around.judge(episode("b", 15, "the  sync is at 3", agent="bob"))
     assert found.signals.novelty_ppm == pytest.approx(34_074, abs=500)
     assert found.reinforces == "a"
 
@@ -284,6 +285,31 @@ def test_what_says_something_else_is_new_however_near_it_is(text: str) -> None:
     around.judge(episode("a", 0, "Valve 3 opens at 4 bar."))
     found = around.judge(episode("b", 0, text))
     assert (found.outcome, found.signals.novelty_ppm) == (STORED, PPM)
+
+
+@pytest.mark.parametrize(("sort", "a", "b"), TWO)
+def test_what_differs_in_a_sign_a_letter_or_a_word_is_stored_though_its_vector_is_the_same(
+    sort: str, a: str, b: str
+) -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, a))
+    found = around.judge(episode("b", 0, b))
+    assert (found.outcome, found.reinforces) == (STORED, None), sort
+    assert around.judge(episode("c", 0, a)).reinforces == "a", "what is said word for word again is found by its words"
+
+
+def test_of_many_with_one_vector_the_one_that_is_the_same_is_found() -> None:
+    around = Surroundings(POLICY, 8)
+    for number in range(80):
+        around.judge(episode(f"m{number}", 0, f"Rack {number} is locked."))
+    assert around.judge(episode("again", 0, "Rack 71 is locked")).reinforces == "m71"
+
+
+def test_a_long_text_that_says_i_is_another_agents_own() -> None:
+    around, long = Surroundings(POLICY, 8), "I have checked the valve. " + "It is tight. " * 500
+    around.judge(episode("a", 0, long))
+    assert around.judge(episode("b", 0, long, agent="bob")).outcome == STORED
+    assert around.judge(episode("c", 0, long)).reinforces == "a"
 
 
 def test_what_says_the_same_in_words_but_not_by_its_vector_is_new() -> None:
@@ -306,7 +332,7 @@ def test_what_repeats_an_agreeing_memory_reinforces_it() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("a", 0, "The sync is at 3."))
     around.judge(episode("b", 50, "The sync is at 3, I think."))
-    found = around.judge(episode("c", 2, "Sync is at 3", reward_ppm=900_000, confidence_ppm=800_000))
+    found = around.judge(episode("c", 2, "the sync is at 3", reward_ppm=900_000, confidence_ppm=800_000))
     assert (found.outcome, found.reinforces) == (REINFORCED, "a")
     assert len(around.memories) == 2
 
@@ -322,7 +348,7 @@ def test_the_most_similar_agreeing_memory_is_reinforced() -> None:
     around = Surroundings(POLICY, 8)
     for name, degrees, text in (
         ("a", 0, "The sync is at 3."),
-        ("b", 20, "the sync is at three"),
+        ("b", 20, "the sync is at 3"),
         ("c", 12, "The sync is at 4."),
     ):
         around.arrived(name, "ann", at(degrees), text, ANN)
@@ -544,7 +570,7 @@ def test_what_is_said_again_after_it_was_summed_up_strengthens_the_summary() -> 
     summed_up(around, "pump")
     again = around.judge(episode("again", 0, "Tomas measured 3.8 bar at the inlet of pump 7"))
     assert (again.outcome, again.reinforces, again.signals.novelty_ppm) == (REINFORCED, "summary", 0)
-    both = around.judge(episode("both", 1, "Rosa ordered a new gasket. Tomas measured 3.8 bar at the inlet of pump 7."))
+    both = around.judge(episode("both", 1, "Tomas measured 3.8 bar at the inlet of pump 7. Rosa ordered a new gasket."))
     assert (both.outcome, both.reinforces) == (REINFORCED, "summary")
 
 
@@ -571,13 +597,17 @@ def test_who_says_all_of_a_summary_again_strengthens_it_with_what_it_decided_too
     text = "\n".join(("Key facts:", *facts, "Decisions:", decided))
     around.arrived("summary", "consolidator", at(0), text, ANN)
     around.summed("summary", text, "ann")
-    orders = " ".join((*facts, decided)), f"{decided} {facts[1]} {facts[0]}", text, decided
+    orders = " ".join((*facts, decided)), f"{facts[0]} {decided}", text, decided
     for number, said in enumerate(orders):
         again = around.judge(episode(f"again{number}", 40 + number, said, agent="ann"))
         assert (again.outcome, again.reinforces) == (REINFORCED, "summary"), said
     for number, said in enumerate(orders):
         theirs = around.judge(episode(f"theirs{number}", 90 + 40 * number, said, agent="bob"))
         assert (theirs.outcome, theirs.reinforces) == (STORED, None), "others decided that"
+    turned = around.judge(episode("turned", 300, f"{decided} {facts[1]} {facts[0]}", agent="ann"))
+    assert (turned.outcome, turned.reinforces) == (STORED, None), "in another order it may say something else"
+    asked = around.judge(episode("asked", 330, f"{facts[0]} No.", agent="ann"))
+    assert (asked.outcome, asked.reinforces) == (STORED, None), "no sentence is passed over"
 
 
 def test_of_what_was_said_twice_and_is_gone_the_second_saying_reminds_nobody() -> None:

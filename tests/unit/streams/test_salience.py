@@ -118,7 +118,7 @@ def test_outcomes_stand_in_the_order_of_the_episodes_and_only_of_them(line: Line
 
 
 def test_an_episode_sees_those_before_it_in_its_batch(line: Line) -> None:
-    first, second = line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")
+    first, second = line.episode("The valve is stuck again.", "a"), line.episode("the valve is stuck again", "b")
     one, two = line.process(first, second)
     assert (one.outcome, two.outcome, two.reinforces) == ("stored", "reinforced", one.memory_id)
     assert two.sealed_embedding is not None
@@ -127,7 +127,7 @@ def test_an_episode_sees_those_before_it_in_its_batch(line: Line) -> None:
 
 def test_a_later_batch_sees_what_an_earlier_stored(line: Line) -> None:
     line.process(line.episode("The valve is stuck again.", "a"))
-    (scored,) = line.process(line.episode("The valve is stuck again!", "b"))
+    (scored,) = line.process(line.episode("the valve is stuck again", "b"))
     assert (scored.outcome, scored.reinforces) == ("reinforced", mid("a"))
 
 
@@ -149,9 +149,9 @@ def test_the_journal_brings_memories_and_takes_them_away(line: Line) -> None:
         JournalChange(7, (Neighbour("old", "bob", vector, "The valve is stuck again.", "hashing-384/1", ANN),), ()),
         JournalChange(9, (), ("old",)),
     ]
-    (scored,) = line.process(line.episode("The valve is stuck again!", agent="ann"))
+    (scored,) = line.process(line.episode("the valve is stuck again", agent="ann"))
     assert (scored.outcome, scored.reinforces) == ("reinforced", "old")
-    (scored,) = line.process(line.episode("The valve is stuck again!", agent="cat"))
+    (scored,) = line.process(line.episode("the valve is stuck again", agent="cat"))
     assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)
     line.process(line.episode("Something else altogether."))
     assert line.journal.asked == [(SHARD, "n", None), (SHARD, "n", 7), (SHARD, "n", 9)]
@@ -225,7 +225,7 @@ def test_assignment_forgets_the_shard(line: Line) -> None:
     line.stage.assigned(frozenset({0}))
     line.process(line.episode("Something else altogether."))
     line.stage.assigned(frozenset({SHARD}))
-    (scored,) = line.process(line.episode("The valve is stuck again!", "b"))
+    (scored,) = line.process(line.episode("the valve is stuck again", "b"))
     assert scored.outcome == "stored"
     assert [seq for _, _, seq in line.journal.asked] == [None, 0, None]
 
@@ -237,9 +237,9 @@ def test_an_order_to_erase_forgets_what_is_in_memory_of_its_namespace_alone(line
     # What is judged in the same batch is in memory no more either.
     line.process(line.arrival(order), line.episode("The valve is stuck once more.", "b"))
     before = len(line.journal.asked)
-    (scored,) = line.process(line.episode("The valve is stuck again!", "c"))
+    (scored,) = line.process(line.episode("the valve is stuck again", "c"))
     assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)
-    (scored,) = line.process(line.episode("The valve is stuck again!", "y", namespace="other"))
+    (scored,) = line.process(line.episode("the valve is stuck again", "y", namespace="other"))
     assert scored.outcome == "reinforced"
     assert [seq for _, _, seq in line.journal.asked[before:]] == [None, 0]
 
@@ -384,7 +384,7 @@ def test_an_outage_of_the_vault_is_no_episodes_fault(codec: Codec, error: Except
     away = Away(vault, error)
     line = Line(codec, vault=away)
     line.vault = vault
-    arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")]
+    arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("the valve is stuck again", "b")]
     with pytest.raises(VaultUnavailable) as raised:
         line.process(*arrivals)
     assert isinstance(raised.value, VaultBehind) == isinstance(error, VaultBehind), "so /readyz says what it is"
@@ -395,7 +395,7 @@ def test_an_outage_of_the_vault_is_no_episodes_fault(codec: Codec, error: Except
 @pytest.mark.parametrize("error", [StoreUnavailable("away"), RuntimeError("whatever")])
 def test_an_outage_of_the_store_is_no_episodes_fault(line: Line, error: Exception) -> None:
     line.journal.answers = [error]
-    arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")]
+    arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("the valve is stuck again", "b")]
     with pytest.raises(StoreUnavailable):
         line.process(*arrivals)
     assert [s.outcome for s in line.process(*arrivals)] == ["stored", "reinforced"]

@@ -25,8 +25,8 @@ import numpy as np
 
 from memquorum.core.merging import apart
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.text.agreement import agree
 from memquorum.core.text.conflict import between, comparable
+from memquorum.core.text.sameness import same
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines, later, names, refills
 from memquorum.core.vote.kinds.forget import absent
@@ -133,11 +133,11 @@ def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> i
     values, places = cosines(mine, context)
     near = [places[at] for at, value in enumerate(values.tolist()) if value >= NEAR]
     texts = {context.memory_ids[at]: text for at in near if (text := context.texts[at]) is not None}
-    # An episode on which the rule fails does not say the same.
+    # A repetition that became one with it counts as such. An episode on which the rule fails does not say the same.
     likewise = sum(
-        context.failures.answer("agreement", [memory_id, mine.memory_id], False, agree, text, mine.text or "")
+        context.failures.answer("agreement", [memory_id, mine.memory_id], False, same, text, mine.text or "")
         for memory_id, text in texts.items()
-        if text not in (mine.text, other.text)
+        if memory_id not in context.repeats and memory_id != other.memory_id
     )
     return _REPEATED * min(_COUNTED, mine.reinforced) + _LIKEWISE * min(_COUNTED, likewise)
 

@@ -125,13 +125,13 @@ def test_who_says_the_same_later_or_more_fully_revises_it() -> None:
     of = said(PUMP, GASKET, COVER)
     log = journalled([], patches("plant", of, []), of, 10)
     fuller = "Lena ordered a gasket for pump 7 from Brandt."
-    of += say(2_000, "Pump 7 runs at 3.8 bar!") + say(2_001, fuller)
+    of += say(2_000, "pump 7 runs at 3.8 bar") + say(2_001, fuller)
     new = patches("plant", of, log)
     assert [(one.op, one.replaces) for one in new if one.topic in called(log)] == [
         ("revise", of[0].memory_id), ("revise", of[1].memory_id),
     ]  # fmt: skip
     log = journalled(log, new, of, 20)
-    assert texts(log, "pump 7") == [COVER, "Pump 7 runs at 3.8 bar!", fuller]
+    assert texts(log, "pump 7") == [COVER, "pump 7 runs at 3.8 bar", fuller]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,21 @@ def test_who_says_the_same_later_or_more_fully_revises_it() -> None:
     ],
 )
 def test_what_denies_it_is_no_fuller_word_for_it(earlier: str, later: str) -> None:
+    found = patches("plant", said(earlier, GASKET, COVER, later), [])
+    assert [one.op for one in found] and "revise" not in {one.op for one in found}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Pump 7 stands at −18 °C.", "Pump 7 stands at 18 °C."),
+        ("Pump 7 stands at −18 °C.", "Pump 7 stands at 18 °C in hall 3."),
+        ("Pump 7 has the code kQ7w.", "Pump 7 has the code Kq7w in hall 3."),
+        ("Check of pump 7 ✅", "Check of pump 7 ❌"),
+        ("Pump 7 feeds tank 2.", "Tank 2 feeds pump 7 in hall 3."),
+    ],
+)
+def test_what_differs_in_a_sign_or_an_order_revises_nothing(earlier: str, later: str) -> None:
     found = patches("plant", said(earlier, GASKET, COVER, later), [])
     assert [one.op for one in found] and "revise" not in {one.op for one in found}
 

@@ -32,7 +32,7 @@ def test_tokens_are_a_quarter_of_the_bytes(text: str, count: int) -> None:
 
 
 def test_what_says_the_same_is_folded_and_named() -> None:
-    first, again = candidate(1, "The tank holds 40 litres."), candidate(2, "The tank holds 40 litres!", angle=5)
+    first, again = candidate(1, "The tank holds 40 litres."), candidate(2, "the tank holds 40  litres", angle=5)
     found = packed(first, again, candidate(3, "Lunch is at noon.", angle=90))
     assert ids(found) == [name(1), name(3)]
     assert found.items[0].folded == (name(2),)
@@ -55,7 +55,7 @@ def test_what_only_looks_alike_is_not_folded(other: Candidate) -> None:
 
 def test_a_text_is_read_once_however_many_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store full of long texts that are nearly the same must not cost their pairs what it costs to read them."""
-    read = {"gist": 0, "personal": 0, "_read": 0}
+    read = {"fingerprint": 0, "personal": 0}
 
     def counted(function: str) -> Any:
         does = getattr(agreement, function)
@@ -70,8 +70,7 @@ def test_a_text_is_read_once_however_many_are_alike(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(agreement, function, counted(function))
     long = [candidate(i, f"Reading {i}. " + "The tank is full. " * 9, angle=i / 100) for i in range(1, 31)]
     assert len(packed(*long, budget=10**6, k_max=30).items) == 30
-    # A text is two kinds of sentences, read once each.
-    assert max(read.values()) <= 2 * 30
+    assert 0 < max(read.values()) <= 30
 
 
 def test_i_said_by_two_agents_speaks_of_two() -> None:

@@ -95,7 +95,7 @@ def test_the_most_counts_what_is_beside_the_buffer() -> None:
 
 
 def test_what_says_the_same_as_the_session_is_folded_into_it() -> None:
-    found = assemble([candidate(1, "The tank holds 40 litres.")], [candidate(2, "The tank holds 40 litres!", angle=5)])
+    found = assemble([candidate(1, "The tank holds 40 litres.")], [candidate(2, "the tank holds 40 litres", angle=5)])
     assert ids(found) == [name(1)]
     assert found.placed[0].item.folded == (name(2),)
     assert found.packed.left == {DUPLICATE: Left(1, (name(2),))}

@@ -1,7 +1,7 @@
 """What a sentence says, word for word, in a form in which two wordings of one statement are equal (SPEC B, decisions).
 
 Of an ordinary word exchanged for another ("tea" for "coffee", "north" for "south") the vectors see little. So every
-word counts but those of closed lists (`text.variants`): words that may come and go, forms of a word, synonyms, and
+word counts but those of closed lists (`variants`): words that may come and go, forms of a word, synonyms, and
 prepositions of which one sentence has more. In a language that the lists do not know, every word counts.
 """
 
@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from memquorum.core.text import variants, wording
+from memquorum.core.text import wording
+from tests.benchmarks.right.wordwise import variants
 
 NOT = "¬"
 """Stands in a line before what is negated."""
