@@ -274,6 +274,8 @@ class Salience:
                     )
                     given = replace(given, rank_ppm=case.weighed.rank_ppm if case.weighed else None)
                 judgement = self._judge(case, given, case.vector)
+                if judgement.unkept:
+                    case.weighed = None  # nothing of its words is kept
                 if judgement.outcome != BELOW_THRESHOLD:
                     nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
                     vectors = (case.vector, *case.sentences)

@@ -4,8 +4,9 @@ SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward,
 place what was learned of use (`core.learning`), where the members decided so;
 novelty is 1 − the largest cosine to what is *provably the same* (`core.text.sameness`) in the agent's episodic buffer
 (what it lived through last, stored or not) and among the namespace's memories. Another sign, number, emoji, letter or
-word is new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only an
-explicit reward stores it. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
+word is new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only
+an explicit reward stores it. What asks not to be remembered (`core.text.unkept`) is not stored, unless the write is
+explicit. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.meant import meant, replaces
 from memquorum.core.text.sameness import fingerprint, sentences
+from memquorum.core.text.unkept import asks_not_to_be_kept
 
 Vector = NDArray[np.float32]
 
@@ -87,6 +89,11 @@ class Judgement(Struct, frozen=True):
     reinforces: str | None = None
     contradicts: tuple[str, ...] = ()
     """Memories that it says otherwise, nearest first."""
+
+    @property
+    def unkept(self) -> bool:
+        """Whether it asked not to be remembered: then nothing of it was weighed."""
+        return self.outcome == BELOW_THRESHOLD and self.signals == Signals()
 
 
 def salience_ppm(policy: SaliencePolicy, signals: Signals) -> int:
@@ -608,6 +615,10 @@ class Surroundings:
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
         vector, own = as_kept(episode.vector), [episode.memory_id]
+        unkept = self._failures.answer("unkept", own, False, asks_not_to_be_kept, episode.text)
+        if unkept and not episode.explicit:
+            # Not weighed either, which is how `explain` knows why; and no neighbour of what comes.
+            return Judgement(BELOW_THRESHOLD, 0, early=False, signals=Signals())
         seen = self._read(episode.memory_id, episode.agent, episode.text, episode.marks)
         buffer = self._buffer(episode.agent)
         remembered, settled = (
@@ -729,7 +740,10 @@ class Surroundings:
         """What says the same, the nearest first; "I" and "you" are others when another agent says them. Where the rule
         fails on the text, nothing does."""
         found = look.same(seen.fingerprint, self._policy.duplicate_threshold)
-        if found and self._failures.answer(_AGREES, [episode.memory_id], True, personal, episode.text):
+        if not found:
+            return []
+        own: bool = self._failures.answer(_AGREES, [episode.memory_id], True, personal, episode.text)
+        if own:
             return [one for one in found if one[2].agent == episode.agent]
         return found
 

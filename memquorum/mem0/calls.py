@@ -15,6 +15,7 @@ from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.plurals import many
+from memquorum.core.text.unkept import asks_not_to_be_kept
 from memquorum.mem0.filters import APP, ENTITIES, read, whose
 
 PATH, AGENT = "mem0", "mem0"
@@ -38,8 +39,8 @@ class Calls:
 
     async def add(self, messages: Any, **asked: Any) -> dict[str, Any]:
         """Stores each message as it is, and waits until it is found. With `infer` (the default) what says nothing, as
-        thanks and greetings, is left out, and the same said again by the same is one memory, which keeps its metadata
-        where none are said."""
+        thanks and greetings, or asks not to be remembered is left out, and the same said again by the same is one
+        memory, which keeps its metadata where none are said."""
         strange = next((name for name in asked if name not in _ADDS | _HINTS and asked[name] is not None), None)
         if strange is not None:
             raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(_ADDS))} are")
@@ -48,7 +49,9 @@ class Calls:
         told: list[tuple[str, str]] = []
         left: list[tuple[str, str]] = []
         for role, content in _said(messages):
-            (left if infer and says_nothing(content) else told).append((role, content))
+            (left if infer and (says_nothing(content) or asks_not_to_be_kept(content)) else told).append(
+                (role, content)
+            )
         common = _common(named, asked)
         keys = [_key(named, content) if infer else str(uuid.uuid4()) for _, content in told]
         kept = dict[str, Any]() if not infer or asked.get("metadata") else await _kept(memory, keys, told)

@@ -1,9 +1,8 @@
 """Which summaries say the same and may become one (SPEC C, daily merge).
 
-Two summaries say the same where their cosine reaches the policy's, numbers, names, negations and words agree sentence
-by sentence (`text.agreement`), and either may be served for the other (`merging.interchangeable`). Being near is no
-chain: of three that lie in a row the ends may say different things. So only cliques are merged, in which every pair
-says the same.
+Two summaries say the same where their cosine reaches the policy's, their texts are provably the same
+(`text.sameness`), and either may be served for the other (`merging.interchangeable`). Being near is no chain: of three
+that lie in a row the ends may say different things. So only cliques are merged, in which every pair says the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A ranking is packed into a budget of tokens: what fits is taken, best first; what does not is told with the reason.
 
 A memory that says the same as one that is taken already is folded into it. Two say the same where their vectors are as
-near as `ALIKE` and their numbers, names and negations agree (`text.agreement`: similarity alone never merges). One that
+near as `ALIKE` and their texts are provably the same (`text.sameness`: similarity alone never folds). One that
 is too long for the rest of the budget is passed over; shorter ones after it may still be taken.
 
 Where there is a question, of a summary those sentences are taken that answer it (`pieces`).

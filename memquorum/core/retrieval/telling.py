@@ -197,7 +197,9 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         if born.explicit
         else f"reached {number(limit)}, so it was stored",
         "reinforced": "said what another memory said, which was gone or has other limits, subject or source: stored",
-        "below_threshold": f"did not open the gates or reach {number(limit)}, so it was dropped",
+        "below_threshold": "counts for nothing: it asked not to be remembered, so it was not stored"
+        if all(signal.name != "novelty" for signal in born.signals)
+        else f"did not open the gates or reach {number(limit)}, so it was dropped",
     }.get(outcome, f"could not be stored: {born.outcome}")
     early = ", and salient enough to be proposed early for promotion" if born.early and born.outcome == "stored" else ""
     yield f"  Salience {share(born.salience_ppm)}{_sum(born)} {verdict}{early}."

@@ -1,7 +1,7 @@
 """What texts say, without a model.
 
-1. `agreement`: whether two say the same. `statement`: what a sentence says, word for word, by the closed lists of
-   `variants`; `wording`: the words that `agreement` judges by; `fillers`: what says nothing by itself,
+1. `sameness`: whether two are provably the same; `agreement`: what of one another may hold otherwise, by the words of
+   `wording`; `fillers`: what says nothing by itself, `unkept`: what asks not to be remembered,
    `lightwords`: the words that talk is made of;
 2. `conflict`: whether two contradict each other, by their `claims`; `allowing`: what they allow and forbid;
    `changing`: what somebody used, did or was and does no more;

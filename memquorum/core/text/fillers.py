@@ -3,7 +3,8 @@
 A text says nothing where only fillers, phrases of this list and few function words of one language are in it: "ok
 thanks!", "Yeah, sure.", "so it's"; or where each sentence is talk, which has words of `text.lightwords` alone: "Could
 you have another look at this?". A number, a name, a code or any word that is not listed is content: "ok, the door code
-is 4821". A list of another version judges other texts; raise `VERSION` with every change.
+is 4821". So is a sign or an emoji that is not listed, a name inside a sentence, and who is said to be or to do
+something ("Roger is back"). A list of another version judges other texts; raise `VERSION` with every change.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import product
 
 from memquorum.core.text import lightwords, wording
 
-VERSION = 11
+VERSION = 12
 
 _EVERYWHERE = """
     ok okay oki k kay mm mmm mhm hm hmm hmmm ah aha oh ooh uh uhm um eh ehm äh ähm euh er erm huh hup ha haha hahaha
@@ -500,6 +501,30 @@ _TALK_MOST = 10
 # What you do not know is said of you: a statement.
 _YOU = frozenset(("you", "du", "tu", "vous", "usted", "lei"))
 _CANNOT = re.compile(r"\bcan['’]t\b", re.IGNORECASE)
+# Who cannot do something says something, but for what one says so.
+_UNABLE = re.compile(r"\b(?:can['’]t|cannot|can not)\b(?!\s+(?:wait|thank|believe|complain)\b)", re.IGNORECASE)
+# Signs and emoji that talk has beside words; any other is content.
+_SIGNS_OF_TALK = frozenset(
+    ".,;:!?…'\"’‘`“”„«»()-–—_¡¿。！？、，👍👏🙏👋👌💪🙂😀😃😄😁😊😂🤣😅😉😎😍😘🤗🥳🎉❤💙\ufe0f🏻🏼🏽🏾🏿"
+)
+# Small letters of words that were broken off, or that an apostrophe left. Others are names: "x", "b".
+_BROKEN_OFF = frozenset("acdeijklmnostuy")
+# "Roger is back" is said of somebody, "that is fine" is not.
+_IS_WORDS = """
+    is isn was wasn has hasn had hadn does doesn did didn said says got goes went gets wants knows likes thinks comes
+    came will would can could ist war hat hatte sagt sagte wird kann geht kommt est était dit va peut está era fue dice
+    dijo puede è ha può
+"""
+_SAID_OF_WORDS = """
+    i you we they he she it that this these those there what who whom whose where when why how which everything
+    everybody everyone anything something nothing all here today one so yes no and but or if as
+    ich du wir ihr sie er es das dies was wer wie wo wann warum alles hier heute da so ja nein und aber
+    je tu il elle on nous vous ils elles ce cela ça tout qui que quoi où comment quand oui non et mais y ne n
+    yo él ella eso esto ello qué quién cómo dónde cuándo todo ya sí aquí así
+    io lui lei questo quello ciò che chi come dove quando tutto sì qui così non mi ti ci
+"""
+_IS, _SAID_OF = frozenset(_IS_WORDS.split()), frozenset(_SAID_OF_WORDS.split())
+_CAPITAL_IN_TALK = wording.CLASSES | {"i", "new", "year", "birthday", "christmas", "god", "friday"}
 _SENTENCE = re.compile(r"[.!?…;:]+(?=\s|$)|\n")
 
 
@@ -589,6 +614,8 @@ _LANGUAGES = tuple(
     for name, (fillers, function, phrases) in _FILLERS.items()
 )
 
+_GERMAN = _LANGUAGES[list(_FILLERS).index("de")]
+
 
 _POLITE = "please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|i'd like you to"
 # "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. What says
@@ -597,8 +624,8 @@ _FORGET = re.compile(
     rf"\W*(?:(?:{_POLITE}|let's|let us)[\s,]+)*(?:forget|don't remember|do not remember|vergiss(?: bitte)?|bitte "
     r"vergiss),?\s+"
     r"(?:(?:all\s+)?about\s+)?(?:that|what|everything|anything|it|this|all|the|my|our|dass|was|alles|das|es)\b"
-    r"(?:(?!\b(?:but|instead|because|since|now|unless|until|before|after|when|if|to|aber|sondern|nicht)\b)"
-    r"(?:[^,;:.!?–—]|\.(?=\d)))*(?:,\s*(?:please|thanks|thank you|bitte))?[.!?\s]*\Z",
+    r"(?:(?!\b(?:but|instead|because|since|now|unless|until|before|after|when|if|to|and|or|then|aber|sondern|nicht|und|"
+    r"oder|dann)\b|\s-)(?:[^,;:.!?–—&/+()\n]|\.(?=\d)))*(?:,\s*(?:please|thanks|thank you|bitte))?[.!?\s]*\Z",
     re.IGNORECASE,
 )
 
@@ -634,13 +661,45 @@ def says_nothing(text: str) -> bool:
         return False
     if _FORGET.match(text) or _ERASE.match(text) or _NODS.match(text):
         return True
-    if _INTRODUCES.search(text):
+    if _INTRODUCES.search(text) or _UNABLE.search(text) or _has_other_signs(text) or _says_of_somebody(text):
         return False
     called = _AFTER_COMMA.search(text)
     # One word before it may be the answer: "Yes, Alice."
     if called and len(text[: called.start()].split()) > 1 and all(map(_may_be_called, called[1].split())):
         return _all_fillers(text[: called.start()])
+    if _names_inside(text):
+        return _calls(text)
     return _all_fillers(text) or _all_talk(text)
+
+
+def _has_other_signs(text: str) -> bool:
+    """Whether a sign, an emoji or a single letter is in it that talk does not have."""
+    if any(not (c.isalnum() or c.isspace() or c in _SIGNS_OF_TALK) for c in text):
+        return True
+    return any(_small(word) and word not in _BROKEN_OFF for word in _WORDS.findall(text))
+
+
+def _says_of_somebody(text: str) -> bool:
+    """Whether a sentence begins with a word and what it is or does: a name, though it may be a filler elsewhere."""
+    for sentence in _SENTENCE.split(text):
+        words = [word.casefold() for word in _words(sentence)[:2]]
+        if len(words) == 2 and words[1] in _IS and words[0] not in _SAID_OF:
+            return True
+    return False
+
+
+def _names_inside(text: str) -> bool:
+    """Whether a word inside a sentence has a capital: a name. Where all have one they have to be fillers and phrases;
+    in German any noun has one, so there the words decide."""
+    for sentence in _SENTENCE.split(text):
+        words = _words(sentence)
+        inside = [word for word in words[1:] if word.istitle() and word.casefold() not in _CAPITAL_IN_TALK]
+        folded = [word.casefold() for word in words]
+        if not inside or _GERMAN.covers(folded, _FUNCTION_MOST) or _GERMAN.talks(folded):
+            continue
+        if not all(word.istitle() for word in words) or not any(one.covers(folded, 0) for one in _LANGUAGES):
+            return True
+    return False
 
 
 def talk_of(text: str) -> frozenset[str]:
@@ -674,11 +733,15 @@ def _words(text: str) -> list[str]:
 def _all_fillers(text: str) -> bool:
     words = _words(text)
     folded = [word.casefold() for word in words]
-    if any(language.covers(folded, _FUNCTION_MOST) for language in _LANGUAGES):
-        return True
-    return (
-        bool(folded) and folded[0] in f"{_TO_SOMEBODY} {_PRAISE}".split() and _covers_but_who_is_called(words, folded)
-    )
+    return any(language.covers(folded, _FUNCTION_MOST) for language in _LANGUAGES) or _calls(text)
+
+
+def _calls(text: str) -> bool:
+    """Whether all are fillers of a greeting, thanks or praise, but for whom it speaks to."""
+    words = _words(text)
+    folded = [word.casefold() for word in words]
+    begins = bool(folded) and folded[0] in f"{_TO_SOMEBODY} {_PRAISE}".split()
+    return begins and _covers_but_who_is_called(words, folded)
 
 
 def _covers_but_who_is_called(words: list[str], folded: list[str]) -> bool:

@@ -483,6 +483,17 @@ def test_what_fills_another_slot_is_not_contradicted_by_its_words() -> None:
         assert around.judge(episode("newer", 20, text, marks=second, reward_ppm=PPM)).contradicts == found, slots
 
 
+def test_what_asks_not_to_be_remembered_is_not_stored_whatever_it_is_worth_and_is_no_neighbour() -> None:
+    around, text = Surroundings(POLICY, 8), "Please don't save this: the vault code is 17."
+    found = around.judge(episode("a", 0, text, reward_ppm=PPM, confidence_ppm=PPM))
+    assert (found.outcome, found.unkept, found.signals) == (BELOW_THRESHOLD, True, Signals())
+    assert len(around) == 0
+    wanted = around.judge(replace(episode("b", 0, text), explicit=True))
+    assert (wanted.outcome, wanted.unkept) == (STORED, False)
+    talk = around.judge(episode("c", 90, "ok thanks!"))
+    assert (talk.outcome, talk.unkept) == (BELOW_THRESHOLD, False)
+
+
 def test_what_says_nothing_does_not_get_in_by_the_rank_of_its_words() -> None:
     said = Signals(novelty_ppm=0, rank_ppm=990_000)
     assert judge(POLICY, said, None).outcome == STORED
