@@ -2,10 +2,12 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -36,11 +38,12 @@ from memquorum.core.salience import (
 )
 from memquorum.core.text.conflict import read
 from tests.support.poison import MARK, SALIENCE, poison
-from tests.unit.core.text.test_sameness import TWO
 
 POLICY = SaliencePolicy()
 ANN = Marks("ann")
 NOBODY = Seen("", "", Marks(""))
+PAIRS = yaml.safe_load((Path(__file__).parent / "text" / "sameness.yaml").read_text())["two"]
+TWO = [(sort, *pair) for sort, pairs in PAIRS.items() for pair in pairs]
 SIGNALS = st.builds(Signals, *[st.none() | st.integers(0, PPM)] * 4)
 
 
