@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from memquorum.core.consolidation.rendering import read_back
 from memquorum.core.consolidation.rollups import sentences
+from memquorum.core.contained import Failures
 from memquorum.core.records import Patch, Quote
 from memquorum.ports import Logged, Span, Uttered
 
@@ -27,13 +28,14 @@ Quoted = Mapping[Span, tuple[str, Uttered]]
 """What summaries quote: the sentence by its place, with the summary."""
 
 
-def readable(episodes: Iterable[Sequence[Any]], quotes: Quoted) -> list[Uttered]:
-    """The sentences of episodes, and those that only summaries say. `episodes`: rows of `rollup_said`."""
-    found = [
-        one
-        for memory_id, text, at, agent, subject in episodes
-        for one in sentences(memory_id, text, at=at, agent=agent, subject=subject)
-    ]
+def readable(episodes: Iterable[Sequence[Any]], quotes: Quoted, failures: Failures | None = None) -> list[Uttered]:
+    """The sentences of episodes, and those that only summaries say. `episodes`: rows of `rollup_said`. `failures`:
+    takes the episodes that cannot be cut into sentences, of which there are none then."""
+    failures, found = failures or Failures(), list[Uttered]()
+    for memory_id, text, at, agent, subject in episodes:
+        found += failures.answer(
+            "sentences", [memory_id], [], sentences, memory_id, text, at=at, agent=agent, subject=subject
+        )
     there = {one.span for one in found}
     return found + [one for span, (_, one) in quotes.items() if span not in there]
 

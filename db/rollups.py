@@ -6,6 +6,7 @@ from db.connection import READER, Link
 from db.found_rows import filters_of
 from db.queries import QUERIES
 from db.rollup_rows import CHARACTERS_MOST, LOG_MOST, SAID_MOST, logged, quoted, readable
+from memquorum.core.contained import Failures
 from memquorum.core.retrieval.query import ALL
 from memquorum.ports import Logged, StoreUnavailable, Uttered
 
@@ -16,8 +17,9 @@ FREELY = {"gated": False} | filters_of(ALL)
 class PostgresRollups:
     """Safe to share between threads. Every method raises StoreUnavailable while the store cannot be reached."""
 
-    def __init__(self, dsn: str) -> None:
-        """Connects at the first question."""
+    def __init__(self, dsn: str, failures: Failures | None = None) -> None:
+        """Connects at the first question. `failures`: takes the episodes that cannot be cut into sentences."""
+        self._failures = failures or Failures()
         self._link = Link(dsn, READER, StoreUnavailable)
 
     def close(self) -> None:
@@ -30,7 +32,7 @@ class PostgresRollups:
         with self._link.use() as connection:
             episodes = connection.execute(QUERIES["rollup_said"], asked).fetchall()
             quotes = connection.execute(QUERIES["rollup_quotes"], asked).fetchall()
-        return readable(episodes, quoted(quotes))
+        return readable(episodes, quoted(quotes), self._failures)
 
     def log(self, namespace: str) -> list[Logged]:
         """The patches of the namespace's roll-ups; see the port."""

@@ -21,6 +21,7 @@ from memquorum import topics
 from memquorum.commands import HALTED, option
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
+from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.retrieval.redaction import Redaction
@@ -380,17 +381,20 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         telemetry=telemetry,
         instance=settings.instance or None,
     )
+    failures = Failures()
     rollups = RollupLoop(
         settings.bootstrap,
         made,
         codec,
         seed=genesis.consolidator_seed(settings, made),
-        rollups=PostgresRollups(settings.memory_dsn),
+        rollups=PostgresRollups(settings.memory_dsn, failures),
         generalising=Generalising(
             PostgresGenerals(settings.memory_dsn),
             lambda shard: in_force.now(shard).policy.experience,
             genesis.consolidator_seed(settings, made),
+            failures,
         ),
+        failures=failures,
         stop=stop,
         least=settings.rollup_least,
         every_ms=settings.rollup_every_ms,

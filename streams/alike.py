@@ -15,6 +15,7 @@ from msgspec import Struct
 from memquorum.core.access import covers
 from memquorum.core.consolidation import twins
 from memquorum.core.consolidation.alike import cliques
+from memquorum.core.contained import Failures
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.kinds import KINDS, MERGES, UNITES
@@ -37,8 +38,9 @@ class _Round(Struct, frozen=True):
 class Alike:
     """Asks the schedule for summaries that lie near others, and finds the groups that may become one."""
 
-    def __init__(self, schedule: Schedule) -> None:
-        self._schedule = schedule
+    def __init__(self, schedule: Schedule, failures: Failures | None = None) -> None:
+        """`failures`: takes what a rule fails on."""
+        self._schedule, self.failures = schedule, failures or Failures()
         self._rounds: dict[int, _Round] = {}
 
     def groups(self, shard: int, as_of: int, policy: Policy) -> list[tuple[Candidate, ...]]:
@@ -63,7 +65,8 @@ class Alike:
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
         strict = policy.consolidate.strict.split()
         peers = [one for one in found if not covers(strict, one.candidate.namespace)]
-        return cliques(peers, policy.consolidate.merge_alike_ppm, KINDS[MERGES[SHORT_TERM]].takes, as_of)
+        least, most = policy.consolidate.merge_alike_ppm, KINDS[MERGES[SHORT_TERM]].takes
+        return cliques(peers, least, most, as_of, failures=self.failures)
 
     def forget(self, shards: Iterable[int]) -> None:
         """Begins anew with these shards: another process may have gone on with them."""
@@ -78,4 +81,4 @@ class Twins(Alike):
         return self._schedule.twins(shard, policy.experience.merge_ppm, MOST, since)
 
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
-        return twins.groups(found, policy, KINDS[UNITES[SHORT_TERM]].takes, as_of)
+        return twins.groups(found, policy, KINDS[UNITES[SHORT_TERM]].takes, as_of, self.failures)

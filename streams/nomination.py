@@ -21,6 +21,7 @@ import faust
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.inforce import Configurations
+from memquorum.core.contained import Failures
 from memquorum.core.decay import ambiguous
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
@@ -78,7 +79,8 @@ class Nomination:
         self._open = OpenOrders(codec, genesis, stored)
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(schedule, self._shown)
-        self._alike, self._twins = Alike(schedule), Twins(schedule)
+        self._failures = Failures()
+        self._alike, self._twins = Alike(schedule, self._failures), Twins(schedule, self._failures)
         self._budgets = Budgets(schedule, seed, self._shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
@@ -96,6 +98,7 @@ class Nomination:
                 self._warn(record, said[1].policy)
                 outputs.append(self._output(record, signed, origin[shard, tick.journal_seq]))
                 sent[shard] = Attempt(record.epoch, record.as_of)
+        self._shown.contained(self._failures.told())
         # Only now: a call that fails half way is made again, and must then nominate what it has not sent.
         self._sent.update(sent)
         return outputs

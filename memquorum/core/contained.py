@@ -9,7 +9,7 @@ An error is named by its type alone: its words may hold content.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import ParamSpec, TypeVar
 
@@ -35,8 +35,8 @@ PASSED = (
 )  # fmt: skip
 """Errors that are no rule's: they say that something outside is away, or that the process cannot go on."""
 
-KINDS_MOST = 1_000
-"""So many different failures are kept until they are told; of further ones nothing is."""
+KEPT_MOST = 10_000
+"""So many failures are kept until they are told; beyond it the oldest go."""
 
 
 class Failed(Struct, frozen=True):
@@ -64,10 +64,10 @@ def attempt(
 
 
 class Failures:
-    """Collects what failed since it was told last."""
+    """Collects what failed since it was told last. Several threads may share one."""
 
     def __init__(self) -> None:
-        self._found: Counter[Failed] = Counter()
+        self._found: deque[Failed] = deque(maxlen=KEPT_MOST)
 
     def answer(
         self,
@@ -87,10 +87,11 @@ class Failures:
 
     def note(self, failed: Failed) -> None:
         """Takes one in."""
-        if failed in self._found or len(self._found) < KINDS_MOST:
-            self._found[failed] += 1
+        self._found.append(failed)
 
     def told(self) -> Mapping[Failed, int]:
         """Answers what failed, and how often, and forgets it."""
-        found, self._found = self._found, Counter()
+        found = Counter[Failed]()
+        while self._found:
+            found[self._found.popleft()] += 1
         return found

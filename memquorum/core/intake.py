@@ -44,6 +44,7 @@ from memquorum import topics
 from memquorum.core import asked, facets, framing, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
 from memquorum.core.experience import abstract
 from memquorum.core.experience.texts import OUTCOMES, UNKNOWN, Texts
 from memquorum.core.framing import Written
@@ -216,16 +217,20 @@ def accept(
         return stays_out.refusal
 
 
-def suggesting(intent: Intent | Refusal, weights: Weights) -> Intent | Refusal:
+def suggesting(intent: Intent | Refusal, weights: Weights, failures: Failures | None = None) -> Intent | Refusal:
     """The intent, with the sensitivity that its content suggests where its publisher said none (`core.privacy`).
 
-    A summary says what its sources say, and is as sensitive as they are: nothing is suggested for it.
+    A summary says what its sources say, and is as sensitive as they are: nothing is suggested for it. What the rules
+    fail on is as sensitive as can be. `failures`: takes that.
     """
     if not isinstance(intent, EpisodeIntent) or intent.sensitivity_ppm is not None or intent.summary is not None:
         return intent
     if intent.clears:
         return intent
-    found = suggested_ppm(intent.content, intent.purposes, intent.jurisdiction, weights)
+    found = (failures or Failures()).answer(
+        "sensitivity", [intent.memory_id], PPM,
+        suggested_ppm, intent.content, intent.purposes, intent.jurisdiction, weights,
+    )  # fmt: skip
     return intent if found is None else replace(intent, sensitivity_ppm=found, suggested=RULES)
 
 

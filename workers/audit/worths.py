@@ -5,15 +5,19 @@ What has no key is counted and not judged: it was forgotten, dropped or erased, 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 
 from memquorum.core import sealing, worth
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.contained import Failed, attempt
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.text.content import content
 from memquorum.ports import Vault
 from workers.audit.keys import batches
+
+_LOG = logging.getLogger("memquorum.audit")
 
 Written = tuple[int, bytes]
 """Offset and bytes of a record."""
@@ -59,6 +63,10 @@ def _decoded(codec: Codec, data: bytes) -> object:
         return None  # the shard's own audit tells of it
 
 
+def _worth(text: str, told: worth.Told) -> int:
+    return worth.worth_ppm(content(text), told)
+
+
 def _judge(batch: Sequence[_Pair], keys: dict[str, bytes], found: Findings) -> None:
     for said, score in batch:
         key = keys.get(score.memory_id)
@@ -70,9 +78,15 @@ def _judge(batch: Sequence[_Pair], keys: dict[str, bytes], found: Findings) -> N
         try:
             text = sealing.open_text(key, said.sealed_content, said.memory_id)
             told = worth.unpack(sealing.open_counts(key, score.sealed_counts or b"", score.memory_id))
-            follows = worth.worth_ppm(content(text), told)
         except ValueError as error:
             found.add(Kind.WORTH_ALTERED, None, where, "counts of its words", str(error))
+            continue
+        follows = attempt("worth", [score.memory_id], _worth, text, told)
+        if isinstance(follows, Failed):
+            # A rule that fails tells nothing of the score: it is not judged, and the log says so.
+            found.counts.worths -= 1
+            found.counts.worths_unread += 1
+            _LOG.error("%s: rule %s failed: %s", where, follows.rule, follows.error)
             continue
         if follows != score.worth_ppm:
             found.add(Kind.WORTH_ALTERED, None, where, follows, score.worth_ppm)

@@ -6,6 +6,7 @@ import hmac
 import uuid
 from collections.abc import Callable, Iterator
 
+from memquorum.core.contained import Failures
 from memquorum.core.experience.abstract import RULES, abstracted
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import ExperiencePolicy
@@ -24,8 +25,16 @@ class Generalising:
     """Looks through the experience of shards for what has earned a general form. Where it stands lives in process
     memory: after a restart it looks at all again that has none."""
 
-    def __init__(self, generals: Generals, policy: Callable[[int], ExperiencePolicy], seed: bytes) -> None:
-        """`policy`: by which a shard's memories are promoted now; `seed`: of the consolidator."""
+    def __init__(
+        self,
+        generals: Generals,
+        policy: Callable[[int], ExperiencePolicy],
+        seed: bytes,
+        failures: Failures | None = None,
+    ) -> None:
+        """`policy`: by which a shard's memories are promoted now; `seed`: of the consolidator. `failures`: takes the
+        memories on which the rules fail: those have no general form."""
+        self._failures = failures or Failures()
         self._generals, self._policy, self._seed = generals, policy, seed
         self._looked: dict[int, tuple[int, str]] = {}
 
@@ -36,7 +45,8 @@ class Generalising:
         behind = self._looked.get(shard)
         while some := self._generals.promoted(shard, self._policy(shard), _AT_ONCE, behind):
             for one in some:
-                if (text := abstracted(one.text)) is not None:
+                text = self._failures.answer("general form", [one.memory_id], None, abstracted, one.text)
+                if text is not None:
                     yield general(one, text, self._seed)
             behind = some[-1].seq, some[-1].memory_id
             self._looked[shard] = behind

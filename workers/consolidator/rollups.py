@@ -10,7 +10,9 @@ again, and each applies once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from confluent_kafka import KafkaException, Message, TopicPartition
@@ -20,6 +22,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.rollups import LEAST, Reading, patches
+from memquorum.core.contained import Failed, Failures, attempt
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.patch import PATCH, PATCHES_MOST, SIGNER, ordered
@@ -35,11 +38,25 @@ _LOG = logging.getLogger("memquorum.rollups")
 GROUP = "memquorum-rollups"
 EVERY_MS = 5 * 60_000
 """So long after something was stored, by the stream's clock, its namespace is gone through."""
+BUDGET_S = 30.0
+"""A namespace is gone through for so long at most before the others have their turn."""
 _WAIT_S = 0.2
 _READ_MOST = 500
 _BACK_OFF_S = 1.0
 # What is not gone through is read again after a restart: so far a partition may be read on while nothing of it is done.
 _COMMIT_EVERY = 5_000
+
+
+class _Over(Exception):
+    """The namespace has had its time."""
+
+
+def _taken(found: Iterator[Patch]) -> list[Patch] | None:
+    """The next patches; None where the time is over."""
+    try:
+        return list(islice(found, PATCHES_MOST))
+    except _Over:
+        return None
 
 
 class _Due(Struct):
@@ -55,17 +72,21 @@ class RollupLoop:
     def __init__(
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, rollups: Rollups, stop: loop.Stop,
         least: int = LEAST, every_ms: int = EVERY_MS, stamps: Reader | None = None, telemetry: Telemetry | None = None,
-        instance: str | None = None, generalising: Generalising | None = None,
+        instance: str | None = None, generalising: Generalising | None = None, failures: Failures | None = None,
+        budget_s: float = BUDGET_S,
     ) -> None:  # fmt: skip
         """`seed`: of the consolidator; `least`: of a thing of which fewer sentences speak there is no roll-up;
-        `every_ms`: how long what was stored waits, by the stream's clock; `generalising`: makes general forms."""
+        `every_ms`: how long what was stored waits, by the stream's clock; `generalising`: makes general forms.
+        `failures`: what rules fail on, `rollups` and `generalising` included; `budget_s`: a namespace takes no longer
+        at a time."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
         self._rollups, self._least, self._every_ms = rollups, least, every_ms
         self._generalising = generalising
         self._shown = (telemetry or Telemetry()).stage("rollups")
         self._strangers = Strangers(_LOG, stamps)
         # What was read of sentences: the next time most of them are the same.
-        self._reading = Reading()
+        self._failures, self._budget_s, self._until = failures or Failures(), budget_s, math.inf
+        self._reading = Reading(self._failures, self._turned)
         self._due: dict[int, dict[str, _Due]] = {}
         self._read_to: dict[int, int] = {}
         self._committed: dict[int, int] = {}
@@ -140,10 +161,21 @@ class RollupLoop:
         """Goes through the namespaces that are due; False where it was told to stop."""
         due = self._due.get(shard, {})
         for namespace in sorted(name for name, one in due.items() if one.since + self._every_ms <= as_of):
-            if not self._roll_up(namespace, parent):
+            through = self._roll_up(namespace, parent)
+            self._shown.contained(self._failures.told())
+            if through is None:
                 return False
-            due.pop(namespace, None)  # the journal was read no further, so nothing came in between
+            if through:
+                due.pop(namespace, None)  # the journal was read no further, so nothing came in between
+            else:
+                due[namespace].since = as_of  # the others first
         return True
+
+    def _turned(self) -> None:
+        """A sentence is about to be read. Raises _Over where the namespace has had its time."""
+        self._shown.health.turn()
+        if time.monotonic() > self._until:
+            raise _Over
 
     def _generalise(self, shard: int, parent: str | None) -> bool:
         """Publishes the general forms of what was promoted in a shard; False where it was told to stop before."""
@@ -157,6 +189,7 @@ class RollupLoop:
             except StoreUnavailable as error:
                 self._wait(f"general forms of shard {shard}", error)
                 continue
+            self._shown.contained(self._failures.told())
             self._shown.health.go("store")
             if count:
                 _LOG.info("shard %d: %d general forms to be voted on", shard, count)
@@ -168,8 +201,9 @@ class RollupLoop:
         self._shown.health.wait("store", str(error))
         self._idle(_BACK_OFF_S)
 
-    def _roll_up(self, namespace: str, parent: str | None) -> bool:
-        """Publishes what is to change in a namespace; False where it was told to stop before."""
+    def _roll_up(self, namespace: str, parent: str | None) -> bool | None:
+        """Publishes what is to change in a namespace. False where its time was over before, and what is left is done
+        another time; None where it was told to stop."""
         while not self._stop:
             try:
                 said, log = self._rollups.said(namespace), self._rollups.log(namespace)
@@ -177,15 +211,31 @@ class RollupLoop:
                 self._wait(f"roll-ups of {namespace}", error)
                 continue
             self._shown.health.go("store")
-            found, count = patches(namespace, said, log, self._least, reading=self._reading), 0
-            while not self._stop and (some := list(islice(found, PATCHES_MOST))):
-                self._publish(namespace, some, parent)
-                self._shown.health.turn()
-                count += len(some)
+            self._until = time.monotonic() + self._budget_s
+            found, count, through = patches(namespace, said, log, self._least, reading=self._reading), 0, True
+            try:
+                while not self._stop and (some := self._next(namespace, found)):
+                    self._publish(namespace, some, parent)
+                    self._shown.health.turn()
+                    count += len(some)
+            except _Over:
+                _LOG.warning("roll-ups of %s took %g s: the rest is done later", namespace, self._budget_s)
+                through = False
             if count:
                 _LOG.info("roll-ups of %s: %d patches", namespace, count)
-            return not self._stop and self._flushed()
-        return False
+            return (None if self._stop else through) if self._flushed() else None
+        return None
+
+    def _next(self, namespace: str, found: Iterator[Patch]) -> list[Patch]:
+        """The next patches; none of a namespace on which a rule fails as a whole, and the log says so."""
+        some = attempt("roll-ups", (), _taken, found)
+        if not isinstance(some, Failed):
+            if some is None:
+                raise _Over
+            return some
+        self._failures.note(some)
+        _LOG.error("roll-ups of %s are left out: %s", namespace, some.error)
+        return []
 
     def _publish(self, namespace: str, found: Sequence[Patch], parent: str | None) -> None:
         order = ordered(self._genesis.cluster, namespace, found)

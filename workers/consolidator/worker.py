@@ -15,7 +15,9 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NoReturn, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
@@ -23,6 +25,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.parting import Part
+from memquorum.core.contained import Failed, Failures, attempt
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
@@ -40,6 +43,7 @@ from workers.kafka import loop
 from workers.kafka.own_clock import wall_ms
 from workers.kafka.strangers import Strangers
 
+_T = TypeVar("_T")
 _LOG = logging.getLogger("memquorum.consolidator")
 _GROUP = "memquorum-consolidator"
 _RULES = Extractive()
@@ -50,6 +54,8 @@ _BEHIND_S = 0.2
 _BACK_OFF_S = (0.5, 60.0)
 # So many sessions may have failed before no further one is read.
 _PARKED_MAX = 1_000
+# So often a session is tried on which rules fail.
+_RULES_TRIES = 6
 _FAILED = "a summary"
 # How long the journal may take to say what may be sent.
 _JOURNALLED_S = 30.0
@@ -59,6 +65,10 @@ _DISCLOSURES = uuid.UUID("7c7f0a52-0b1e-5d07-9d1c-646973636c6f")
 
 class _Stopped(Exception):
     """Told to stop: the session is left uncommitted."""
+
+
+class _RulesFailed(Exception):
+    """A rule failed on a text of the session; the message names the memories, and no words of theirs."""
 
 
 class Consolidator:
@@ -76,7 +86,7 @@ class Consolidator:
         self._sessions, self._opening, self._policy = sessions, opening, policy
         self._model, self._fallback_ms = model, fallback_ms
         self._shown = (telemetry or Telemetry()).stage("consolidator")
-        self._strangers = Strangers(_LOG, stamps)
+        self._strangers, self._failures = Strangers(_LOG, stamps), Failures()
         self._parked, self._ahead = Parked(_PARKED_MAX), deque[Message]()
         settings = {"group.instance.id": f"consolidator-{instance}"} if instance else {}
         self._consumer = loop.consumer(bootstrap, _GROUP, **settings)
@@ -149,10 +159,34 @@ class Consolidator:
             _LOG.warning("session %s of %s: failed, tried again in %.0f s: %s", closed.session, closed.namespace,
                          pause, error)  # fmt: skip
             self._shown.refused("failed")
+        except _RulesFailed as error:
+            self._unread(session, str(error))
+        self._shown.contained(self._failures.told())
         self._shown.failed(len(self._parked))
         self._shown.health.alarm(_FAILED, self._parked.told())
         self._commit(session.place)
         self._shown.worked(time.monotonic() - began)
+
+    def _unread(self, session: Session, why: str) -> None:
+        """Parks a session on which rules fail, for the memory may be erased meanwhile; leaves it for good after some
+        tries, or where many are parked, since the same rule fails again."""
+        closed = session.closed
+        self._shown.refused("rules failed")
+        if session.tries < _RULES_TRIES and 2 * len(self._parked) < _PARKED_MAX:
+            pause = self._parked.fail(session, why, time.monotonic())
+            _LOG.warning("session %s of %s: failed, tried again in %.0f s: %s", closed.session, closed.namespace,
+                         pause, why)  # fmt: skip
+            return
+        _LOG.error("session %s of %s is not summed up, its memories stay as they are: %s", closed.session,
+                   closed.namespace, why)  # fmt: skip
+
+    def _read_by(self, rule: str, parts: Sequence[str], call: Callable[[], _T]) -> _T:
+        """What a pure function makes of the texts of these memories. Raises _RulesFailed."""
+        found = attempt(rule, parts, call)
+        if not isinstance(found, Failed):
+            return found
+        self._failures.note(found)
+        raise _RulesFailed(f"rule {rule} failed on {', '.join(f'memory {one}' for one in parts[:3])}: {found.error}")
 
     def _commit(self, place: tuple[str, int]) -> None:
         """Commits a partition up to the first session that is not done."""
@@ -169,14 +203,16 @@ class Consolidator:
         self._shown.at(topic, partition, offset)
 
     def _consolidate(self, session: Session) -> None:
-        """Publishes the session's summaries. Raises SummariserUnavailable, and _Stopped where it was told to stop."""
+        """Publishes the session's summaries. Raises SummariserUnavailable, _RulesFailed, and _Stopped where it was told
+        to stop."""
         closed, (pause, most) = session.closed, _BACK_OFF_S
         while not self._stop:
             try:
                 self._there(closed)
                 memories = self._memories(closed)
                 policy = self._policy(closed.shard)
-                found = making.divided(closed, memories, policy)
+                names = [one.memory_id for one in memories]
+                found = self._read_by("parting", names, partial(making.divided, closed, memories, policy))
                 parts = (part for part in found.parts if self._publish_part(session, part, policy.share_ppm))
                 made = [len(part.memories) for part in parts]
             except (StoreUnavailable, *UNREADABLE) as error:
@@ -206,7 +242,7 @@ class Consolidator:
         model = self._model if session.closed.summary is None and not self._too_late(session) else None
         if model is None or not model.takes(part.keeping().sources, share_ppm):
             name = _RULES.name  # what is left out of what rests sealed is nowhere
-            made = _RULES.summarise(part.sources, PPM if part.rests else share_ppm)
+            made = self._by_rules(part, PPM if part.rests else share_ppm)
         else:
             part = part.keeping()
             self._disclose(session, model, part)
@@ -216,6 +252,17 @@ class Consolidator:
             return False
         self._publish(making.summary(session.closed, part, name, *made), session)
         return True
+
+    def _by_rules(self, part: Part, share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
+        """What the rules make of a part. Raises _RulesFailed."""
+        names = [one.memory_id for one in part.sources]
+        found = attempt("summary", names, _RULES.summarise, part.sources, share_ppm)
+        if isinstance(found, Failed):
+            # Which memory it is, each by itself tells. Where none does, all are named.
+            for one in part.sources:
+                self._read_by("summary", [one.memory_id], partial(_RULES.summarise, [one], PPM))
+            return self._read_by("summary", names, partial(_RULES.summarise, part.sources, share_ppm))
+        return found
 
     def _too_late(self, session: Session) -> bool:
         """Whether a session has failed for so long that the model is not asked any more."""
@@ -268,6 +315,9 @@ class Consolidator:
             if self._stop:
                 raise _Stopped
             self._idle(_WAIT_S, over)
+        if failed and not isinstance(failed[0], SummariserUnavailable):
+            names = [one.memory_id for one in part.sources]
+            self._read_by("composing", names, partial(_raised, failed[0]))
         if failed:
             raise failed[0]
         return found[0]
@@ -306,3 +356,7 @@ class Consolidator:
             self._shown.health.turn()
             if self._stop and self._producer.flush(5):
                 raise _Stopped
+
+
+def _raised(error: Exception) -> NoReturn:
+    raise error

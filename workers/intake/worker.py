@@ -39,6 +39,7 @@ from memquorum import topics
 from memquorum.core import ids, intake, letters
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
@@ -190,7 +191,7 @@ class Intake:
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
-        self.health = self._shown.health
+        self.health, self._failures = self._shown.health, Failures()
         plan, backlog = limits or Plan(), Backlog(bootstrap, genesis.shards, codec, stamps)
         self._stocktaking = Stocktaking(plan, living, self._shown, backlog) if plan.counts_memories and living else None
         self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
@@ -317,6 +318,7 @@ class Intake:
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
+        self._shown.contained(self._failures.told())
         # What stands before the end of a session was let in, and flushed, with the batches before.
         places = ending((answer for *_, answer in judged), self._shards)
         self._reached = self.reading.ends(places, self._stop, self._turn) if places else {}
@@ -338,7 +340,9 @@ class Intake:
             self._codec, data, origin, now_ms, self._driven, genesis=self._genesis, refused=self._refused,
             written=self._registry.written(data) if self._registry else None, **proofs(message),
         )  # fmt: skip
-        return intake.suggesting(self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights)
+        return intake.suggesting(
+            self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights, self._failures
+        )
 
     def _keys(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes] | None:
         """The keys, however long the vault takes; None if told to stop."""

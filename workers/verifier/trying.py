@@ -10,6 +10,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
+from memquorum.core.contained import Failed, Failures
 from memquorum.core.experience import rounds, trial
 from memquorum.core.experience.bench import Near
 from memquorum.core.experience.ports import Told, TrialLook, Trials, Untried
@@ -64,6 +66,8 @@ class Turned(Struct, frozen=True):
     more: bool
     took_s: float
     spent_s: float
+    failures: Mapping[Failed, int] = MappingProxyType({})
+    """Rules that failed on a text: that candidate rests until the next sweep."""
 
 
 class Trying:
@@ -79,7 +83,7 @@ class Trying:
         self._lines = {shard: Line() for shard in range(genesis.shards)}
         self._configured = dict.fromkeys(range(genesis.shards), genesis)
         self._sweeps, self._benches = Sweeps(), Benches()
-        self._sent = OrderedDict[tuple[str, str, int], int]()
+        self._sent, self._failures = OrderedDict[tuple[str, str, int], int](), Failures()
         self._again: list[tuple[int, str]] = []
 
     def turn(self, memory: Trials) -> Turned:
@@ -103,7 +107,7 @@ class Trying:
         if not self._sweeps:
             self._benches.clear()
         took_s, spent_s = self._clock() - began, time.process_time() - spent
-        return Turned(tuple(now.made), now.looked, bool(self._sweeps), took_s, spent_s)
+        return Turned(tuple(now.made), now.looked, bool(self._sweeps), took_s, spent_s, self._failures.told())
 
     def _notice(self, look: TrialLook) -> None:
         """Takes in what was decided and told since the last turn: where nothing was, one short question is all."""
@@ -211,7 +215,9 @@ class Trying:
         said = look.texts([candidate.id]).get(candidate.id)
         if said is None:
             return None
-        return trial.tried(visit.case(replace(candidate, text=said), near, at), self._reward, visit.policy)
+        case = visit.case(replace(candidate, text=said), near, at)
+        names = candidate.id, *(one.id for one in case.contexts)
+        return self._failures.answer("trial", names, None, trial.tried, case, self._reward, visit.policy)
 
 
 @dataclass(slots=True)

@@ -141,6 +141,7 @@ class Verifying:
         return turned.took_s if turned.more else max(self._every_s, turned.took_s)
 
     def _tell(self, turned: Turned) -> None:
+        self._shown.contained(turned.failures)
         if not turned.looked:
             return
         for outcome, count in turned.looked.items():

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from memquorum.core.consolidation.importance import left_ppm
+from memquorum.core.contained import Failures
 from memquorum.core.merging import Marks, interchangeable
 from memquorum.core.policy import PPM
 from memquorum.core.text.agreement import Said
@@ -96,22 +97,31 @@ def cliques(
     *,
     by: Callable[[Peer, int], Any] | None = None,
     fits: Callable[[Peer, Said, Peer, Said], bool] = stands_for,
+    failures: Failures | None = None,
 ) -> list[tuple[Peer, ...]]:
     """The groups that may become one, each of `most` at most: first the one that stays. None is in two.
 
     From the best on, each takes those that say the same as all that it has taken. Whatever their order, the same
     give the same groups. `by`: (one, as_of) → its place; None: that of a summary. `fits`: whether one says the same as
-    another of a later place.
+    another of a later place. `failures`: takes what a rule fails on, which says the same as nothing.
     """
+    failures = failures or Failures()
     ranked = sorted(peers, key=lambda one: (by or _rank)(one, as_of))
-    said = {one.candidate.memory_id: Said(one.text) for one in ranked}
+    said = {
+        one.candidate.memory_id: failures.answer("gist", [one.candidate.memory_id], None, Said, one.text)
+        for one in ranked
+    }
     taken: set[str] = set()
     found: list[tuple[Peer, ...]] = []
 
     def together(one: Peer, other: Peer) -> bool:
         if one.candidate.namespace != other.candidate.namespace or cosine_ppm(one.vector, other.vector) < least_ppm:
             return False
-        return fits(one, said[one.candidate.memory_id], other, said[other.candidate.memory_id])
+        mine, theirs = said[one.candidate.memory_id], said[other.candidate.memory_id]
+        if mine is None or theirs is None:
+            return False
+        pair = one.candidate.memory_id, other.candidate.memory_id
+        return failures.answer("agreement", pair, False, fits, one, mine, other, theirs)
 
     for at, first in enumerate(ranked):
         if first.candidate.memory_id in taken:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
 
-from memquorum.core.consolidation.sections import section
+from memquorum.core.consolidation.sections import FACTS, section
 from memquorum.core.consolidation.sentences import spans
+from memquorum.core.contained import Failures
 from memquorum.core.records import Patch
 from memquorum.core.records.rollups import ADD, REVISE, SUPERSEDE
 from memquorum.core.text import conflict
@@ -102,7 +103,7 @@ def patches(
         seen[one.patch.topic].add(one.span)
     spoken: defaultdict[str, list[tuple[Uttered, Name]]] = defaultdict(list)
     for each in sorted(said, key=lambda one: (one.at, one.memory_id, one.start)):
-        for name in reading.names(each.text):
+        for name in reading.names(each):
             spoken[name.key].append((each, name))
     _by_identifier(spoken)
     for called_so in sorted(spoken):
@@ -137,19 +138,26 @@ def _begun(namespace: str, first: Uttered, name: Name) -> str:
 
 
 class Reading:
-    """What sentences speak of and claim, each read once. Whoever goes through a namespace several times keeps one."""
+    """What sentences speak of and claim, each read once. Whoever goes through a namespace several times keeps one.
 
-    def __init__(self) -> None:
+    A sentence on which a rule fails speaks of nothing, and stands beside others."""
+
+    def __init__(self, failures: Failures | None = None, turn: Callable[[], None] = lambda: None) -> None:
+        """`failures`: takes what a rule fails on. `turn`: is called before a sentence is read; what it raises ends the
+        whole."""
+        self.failures, self.turn = failures or Failures(), turn
         self._names: dict[str, tuple[Name, ...]] = {}
         self._read: dict[str, _Read] = {}
 
-    def names(self, text: str) -> tuple[Name, ...]:
+    def names(self, one: Uttered) -> tuple[Name, ...]:
         """What a sentence speaks of; nothing, where it says nothing."""
-        found = self._names.get(text)
+        found = self._names.get(one.text)
         if found is None:
+            self.turn()
             if len(self._names) >= NAMED_MOST:
                 self._names.clear()
-            found = self._names[text] = () if says_nothing(text) else names(text)
+            found = self.failures.answer("topics", [one.memory_id], (), _spoken_of, one.text)
+            self._names[one.text] = found
         return found
 
     def _of(self, text: str) -> _Read:
@@ -162,11 +170,19 @@ class Reading:
 
     def op(self, older: Uttered, newer: Uttered) -> str:
         """What a later sentence does to an earlier one; ADD where both stand."""
+        pair = older.memory_id, newer.memory_id
+        return self.failures.answer("roll-ups", pair, ADD, self._op, older, newer)
+
+    def _op(self, older: Uttered, newer: Uttered) -> str:
         a, b = self._of(older.text), self._of(newer.text)
         found = conflict.between(a.claims, b.claims, same_agent=older.agent == newer.agent)
         if found is not None:
             return ADD if found.both else SUPERSEDE
         return REVISE if a.said.agrees(b.said) or a.less_than(b) else ADD
+
+
+def _spoken_of(text: str) -> tuple[Name, ...]:
+    return () if says_nothing(text) else tuple(names(text))
 
 
 class _Read:
@@ -213,6 +229,7 @@ def _revised(
 ) -> Iterable[Patch]:
     """The patches of one roll-up. `new`: the oldest first; `there`: its sentences that can be read, which follow it."""
     for one, name in new:
+        reading.turn()
         there.sort(key=lambda other: (other.at, other.memory_id, other.start))
         near = there[-COMPARED:]
         # What was said later is there already, and says it, or says it otherwise: this one never stood.
@@ -222,17 +239,18 @@ def _revised(
         goes = [(other, op) for other, op in does if op != ADD]
         for other, op in goes:
             there.remove(other)
-            yield _patch(topic, op, one, name, other)
+            yield _patch(topic, op, (one, name), other, reading.failures)
         if not goes:
-            yield _patch(topic, ADD, one, name, None)
+            yield _patch(topic, ADD, (one, name), None, reading.failures)
         there.append(one)
 
 
-def _patch(topic: str, op: str, one: Uttered, name: Name, goes: Uttered | None) -> Patch:
+def _patch(topic: str, op: str, new: tuple[Uttered, Name], goes: Uttered | None, failures: Failures) -> Patch:
+    one, name = new
+    said_in = failures.answer("sections", [one.memory_id], FACTS, section, one.text)
     patch = Patch(
-        topic, op, one.memory_id, one.start, one.end, one.start + name.start, one.start + name.end, section(one.text),
-        one.at,
-    )  # fmt: skip
+        topic, op, one.memory_id, one.start, one.end, one.start + name.start, one.start + name.end, said_in, one.at
+    )
     if goes is None:
         return patch
     return replace(patch, replaces=goes.memory_id, replaces_start=goes.start, replaces_end=goes.end)

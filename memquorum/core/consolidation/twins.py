@@ -18,6 +18,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from memquorum.core.consolidation import alike
+from memquorum.core.contained import Failures
 from memquorum.core.merging import Marks, interchangeable
 from memquorum.core.policy import Policy
 from memquorum.core.text.agreement import Said
@@ -63,9 +64,13 @@ def same(memories: Sequence[Voiced]) -> bool:
     return alike.same(memories, stands_for)
 
 
-def groups(peers: Sequence[Peer], policy: Policy, most: int, as_of: int) -> list[tuple[Peer, ...]]:
-    """The groups that may become one in experience, each of `most` at most: first the one that stays."""
-    return alike.cliques(peers, policy.experience.merge_ppm, most, as_of, by=place, fits=stands_for)
+def groups(
+    peers: Sequence[Peer], policy: Policy, most: int, as_of: int, failures: Failures | None = None
+) -> list[tuple[Peer, ...]]:
+    """The groups that may become one in experience, each of `most` at most: first the one that stays. `failures`: takes
+    what a rule fails on."""
+    least = policy.experience.merge_ppm
+    return alike.cliques(peers, least, most, as_of, by=place, fits=stands_for, failures=failures)
 
 
 def place(peer: Peer, _: int) -> tuple[bool, bool, int, str]:

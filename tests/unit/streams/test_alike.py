@@ -16,6 +16,7 @@ from streams.alike import Alike, Twins
 from streams.nomination import Nomination
 from tests.builders import genesis as cluster
 from tests.builders.shelf import GENESIS, NOW, STANDING, Shelf, arrival
+from tests.support.poison import MARK, poison
 
 DAY = 24 * 3600 * 1000
 POLICY = Policy()
@@ -135,3 +136,10 @@ def test_twins_are_proposed_where_nothing_else_is_voted_on_of_them(codec: Codec)
     assert (made.memory_ids, made.kind, made.reason) == (("a", "b"), "unite", "twins")
     shelf = Shelf(same=[twin("a"), twin("b")], helpful=[(twin("b").candidate, (b"signed",))])
     assert [one.kind for one in nominated(codec, shelf)] == ["admit"]
+
+
+def test_a_text_on_which_a_rule_fails_says_the_same_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    poison(monkeypatch, ("memquorum.core.text.agreement:gist",))
+    alike = Alike(near(peer("bad", f"Pump 7 runs at {MARK} bar.")))
+    assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]]
+    assert {one.memory_ids for one in alike.failures.told()} == {("bad",)}

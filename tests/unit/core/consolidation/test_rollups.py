@@ -21,6 +21,7 @@ from memquorum.core.records import Patch, Quote
 from memquorum.core.records.rollups import OPS
 from memquorum.core.retrieval.rollups import listed, shown
 from memquorum.ports import Logged, Uttered
+from tests.support.poison import MARK, poison
 
 PUMP = "Pump 7 runs at 3.8 bar."
 GASKET = "Lena ordered a gasket for pump 7."
@@ -288,3 +289,35 @@ def test_a_summary_is_read_back_sentence_by_sentence(told: list[str]) -> None:
     text = render(quotes, by)
     assert read_back(text, quotes) == tuple(by[one.memory_id] for one in quotes)
     assert read_back(text + "\nand more", quotes) == () == read_back("another", quotes)
+
+
+def test_a_sentence_on_which_a_rule_fails_speaks_of_nothing_and_the_others_are_rolled_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    poison(monkeypatch, ("memquorum.core.consolidation.rollups:_spoken_of",))
+    of = said(PUMP, GASKET, COVER)
+    bad = said(f"Pump 7 has {MARK} valves.", since=5_000)
+    reading = rollups.Reading()
+    assert patches("plant", [*of, *bad], [], reading=reading) == patches("plant", of, [])
+    assert {one.memory_ids for one in reading.failures.told()} == {(bad[0].memory_id,)}
+
+
+def test_two_sentences_that_cannot_be_compared_both_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    poison(monkeypatch, ("memquorum.core.consolidation.rollups:_Read",))
+    of = [*said(PUMP, GASKET, COVER), *said(f"Pump 7 has {MARK} valves.", since=5_000)]
+    assert {one.op for one in patches("plant", of, [])} == {rollups.ADD}
+
+
+def test_who_goes_through_a_namespace_may_stop_before_any_sentence() -> None:
+    class OverError(Exception):
+        pass
+
+    turns = list[int]()
+
+    def turn() -> None:
+        turns.append(1)
+        if len(turns) > 2:
+            raise OverError
+
+    with pytest.raises(OverError):
+        patches("plant", said(PUMP, GASKET, COVER), [], reading=rollups.Reading(turn=turn))

@@ -14,8 +14,10 @@ from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
 from memquorum.core.records import EpisodeRecorded, SessionClosed
 from memquorum.ports import SessionMemory
 from memquorum.schema_files import load_codec
+from memquorum.telemetry.bundle import Telemetry
 from tests.builders import genesis as cluster
 from tests.builders.notes import NOTES
+from tests.support.poison import MARK, poison
 from workers.consolidator.parked import Session
 from workers.consolidator.worker import Consolidator
 from workers.kafka.loop import Stop
@@ -105,3 +107,47 @@ def test_a_session_is_summed_up_by_the_policy_that_its_shard_has_now(monkeypatch
     short, long = (len(one.content) for one in published)
     said = sum(map(len, NOTES))
     assert asked == [CLOSED.shard] * 2 and short < 0.4 * said < long < 0.75 * said
+
+
+class Poisoned(Said):
+    """The same session, with a memory on which rules fail."""
+
+    def memories(self, *_: object) -> list[SessionMemory]:
+        found = super().memories()
+        return [*found[:3], replace(found[3], text=f"The pump in hall {MARK} was replaced on Monday."), *found[4:]]
+
+
+def test_a_session_on_which_rules_fail_is_parked_and_left_after_some_tries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    poison(monkeypatch, ("workers.consolidator.extractive:choose",))
+    telemetry = Telemetry()
+    nothing: Any = None
+    one = Consolidator(
+        "127.0.0.1:1", cluster.make(), CODEC, seed=bytes(32), sessions=Poisoned(), opening=nothing,
+        policy=lambda _: LOSES, stop=Stop(), stamps=stamps.for_services(KEY), telemetry=telemetry,
+    )  # fmt: skip
+    done = list[int]()
+    monkeypatch.setattr(one, "_commit", lambda _: done.append(len(one._parked)))
+    session = Session(CLOSED, ("t", 1), 5, None, 0)
+    one._parked.reached(session.place, 6)
+    for tries in range(1, 7):
+        one._try(session)
+        assert (one._parked.next(float("inf")), session.tries) == (session, tries)
+        assert "memory m3: ValueError" in session.why
+    one._try(session)
+    assert done == [1] * 6 + [0]
+    alarms = telemetry.health.able()[1]["alarms"]
+    assert "memory m3 (summary: ValueError)" in str(alarms)
+    assert MARK not in str(alarms)
+
+
+def test_many_sessions_on_which_rules_fail_do_not_keep_others_from_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    poison(monkeypatch, ("workers.consolidator.extractive:choose",))
+    one = made(Poisoned(), lambda _: LOSES)
+    monkeypatch.setattr(one, "_commit", lambda _: None)
+    for at in range(600):
+        one._parked.reached(("t", 1), at + 1)
+        one._try(Session(CLOSED, ("t", 1), at, None, 0))
+    assert len(one._parked) == 500
+    assert not one._parked.full
