@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from infra import wholefiles
+from infra import ends, wholefiles
 from infra.embedded.processes import spawn
+from infra.ends import Ends
 from memquorum.commands import HALTED
 
 log = logging.getLogger(__name__)
@@ -98,11 +99,13 @@ class _Child:
         self.role, self._log, self._environment = role, file, environment
         self._process: subprocess.Popen[bytes] | None = None
         self._state: State = "stopped"
+        self._ends, self._since, self._alarm = Ends(), 0, ""
         self._starts = self._failures = 0
         self._started = self._again = 0.0
 
     def start(self) -> None:
         # SIGKILL when the supervisor dies: a process that is busy ignores a gentle signal, and all survive a crash.
+        self._since = self._log.stat().st_size if self._log.exists() else 0
         self._process = spawn(self.role.command, self._log, by=signal.SIGKILL, env=self._environment)
         self._state, self._started = "running", time.monotonic()
         self._starts += 1
@@ -112,7 +115,7 @@ class _Child:
             self.start()
             return True
         if self._state != "running" or self._process is None or self._process.poll() is None:
-            return False
+            return self._told(now)
         status = self._process.returncode
         # It has met a contradiction (a digest conflict, a forked journal): starting it again would only repeat it, or
         # worse. A person must look.
@@ -123,8 +126,20 @@ class _Child:
         self._failures = 0 if now - self._started > _SETTLED_S else self._failures + 1
         pause = _BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1] if self._failures else 0.0
         self._state, self._again = "waiting", now + pause
-        log.warning("%s ended with status %d; again in %.1f s", self.role.name, status, pause)
+        end = ends.read(self._log, self._since, status)
+        self._ends.add(end, now)
+        log.warning("%s ended with status %d (%s); again in %.1f s", self.role.name, status, end.error, pause)
+        self._told(now)
         return True
+
+    def _told(self, now: float) -> bool:
+        """Raises or ends the alarm that the same error ends it again and again; whether that changed."""
+        before, self._alarm = self._alarm, self._ends.alarm(now) or ""
+        if self._alarm and self._alarm != before:
+            log.error(
+                "ALARM: %s %s: see docs/operating.md, a process that ends again and again", self.role.name, self._alarm
+            )
+        return self._alarm != before
 
     def ready(self, folder: Path) -> bool:
         if self._state != "running" or self._process is None:
@@ -136,7 +151,9 @@ class _Child:
 
     def describe(self) -> dict[str, object]:
         pid = self._process.pid if self._process and self._state == "running" else None
-        return {"pid": pid, "state": self._state, "starts": self._starts}
+        return {"pid": pid, "state": self._state, "starts": self._starts} | (
+            {"alarm": self._alarm} if self._alarm else {}
+        )
 
     def ask_to_stop(self) -> bool:
         was_running = self._state == "running" and self._process is not None and self._process.poll() is None

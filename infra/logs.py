@@ -11,11 +11,16 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 from memquorum.core.text.escaping import escaped
+
+ENDED = "ended by %s"
+"""What a process logs last where an error ends it."""
 
 Format = Literal["auto", "json", "text"]
 
@@ -42,7 +47,17 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             told["exception"] = self.formatException(record.exc_info)
+            told |= _ending(record.exc_info[1])
         return escaped(json.dumps(told, ensure_ascii=False))
+
+
+def _ending(error: BaseException | None) -> dict[str, object]:
+    """Where an error was raised, and what was worked on then (`workers.kafka.loop.about`)."""
+    if error is None:
+        return {}
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return {"where": where, "about": list(getattr(error, "__notes__", ()))}
 
 
 class PlainFormatter(logging.Formatter):
@@ -75,8 +90,8 @@ def configure(process: str | None, level: str, format: Format) -> None:
         sys.excepthook = _logged
 
 
-def _logged(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    logging.getLogger("memquorum").critical("ended by %s", kind.__name__, exc_info=(kind, error, traceback))
+def _logged(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    logging.getLogger("memquorum").critical(ENDED, kind.__name__, exc_info=(kind, error, trace))
 
 
 def readable(line: str) -> str:

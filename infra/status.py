@@ -208,7 +208,8 @@ def _unusual(process: Mapping[str, Any]) -> str:
     """What is not as it should be about a process: it does not run, or had to be started again."""
     state = "" if process.get("state") == "running" else str(process.get("state"))
     starts = int(process.get("starts") or 1)
-    return ", ".join(filter(None, [state, f"started {starts} times" if starts > 1 else ""]))
+    alarm = f"ALARM: {process['alarm']}" if process.get("alarm") else ""
+    return ", ".join(filter(None, [alarm, state, f"started {starts} times" if starts > 1 else ""]))
 
 
 def _cells(line: Line) -> list[str]:

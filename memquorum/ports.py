@@ -15,6 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
+from memquorum.core.contained import OutsideError
 from memquorum.core.merging import Marks
 from memquorum.core.policy import EpochPolicy, ExperiencePolicy
 from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
@@ -57,7 +58,7 @@ class Contradiction(Protocol):
         ...
 
 
-class VaultUnavailable(RuntimeError):
+class VaultUnavailable(OutsideError):
     """The vault cannot be reached; the caller retries, nothing was lost."""
 
     why = "it does not answer"
@@ -70,19 +71,19 @@ class VaultBehind(VaultUnavailable):
     why = "a backup of it was put back: the commit worker first destroys again what was destroyed since"
 
 
-class StoreLost(RuntimeError):
+class StoreLost(OutsideError):
     """The store does not hold what it had committed: its journal's topic goes further. Halt, and let people look."""
 
 
-class StoreUnavailable(RuntimeError):
+class StoreUnavailable(OutsideError):
     """The store cannot be reached; the caller retries, nothing was lost."""
 
 
-class StreamUnavailable(RuntimeError):
+class StreamUnavailable(OutsideError):
     """The topics cannot be read; the caller retries, nothing was lost."""
 
 
-class EncoderUnavailable(RuntimeError):
+class EncoderUnavailable(OutsideError):
     """The encoder takes no text at all; the caller retries, nothing was lost."""
 
 
@@ -586,7 +587,7 @@ class Source(Struct, frozen=True):
     rank_ppm: int | None = None
 
 
-class SummariserUnavailable(RuntimeError):
+class SummariserUnavailable(OutsideError):
     """The summariser made nothing, and not because there was nothing to say; the caller tries again later."""
 
 
@@ -823,5 +824,5 @@ class SignState(Protocol):
         ...
 
 
-class SignConflict(RuntimeError):
+class SignConflict(OutsideError):
     """This identity has already signed something else for the slot. The replica stops and is not restarted."""

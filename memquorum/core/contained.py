@@ -15,25 +15,17 @@ from typing import ParamSpec, TypeVar
 
 from msgspec import Struct
 
-from memquorum.ports import (
-    EncoderUnavailable,
-    SignConflict,
-    StoreLost,
-    StoreUnavailable,
-    StreamUnavailable,
-    SummariserUnavailable,
-    VaultUnavailable,
-)
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _D = TypeVar("_D")
 
-PASSED = (
-    MemoryError, EncoderUnavailable, SignConflict, StoreLost, StoreUnavailable, StreamUnavailable,
-    SummariserUnavailable, VaultUnavailable,
-)  # fmt: skip
-"""Errors that are no rule's: they say that something outside is away, or that the process cannot go on."""
+
+class OutsideError(RuntimeError):
+    """Something outside is away or contradicts itself: no rule's fault, so no rule answers in its place."""
+
+
+PASSED = (MemoryError, OutsideError)
+"""Errors that are no rule's: something outside is away, or the process cannot go on."""
 
 KEPT_MOST = 10_000
 """So many failures are kept until they are told; beyond it the oldest go."""

@@ -38,7 +38,7 @@ PACKAGES = ("memquorum", "memquorum.core", "workers")
 FLOORS: Floors = (
     _each("records"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
-    | _each("ids", "jsontext", "moments", "names", "reasons", "rules", "sealing", "text"),
+    | _each("contained", "ids", "jsontext", "moments", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "experience", "learning", "orders", "triage"),

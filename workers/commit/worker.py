@@ -268,9 +268,9 @@ class _Session:
                 self._lines[shard].skip(topic, offset)
                 self._shown.refused("stranger")
                 continue
-            wrong = self._lines[shard].take(
-                topic, offset, message.value() or b"", loop.traceparent(message), message.timestamp()[1]
-            )
+            value, parent, since_ms = message.value() or b"", loop.traceparent(message), message.timestamp()[1]
+            with loop.about(message):
+                wrong = self._lines[shard].take(topic, offset, value, parent, since_ms)
             if wrong is not None:
                 self._applied["refused"] += 1
                 self._shown.refused(topic)

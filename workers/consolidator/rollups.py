@@ -111,8 +111,9 @@ class RollupLoop:
             while not self._stop:
                 self._shown.health.turn()
                 for message in loop.records(self._consumer, _READ_MOST, _WAIT_S):
-                    if self._stop or not self._take(message):
-                        return
+                    with loop.about(message):
+                        if self._stop or not self._take(message):
+                            return
         finally:
             self._consumer.close()
             self._producer.flush(5)

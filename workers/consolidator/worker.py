@@ -15,9 +15,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NoReturn, TypeVar
+from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
@@ -25,7 +23,6 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.parting import Part
-from memquorum.core.contained import Failed, Failures, attempt
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
@@ -34,19 +31,17 @@ from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Signed
 from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
-from workers.consolidator.extractive import Extractive
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
 from workers.consolidator.parked import Parked, Session
 from workers.consolidator.publishing import SOURCE, Voice
+from workers.consolidator.rules import Rules, RulesFailed
 from workers.kafka import loop
 from workers.kafka.own_clock import wall_ms
 from workers.kafka.strangers import Strangers
 
-_T = TypeVar("_T")
 _LOG = logging.getLogger("memquorum.consolidator")
 _GROUP = "memquorum-consolidator"
-_RULES = Extractive()
 _WAIT_S = 0.2
 # While the store has not applied what the session needs, it is asked again so often.
 _BEHIND_S = 0.2
@@ -67,10 +62,6 @@ class _Stopped(Exception):
     """Told to stop: the session is left uncommitted."""
 
 
-class _RulesFailed(Exception):
-    """A rule failed on a text of the session; the message names the memories, and no words of theirs."""
-
-
 class Consolidator:
     """One process of the group. `run` is all of it."""
 
@@ -86,7 +77,7 @@ class Consolidator:
         self._sessions, self._opening, self._policy = sessions, opening, policy
         self._model, self._fallback_ms = model, fallback_ms
         self._shown = (telemetry or Telemetry()).stage("consolidator")
-        self._strangers, self._failures = Strangers(_LOG, stamps), Failures()
+        self._strangers, self._rules = Strangers(_LOG, stamps), Rules()
         self._parked, self._ahead = Parked(_PARKED_MAX), deque[Message]()
         settings = {"group.instance.id": f"consolidator-{instance}"} if instance else {}
         self._consumer = loop.consumer(bootstrap, _GROUP, **settings)
@@ -147,46 +138,32 @@ class Consolidator:
 
     def _try(self, session: Session) -> None:
         """Consolidates one session, and commits; parks it where that fails, and leaves it if it is told to stop."""
-        began, closed = time.monotonic(), session.closed
+        began = time.monotonic()
         try:
-            self._consolidate(session)
+            with loop.about(f"record {'/'.join(map(str, session.place))}/{session.offset}"):
+                self._consolidate(session)
         except _Stopped:
             return
         except SummariserUnavailable as error:
-            # The raw memories are as they were.
             rests_s = self._model.rests_s if self._model is not None else 0.0
-            pause = self._parked.fail(session, str(error), time.monotonic(), rests_s)
-            _LOG.warning("session %s of %s: failed, tried again in %.0f s: %s", closed.session, closed.namespace,
-                         pause, error)  # fmt: skip
-            self._shown.refused("failed")
-        except _RulesFailed as error:
-            self._unread(session, str(error))
-        self._shown.contained(self._failures.told())
+            self._park(session, str(error), rests_s)
+        except RulesFailed as error:
+            # The memory may be erased meanwhile. After some tries the session is left for good, or where many are
+            # parked, since the same rule fails again.
+            again = session.tries < _RULES_TRIES and 2 * len(self._parked) < _PARKED_MAX
+            self._park(session, str(error), 0.0 if again else None)
+        self._shown.contained(self._rules.failures.told())
         self._shown.failed(len(self._parked))
         self._shown.health.alarm(_FAILED, self._parked.told())
         self._commit(session.place)
         self._shown.worked(time.monotonic() - began)
 
-    def _unread(self, session: Session, why: str) -> None:
-        """Parks a session on which rules fail, for the memory may be erased meanwhile; leaves it for good after some
-        tries, or where many are parked, since the same rule fails again."""
-        closed = session.closed
-        self._shown.refused("rules failed")
-        if session.tries < _RULES_TRIES and 2 * len(self._parked) < _PARKED_MAX:
-            pause = self._parked.fail(session, why, time.monotonic())
-            _LOG.warning("session %s of %s: failed, tried again in %.0f s: %s", closed.session, closed.namespace,
-                         pause, why)  # fmt: skip
-            return
-        _LOG.error("session %s of %s is not summed up, its memories stay as they are: %s", closed.session,
-                   closed.namespace, why)  # fmt: skip
-
-    def _read_by(self, rule: str, parts: Sequence[str], call: Callable[[], _T]) -> _T:
-        """What a pure function makes of the texts of these memories. Raises _RulesFailed."""
-        found = attempt(rule, parts, call)
-        if not isinstance(found, Failed):
-            return found
-        self._failures.note(found)
-        raise _RulesFailed(f"rule {rule} failed on {', '.join(f'memory {one}' for one in parts[:3])}: {found.error}")
+    def _park(self, session: Session, why: str, rests_s: float | None) -> None:
+        """Tries a session again later, or where `rests_s` is None never; its memories are as they were."""
+        pause = None if rests_s is None else self._parked.fail(session, why, time.monotonic(), rests_s)
+        then = "it is left as it is" if pause is None else f"tried again in {pause:.0f} s"
+        _LOG.warning("session %s of %s: failed, %s: %s", session.closed.session, session.closed.namespace, then, why)
+        self._shown.refused("failed")
 
     def _commit(self, place: tuple[str, int]) -> None:
         """Commits a partition up to the first session that is not done."""
@@ -203,7 +180,7 @@ class Consolidator:
         self._shown.at(topic, partition, offset)
 
     def _consolidate(self, session: Session) -> None:
-        """Publishes the session's summaries. Raises SummariserUnavailable, _RulesFailed, and _Stopped where it was told
+        """Publishes the session's summaries. Raises SummariserUnavailable, RulesFailed, and _Stopped where it was told
         to stop."""
         closed, (pause, most) = session.closed, _BACK_OFF_S
         while not self._stop:
@@ -211,8 +188,7 @@ class Consolidator:
                 self._there(closed)
                 memories = self._memories(closed)
                 policy = self._policy(closed.shard)
-                names = [one.memory_id for one in memories]
-                found = self._read_by("parting", names, partial(making.divided, closed, memories, policy))
+                found = self._rules.divided(closed, memories, policy)
                 parts = (part for part in found.parts if self._publish_part(session, part, policy.share_ppm))
                 made = [len(part.memories) for part in parts]
             except (StoreUnavailable, *UNREADABLE) as error:
@@ -230,7 +206,7 @@ class Consolidator:
         raise _Stopped
 
     def _memories(self, closed: SessionClosed) -> list[SessionMemory]:
-        """What the session's summaries are made of. Raises StoreUnavailable, and what `Opening` raises."""
+        """The memories that the summaries are made of. Raises StoreUnavailable, and what `Opening` raises."""
         if closed.summary is None:
             return self._sessions.memories(closed.shard, closed.namespace, closed.agent, closed.session)
         left = self._sessions.left(closed.shard, closed.summary)
@@ -239,10 +215,10 @@ class Consolidator:
     def _publish_part(self, session: Session, part: Part, share_ppm: int) -> bool:
         """Makes and publishes the summary of a part, of a share of its tokens at most; whether there was something to
         say. What was published stands, whatever becomes of the other parts."""
-        model = self._model if session.closed.summary is None and not self._too_late(session) else None
+        model = self._model if session.closed.summary is None and not _too_late(session, self._fallback_ms) else None
         if model is None or not model.takes(part.keeping().sources, share_ppm):
-            name = _RULES.name  # what is left out of what rests sealed is nowhere
-            made = self._by_rules(part, PPM if part.rests else share_ppm)
+            name = self._rules.name  # what is left out of what rests sealed is nowhere
+            made = self._rules.summarise(part, PPM if part.rests else share_ppm)
         else:
             part = part.keeping()
             self._disclose(session, model, part)
@@ -252,22 +228,6 @@ class Consolidator:
             return False
         self._publish(making.summary(session.closed, part, name, *made), session)
         return True
-
-    def _by_rules(self, part: Part, share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
-        """What the rules make of a part. Raises _RulesFailed."""
-        names = [one.memory_id for one in part.sources]
-        found = attempt("summary", names, _RULES.summarise, part.sources, share_ppm)
-        if isinstance(found, Failed):
-            # Which memory it is, each by itself tells. Where none does, all are named.
-            for one in part.sources:
-                self._read_by("summary", [one.memory_id], partial(_RULES.summarise, [one], PPM))
-            return self._read_by("summary", names, partial(_RULES.summarise, part.sources, share_ppm))
-        return found
-
-    def _too_late(self, session: Session) -> bool:
-        """Whether a session has failed for so long that the model is not asked any more."""
-        late = self._fallback_ms and session.tries and session.since_ms > 0
-        return bool(late) and wall_ms() - session.since_ms >= self._fallback_ms
 
     def _disclose(self, session: Session, model: Model, part: Part) -> None:
         """Says whose text is sent to whom, and waits until the journal does: an erasure that comes later then knows
@@ -315,11 +275,8 @@ class Consolidator:
             if self._stop:
                 raise _Stopped
             self._idle(_WAIT_S, over)
-        if failed and not isinstance(failed[0], SummariserUnavailable):
-            names = [one.memory_id for one in part.sources]
-            self._read_by("composing", names, partial(_raised, failed[0]))
         if failed:
-            raise failed[0]
+            self._rules.failed(part, failed[0])
         return found[0]
 
     def _there(self, closed: SessionClosed) -> None:
@@ -358,5 +315,7 @@ class Consolidator:
                 raise _Stopped
 
 
-def _raised(error: Exception) -> NoReturn:
-    raise error
+def _too_late(session: Session, fallback_ms: int) -> bool:
+    """Whether a session has failed for so long that the model is not asked any more."""
+    late = fallback_ms and session.tries and session.since_ms > 0
+    return bool(late) and wall_ms() - session.since_ms >= fallback_ms

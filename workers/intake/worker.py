@@ -336,10 +336,11 @@ class Intake:
 
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
         data = value_of(message)
-        answer = intake.accept(
-            self._codec, data, origin, now_ms, self._driven, genesis=self._genesis, refused=self._refused,
-            written=self._registry.written(data) if self._registry else None, **proofs(message),
-        )  # fmt: skip
+        with loop.about(message):
+            answer = intake.accept(
+                self._codec, data, origin, now_ms, self._driven, genesis=self._genesis, refused=self._refused,
+                written=self._registry.written(data) if self._registry else None, **proofs(message),
+            )  # fmt: skip
         return intake.suggesting(
             self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights, self._failures
         )

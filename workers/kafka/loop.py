@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -204,6 +205,21 @@ def stamp(message: Message) -> bytes | None:
         if name == stamps.HEADER and isinstance(value, bytes):
             return value
     return None
+
+
+@contextmanager
+def about(*what: object) -> Iterator[None]:
+    """Notes on an error that leaves the block what was worked on: a record that was read, or words without content. The
+    log and the supervisor's alarm tell it."""
+    try:
+        yield
+    except Exception as error:
+        for one in what:
+            if isinstance(one, Message):
+                error.add_note(f"record {one.topic()}/{one.partition()}/{one.offset()}")
+            else:
+                error.add_note(str(one))
+        raise
 
 
 def header_items(message: Message) -> Iterable[tuple[str, object]]:

@@ -17,11 +17,12 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.configuration import RESIZES
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import ConfigurationOrdered, OrderFound, Signed
+from memquorum.core.records import ConfigurationOrdered, NominationProposed, OrderFound, Signed
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed
 from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import VaultUnavailable
+from workers.kafka import loop
 from workers.kafka.own_clock import OwnClock
 from workers.replica.judge import Judge
 from workers.replica.stream_follower import Walk
@@ -35,6 +36,8 @@ _SPINE_LATE_S = 30.0
 _SPINE_END_S = 2.0
 _SPINE_END_RETRY_S = 1.0
 _SPINE_LOOK_S = 0.005
+# So many memories an error names.
+_NAMED_MOST = 3
 _VAULT_RETRY_S = 0.5
 # How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
 _CLOCK_RETRY_MS = 5_000
@@ -143,7 +146,8 @@ class Casting:
         if self._too_early(question):
             return None
         try:
-            terms = self._terms(nominated)
+            with loop.about(f"vote on epoch {nomination.epoch} of shard {self._shard}, {_named(nomination)}"):
+                terms = self._terms(nominated)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
             self._watch.shown.health.wait("vault", error.why)
@@ -233,6 +237,13 @@ class Casting:
             health.wait(what, why)
         question.retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
         return True
+
+
+def _named(nomination: NominationProposed) -> str:
+    """The memories of the first proposals, and how many there are."""
+    names = [i for one in nomination.proposals for i in one.memory_ids]
+    more = f" and {len(names) - _NAMED_MOST} more" if len(names) > _NAMED_MOST else ""
+    return f"memories {', '.join(names[:_NAMED_MOST])}{more}"
 
 
 def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:

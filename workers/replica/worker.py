@@ -206,7 +206,8 @@ class Replica:
         began = time.monotonic()
         with self._view.batch():
             for message in messages:
-                self._hand_in(message)
+                with loop.about(message):
+                    self._hand_in(message)
             for topic, shard in ended:
                 self._seats[shard].end(topic)
             for seat in self._seats:
@@ -229,8 +230,7 @@ class Replica:
             self._show(Counter(loop.place(message) for message in messages))
 
     def _hand_in(self, message: Message) -> None:
-        topic, shard, offset = message.topic(), message.partition(), message.offset()
-        assert topic is not None and shard is not None and offset is not None
+        (topic, shard), offset = loop.place(message), loop.offset(message)
         seat = self._seats[shard]
         if self._strangers.wrote(message):
             seat.skip(topic, offset)

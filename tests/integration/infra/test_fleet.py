@@ -168,3 +168,33 @@ def test_two_of_a_role_may_announce_themselves_at_once(tmp_path: Path) -> None:
     assert [(one.communicate(timeout=60)[1], one.returncode) for one in both] == [(b"", 0)] * 2
     assert [path.name for path in tmp_path.iterdir()] == ["streams"]
     assert (tmp_path / "streams").read_text() in {str(one.pid) for one in both}
+
+
+ENDING = """
+import sys
+from pathlib import Path
+from infra import logs
+from infra.fleet import announce
+from workers.kafka.loop import about
+logs.configure(sys.argv[2], "info", "json")
+announce(Path(sys.argv[1]), sys.argv[2])
+with about("record memory.accepted.v1/3/120"):
+    raise ValueError("the words of a text")
+"""
+
+
+def test_a_process_that_the_same_error_ends_three_times_is_an_alarm_that_names_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet, "_BACKOFF_S", (0.01,))
+    role = Role("commit", (sys.executable, "-c", ENDING, str(tmp_path / "ready"), "commit"))
+    found = Fleet([role], tmp_path / "logs", tmp_path / "ready", lambda _: _environment())
+    found.start()
+    try:
+        until(lambda: found.check() and "alarm" in found.describe()["commit"])
+        alarm = str(found.describe()["commit"]["alarm"])
+    finally:
+        found.stop()
+    assert alarm.startswith("ended 3 times in a row by ValueError in <string>:")
+    assert alarm.endswith("working on record memory.accepted.v1/3/120")
+    assert "words" not in alarm
