@@ -48,7 +48,7 @@ _PRUNE = "DELETE FROM slots WHERE series = ? AND number <= ? RETURNING slot, ser
 _LOAD = "SELECT slot, digest, message FROM slots WHERE slot >= ? AND slot < ? ORDER BY slot"
 _LOG = logging.getLogger("memquorum.replica")
 _HASH_BYTES, _CHECK_BYTES = 32, 16
-_ROUND = 2 ** (8 * _HASH_BYTES)
+_ROUND: int = 2 ** (8 * _HASH_BYTES)
 
 
 class LeaseHeld(RuntimeError):
@@ -195,7 +195,8 @@ class SqliteSignState:
             *self._db.execute("SELECT series, number FROM low_water"),
             *self._db.execute("SELECT cluster, member FROM identity"),
         )
-        return (sum(_row_hash(*row) for row in rows) % _ROUND).to_bytes(_HASH_BYTES, "big")
+        total: int = sum(_row_hash(*row) for row in rows)
+        return (total % _ROUND).to_bytes(_HASH_BYTES, "big")
 
     def _identify(self, cluster: bytes, member: int) -> None:
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()

@@ -49,11 +49,15 @@ WHERE = {
 }
 
 
+# Options that only commands have which order something.
+_ORDERS = {"ordered_by", "dry_run", "yes"}
+
+
 def main() -> None:
     """Runs the command that the process was given and exits with its status."""
+    terminal.guard()
     # Topics, databases, sign-states, logs and traces hold what agents said: no other user of the machine reads them.
     os.umask(0o077)
-    terminal.guard()
     sys.exit(terminal.heard(_run))
 
 
@@ -63,6 +67,8 @@ def _run() -> int:
     try:
         if command.apart:
             return command(Settings(), parsed)
+        if _ORDERS & vars(parsed).keys():
+            sys.stdout = terminal.ToTheEnd(sys.stdout)
         given = settings.load(run_dir=parsed.run_dir)
         logs.configure(command.process(parsed), given.log_level, given.log_format)
         return command(_as_itself(given, parsed), parsed)

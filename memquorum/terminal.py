@@ -72,11 +72,43 @@ def heard(run: Callable[[], int]) -> int:
         if not unread:
             raise
         for stream in unread:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
+            _to_nowhere(stream)
         return 0
     return status
+
+
+class ToTheEnd:
+    """A stream that a command writes to although nobody may read it any more: the rest then goes nowhere.
+
+    A command that orders something must not end between showing and ordering because its output goes through `head`.
+    """
+
+    def __init__(self, raw: IO[str]) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        """Writes the text; the number of its characters."""
+        self._try(lambda: self.raw.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flushes what was written."""
+        self._try(self.raw.flush)
+
+    def _try(self, do: Callable[[], object]) -> None:
+        try:
+            do()
+        except BrokenPipeError:
+            _to_nowhere(self.raw)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+def _to_nowhere(stream: IO[str]) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _unread(stream: IO[str]) -> bool:

@@ -9,6 +9,7 @@ import logging
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import unicodedata
@@ -174,6 +175,26 @@ def _prints(tree: ast.AST) -> list[int]:
 
 # The guard itself, and the log's own handler, which writes to a standard error that the guard stands before.
 _OWN = {"memquorum/terminal.py": 1, "infra/logs.py": 1}
+
+
+def test_a_command_that_orders_goes_on_where_nobody_reads_what_it_shows(tmp_path: Path) -> None:
+    """More than fits into the pipe is shown before the order is given."""
+    ordered = tmp_path / "ordered"
+    program = (
+        "import sys; from pathlib import Path; from memquorum import terminal\n"
+        "sys.stdout = terminal.ToTheEnd(sys.stdout)\n"
+        "for _ in range(50_000): print('would erase', flush=True)\n"
+        f"Path({str(ordered)!r}).touch()\n"
+    )
+    found = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -c {shlex.quote(program)} | head -1; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=ROOT,
+    )
+    assert (found.stdout, found.returncode, found.stderr) == ("would erase\n", 0, "") and ordered.exists()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)

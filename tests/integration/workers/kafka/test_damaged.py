@@ -40,9 +40,9 @@ def test_a_flipped_bit_is_told_with_its_place_and_nothing_behind_it_is_read(brok
     with segment.open("r+b") as file:
         file.seek(at)
         file.write(bytes([whole[at] ^ 1]))
-    with closing(Partition(broker.bootstrap, topic, 0)) as partition:
-        with pytest.raises(TopicUnreadable, match=f"{topic}, partition 0: the broker's file is damaged .*offset 1"):
-            list(partition.records(1.0))
+    told = f"{topic}, partition 0: the broker's file is damaged .*offset 1"
+    with closing(Partition(broker.bootstrap, topic, 0)) as partition, pytest.raises(TopicUnreadable, match=told):
+        list(partition.records(1.0))
     with closing(loop.consumer(broker.bootstrap)) as reader:
         assert _values(reader, topic) in ([], VALUES[:1])
 
