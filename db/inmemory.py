@@ -636,15 +636,16 @@ class InMemorySchedule(_OfExperience):
         found.sort(key=lambda one: (one.salience_ppm, one.memory_id))
         return [self._candidate(one) for one in found[:limit]]
 
-    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
-        """What says otherwise than what is alive, with that; see the port."""
+    def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
+        """What takes the place of what is alive on purpose, with that; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
         pinned = {memory for memory, kind in self._store.protected if kind != HOLD}
         rows = sorted(
             (
                 one
                 for one in self._store.rows[Conflict].values()
-                if one.newer in alive
+                if (one.stated or inferred)
+                and one.newer in alive
                 and one.older in alive
                 and one.older not in pinned
                 and self._store.memories[one.older].made_by is None

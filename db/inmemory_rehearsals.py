@@ -67,6 +67,7 @@ class InMemoryLook:
             one.accesses + one.reinforced, one.replays, one.doubts, one.rehearsed,
             min(grounds.against(rows, memory), default=None), len(sources), len(grounds.left(rows, sources)),
             any(p.memory_id == memory.id for p in store.rows[Protection].values()), memory.seq,
+            min(grounds.against(rows, memory, inferred=False), default=None),
         )  # fmt: skip
 
 

@@ -229,8 +229,8 @@ FROM unnest(%(namespaces)s::text[], %(slots)s::text[]) AS filled (namespace, slo
 JOIN memory m ON m.namespace = filled.namespace AND m.slot = filled.slot AND m.tier IN ('short-term', 'long-term')
 
 -- :name grounds
--- What memories of a shard were made of; the summaries that were made of them; what they say otherwise than, and what
--- says otherwise than they.
+-- What memories of a shard were made of; the summaries that were made of them; what they say otherwise than, what says
+-- otherwise than they, and with which of both that was stated on purpose.
 SELECT child::text, 'sources', array_agg(parent::text)
 FROM provenance
 WHERE shard = %(shard)s AND child = ANY(%(ids)s::uuid[]) AND NOT echo AND NOT merged
@@ -251,6 +251,15 @@ SELECT older::text, 'newer', array_agg(newer::text)
 FROM conflict
 WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[])
 GROUP BY older
+UNION ALL
+SELECT own::text, 'stated', array_agg(other::text)
+FROM (
+    SELECT newer AS own, older AS other FROM conflict
+    WHERE shard = %(shard)s AND newer = ANY(%(ids)s::uuid[]) AND stated
+    UNION ALL
+    SELECT older, newer FROM conflict WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[]) AND stated
+) s
+GROUP BY own
 
 -- :name admissions
 -- Where memories stand on their way into experience.
@@ -490,7 +499,7 @@ LIMIT %(limit)s
 
 -- :name conflict_copy
 -- Memories that say otherwise than older ones.
-COPY conflict (shard, seq, namespace, newer, older) FROM STDIN (FORMAT BINARY)
+COPY conflict (shard, seq, namespace, newer, older, stated) FROM STDIN (FORMAT BINARY)
 
 -- :name link_copy
 -- What publishers say that memories are linked with.
@@ -529,14 +538,14 @@ WITH RECURSIVE tells (summary, source) AS (
 SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[]) AND summary <> source
 
 -- :name conflicts
--- Of memories, those that say otherwise and are alive, with the newer one first; and whether one agent or source said
--- both: of a summary, one that said what it was made of. Where the older one is a summary, what both say: the newer one
+-- Of memories, those that say otherwise and are alive, with the newer one first; whether one agent or source said both:
+-- of a summary, one that said what it was made of; and whether the newer one says it on purpose. Where the older one is a summary, what both say: the newer one
 -- contradicts a sentence of it.
 SELECT c.newer::text, c.older::text,
     n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
         SELECT FROM provenance p JOIN memory x ON x.id = p.parent
         WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent)),
-    n.created, o.created, n.tier, o.tier,
+    n.created, o.created, n.tier, o.tier, c.stated,
     CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.newer) END,
     CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.older) END
 FROM conflict c
@@ -1198,8 +1207,9 @@ ORDER BY s.created, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_contested
--- What says otherwise than what is alive and neither pinned nor needed, with that, the latest first: where neither rests.
--- `kinds`: by the tier of the older one, the kind that both rest for.
+-- What takes on purpose the place of what is alive and neither pinned nor needed, with that, the latest first: where
+-- neither rests. `kinds`: by the tier of the older one, the kind that both rest for. `inferred`: also what only says
+-- otherwise, as was inferred from the words.
 SELECT n.memory_id::text, m.namespace, n.tier, n.created, n.last_access, n.salience_ppm, m.early, n.replays, n.fades,
     o.memory_id::text, w.namespace, o.tier, o.created, o.last_access, o.salience_ppm, w.early, o.replays, o.fades
 FROM conflict c
@@ -1207,7 +1217,7 @@ JOIN strength n ON n.memory_id = c.newer
 JOIN memory m ON m.id = c.newer
 JOIN strength o ON o.memory_id = c.older
 JOIN memory w ON w.id = c.older
-WHERE c.shard = %(shard)s
+WHERE c.shard = %(shard)s AND (c.stated OR %(inferred)s)
   AND greatest(
       coalesce((n.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0),
       coalesce((o.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0)
@@ -1741,21 +1751,9 @@ LIMIT %(limit)s
 -- and what is left of those of its namespace that it was made of: what is alive, what a summary says that is, or a
 -- finished task. Of two that contradict each other the newer one is served first, unless the older one is in long-term
 -- memory and another agent and source said it, which no summary ever is. Who contradicts a sentence of a summary says
--- otherwise than the summary.
+-- otherwise than the summary. Last, one that says so on purpose.
 SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
-    s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed,
-    (
-        SELECT o.memory_id::text
-        FROM conflict c
-        JOIN strength o ON o.memory_id = CASE c.newer WHEN s.memory_id THEN c.older ELSE c.newer END
-        JOIN memory w ON w.id = o.memory_id
-        WHERE (c.newer = s.memory_id OR c.older = s.memory_id)
-          AND (c.newer = s.memory_id) = (
-              CASE WHEN c.newer = s.memory_id THEN o.tier ELSE s.tier END = 'long-term'
-              AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
-        ORDER BY o.memory_id
-        LIMIT 1
-    ),
+    s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed, x.other,
     (
         SELECT count(*) FROM provenance p
         JOIN memory o ON o.id = p.parent AND o.namespace = m.namespace
@@ -1775,10 +1773,20 @@ SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.create
                   AND NOT q.echo AND NOT q.merged))
     ),
     EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id),
-    m.seq
+    m.seq, x.stated
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
 JOIN strength s USING (memory_id)
 JOIN memory m ON m.id = s.memory_id
+CROSS JOIN LATERAL (
+    SELECT min(o.memory_id::text COLLATE "C") AS other, min(o.memory_id::text COLLATE "C") FILTER (WHERE c.stated) AS stated
+    FROM conflict c
+    JOIN strength o ON o.memory_id = CASE c.newer WHEN s.memory_id THEN c.older ELSE c.newer END
+    JOIN memory w ON w.id = o.memory_id
+    WHERE (c.newer = s.memory_id OR c.older = s.memory_id)
+      AND (c.newer = s.memory_id) = (
+          CASE WHEN c.newer = s.memory_id THEN o.tier ELSE s.tier END = 'long-term'
+          AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
+) x
 ORDER BY wanted.position
 
 -- :name read_only
@@ -3214,7 +3222,7 @@ ORDER BY seq, parent
 
 -- :name audit_conflict
 -- Memories that say otherwise than older ones, in the order of the journal.
-SELECT shard, seq, namespace, newer::text, older::text
+SELECT shard, seq, namespace, newer::text, older::text, stated
 FROM conflict
 WHERE shard = %(shard)s
 ORDER BY seq, older

@@ -106,9 +106,9 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_doubted"], parameters)]
 
-    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
-        """What says otherwise than what is alive, with that; see the port."""
-        parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS)}
+    def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
+        """What takes the place of what is alive on purpose, with that; see the port."""
+        parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS), "inferred": inferred}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
         return [_pair(row) for row in rows]

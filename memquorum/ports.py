@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memquorum.core.caps import Quota
 from memquorum.core.contained import OutsideError
 from memquorum.core.merging import Marks
-from memquorum.core.policy import EpochPolicy, ExperiencePolicy
+from memquorum.core.policy import EpochPolicy, ExperiencePolicy, Policy
 from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
 from memquorum.core.tiers import SHORT_TERM
 
@@ -351,10 +351,11 @@ class Schedule(Protocol):
         """What the last rehearsal found not to hold, rests no longer and is not protected, the least salient first."""
         ...
 
-    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
-        """Memories that are alive, each with one that it says otherwise: the latest challengers first, then by the tier
-        and the id of the other. Where one of the two rests, or the other is pinned or needed, they are left out, and
-        where the other is a summary."""
+    def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
+        """Memories that are alive, each with one whose place it is to take on purpose: the latest challengers first,
+        then by the tier and the id of the other. Where one of the two rests, or the other is pinned or needed, they are
+        left out, and where the other is a summary. `inferred`: also those that only say otherwise, as was inferred from
+        their words."""
         ...
 
     def drafted(
@@ -509,8 +510,9 @@ class Drawable(Struct, frozen=True):
 class Seen(Struct, frozen=True):
     """A memory as a rehearsal finds it. `uses`: how often it was read or said again. `rehearsed`: when it was rehearsed
     before, 0 for never; `replays`, `doubts`: as its strength has them. `contested`: a memory that is alive, says
-    otherwise and is served before it. `sources`: of how many memories it was made, of which `sources_left` are alive.
-    `protected`: it is not to be let go. `seq`: of its last change of tier. Times in milliseconds."""
+    otherwise and is served before it; `stated`: one that does so on purpose. `sources`: of how many memories it was
+    made, of which `sources_left` are alive. `protected`: it is not to be let go. `seq`: of its last change of tier.
+    Times in milliseconds."""
 
     memory_id: str
     namespace: str
@@ -527,6 +529,11 @@ class Seen(Struct, frozen=True):
     sources_left: int
     protected: bool
     seq: int
+    stated: str | None = None
+
+    def against(self, policy: Policy) -> str | None:
+        """The memory that speaks against it: one that was only inferred to say otherwise, where the policy says so."""
+        return self.contested if policy.supersede.inferred else self.stated
 
 
 class Look(Protocol):

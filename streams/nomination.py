@@ -156,6 +156,7 @@ class Nomination:
             lambda: self._caps.expired(tick.shard, tick.as_of, policy),
             lambda: self._budgets.over(tick.shard, standing, tick.as_of, policy),
             unsaid=lambda: bool(self._drafted(tick.shard, policy, unsaid=True)),
+            contested=lambda: bool(self._contested(tick.shard, policy)),
         )  # fmt: skip
         # A restore, or a rollback, has an epoch alone, and who asks again and again would put off whatever else is due:
         # while something is, every second epoch is not for these. By its number, so that a retry finds the same.
@@ -221,9 +222,11 @@ class Nomination:
         )
 
     def _contested(self, shard: int, policy: Policy) -> list[tuple[Candidate, ...]]:
-        """What says otherwise than others, with all of these that are of a tier; the latest first."""
+        """What takes the place of others on purpose, with all of these that are of a tier; the latest first. Where the
+        policy says so, also what says otherwise by the words alone."""
         found: dict[tuple[str, str], list[Candidate]] = {}
-        for newer, older in self._schedule.contested(shard, policy.epoch.proposals_max):
+        inferred = policy.supersede.inferred
+        for newer, older in self._schedule.contested(shard, policy.epoch.proposals_max, inferred=inferred):
             found.setdefault((newer.memory_id, older.tier), [newer]).append(older)
         return [tuple(each) for each in found.values()]
 

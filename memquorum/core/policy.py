@@ -123,11 +123,17 @@ class PromotePolicy(Struct, frozen=True):
     validity_ppm: int = 600_000
     # What half of all weight found contradicted oftener than this is not proposed again before it is used.
     retries_max: int = 3
+    # Where `supersede.inferred` is off: what a later text contradicts, by the rules, waits until it is so old, and then
+    # is judged as if nothing contradicted it.
+    disputed_ms: int = 24 * 3600 * 1000
 
 
 class SupersedePolicy(Struct, frozen=True):
     """The vote to let a newer memory take another's place (SPEC B, 8.3)."""
 
+    # Whether a contradiction that was inferred from words is voted on. Off: only what is said on purpose, by the same
+    # key or by `supersedes`, takes a memory's place; what was inferred is marked and ordered when it is read.
+    inferred: bool = False
     # So many times the incumbent's share the challenger of a promoted one has to have: κ/(1+κ) of all weight.
     kappa: Fraction = Fraction(6, 5)
     # The SHA-256 of the model that members may ask where the rules leave open whether two texts contradict each other,
@@ -458,10 +464,11 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-ADDED: frozenset[str] = frozenset()
+ADDED: frozenset[str] = frozenset({"supersede.inferred", "promote.disputed_ms"})
 """The settings, as `section.setting`, that came after format 1 (`schemas/golden/1/settings.json`). Orders and digests
 hold one only where it is not at its default: so what was signed before it was there is read as it was meant. Its
-default changes nothing of what was, and is never another one."""
+default is never another one, and finds no fault with what was decided before; how members vote from now on it may
+change."""
 
 
 def _said(section: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -531,6 +538,10 @@ def _like(default: Any, value: Any, where: str) -> Any:
             return Fraction(value)
         if isinstance(default, tuple):
             return tuple(map(_whole if where.endswith(("_ppm", "_ms")) else float, value))
+        if isinstance(default, bool):
+            if not isinstance(value, bool):
+                raise TypeError
+            return value
         if isinstance(default, int):
             return _whole(value)
         if isinstance(default, str):
@@ -584,6 +595,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "promote.validity_ppm": _SHARE,
         "supersede.model_ppm": _SHARE,
         "promote.retries_max": _COUNT,
+        "promote.disputed_ms": _SPAN,
         "consolidate.idle_ms": (1, MAX_SPAN_MS),
         "consolidate.wait_ms": _SPAN,
         "consolidate.share_ppm": (1, PPM),

@@ -46,6 +46,7 @@ class Shelf:
     stands: dict[str, Quota] = field(default_factory=dict)
     unsure: list[Candidate] = field(default_factory=list)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
+    guessed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     helpful: list[tuple[Candidate, tuple[bytes, ...]]] = field(default_factory=list)
     idle: list[IdleSession] = field(default_factory=list)
     erased: list[ErasedSummary] = field(default_factory=list)
@@ -104,8 +105,8 @@ class Shelf:
     def doubted(self, shard: int, limit: int) -> list[Candidate]:
         return self.unsure[:limit]
 
-    def contested(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
-        return self.disputed[:limit]
+    def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
+        return [*self.disputed, *(self.guessed if inferred else ())][:limit]
 
     def drafted(
         self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False

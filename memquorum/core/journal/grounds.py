@@ -3,8 +3,8 @@
 A memory that was made of others (`derives_from`) has ground as long as one of them is alive, or a summary of one is:
 what a summary says is not gone. So has what was learned of a finished task, which nobody finds, until that is erased.
 What was made of memories of other namespaces, or of none that ever was, is not judged by that. Of two memories that
-contradict each other the one that is served later is contested. What contradicts a summary says otherwise than one of
-its sentences, and so it is contested, too.
+contradict each other the one that is served later is contested; what was inferred from words counts apart (`stated`).
+What contradicts a summary says otherwise than one of its sentences, and so it is contested, too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def note(
     for row in rows:
         if isinstance(row, Conflict):
             told = ((row.newer, "older", row.older), (row.older, "newer", row.newer))
+            told += ((row.newer, "stated", row.older), (row.older, "stated", row.newer)) if row.stated else ()
         elif row.echo or row.merged:
             continue
         else:
@@ -60,9 +61,12 @@ def served_first(newer: Memory, older: Memory) -> Memory:
     return older if older.tier == LONG_TERM and not own else newer
 
 
-def against(rows: Rows, memory: Memory) -> list[str]:
-    """What is alive, says otherwise than a memory and is served before it, in the order of the ids."""
+def against(rows: Rows, memory: Memory, *, inferred: bool = True) -> list[str]:
+    """What is alive, says otherwise than a memory and is served before it, in the order of the ids. `inferred`: also
+    what does so by its words alone."""
     known = rows.grounds.get(memory.id, NOTHING)
+    if not inferred:
+        known = replace(known, older=known.older & known.stated, newer=known.newer & known.stated)
     pairs = [(memory.id, other) for other in known.older] + [(other, memory.id) for other in known.newer]
     alive = (
         (rows.memories[newer], rows.memories[older]) for newer, older in pairs

@@ -320,14 +320,16 @@ class WeightRow(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A memory says otherwise than one that was there before it (`core.text.conflict`). Both stay until members have
-    voted."""
+    """A memory says otherwise than one that was there before it. `stated`: on purpose, by the key of the same slot or
+    by naming it; else that was inferred from the words (`core.text.conflict`). Both stay, and of what is stated until
+    members have voted."""
 
     shard: Int4
     seq: int
     namespace: str
     newer: Uuid
     older: Uuid
+    stated: bool = False
 
 
 class LinkRow(Struct, frozen=True):
@@ -587,13 +589,14 @@ EventKey = tuple[str, str]
 
 class Grounds(Struct, frozen=True):
     """What stands behind a memory, and against it, each by its id: `sources`, what it was made of; `summaries`, what
-    was made of it by the consolidator; `older`, `newer`, what it says otherwise than, and what says otherwise than it.
-    Whether any of that is alive is not asked here."""
+    was made of it by the consolidator; `older`, `newer`, what it says otherwise than, and what says otherwise than it;
+    `stated`, which of these two say so on purpose. Whether any of that is alive is not asked here."""
 
     sources: frozenset[str] = frozenset()
     summaries: frozenset[str] = frozenset()
     older: frozenset[str] = frozenset()
     newer: frozenset[str] = frozenset()
+    stated: frozenset[str] = frozenset()
 
 
 class Rows(Struct, frozen=True):

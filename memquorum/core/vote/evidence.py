@@ -51,7 +51,7 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
     """The grounds by rules. `own_ppm`: how much counts what the memory's own agent says or repeats."""
 
     def around(facts: MemoryFacts, context: MemberContext) -> Around:
-        key = (grounds, facts)
+        key = (grounds, facts, context.disputes)
         if key not in context.around:
             context.around[key] = _around(facts, context, disputes, own_ppm)
         return context.around[key]
@@ -112,7 +112,8 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
             _said, mine, partial(context.hear, other, context.texts[place]), disputes, same, later,
         )  # fmt: skip
         if said.disputes:
-            against, differ = max(against, value if later else value * _EARLIER), differ + 1
+            if context.disputes:
+                against, differ = max(against, value if later else value * _EARLIER), differ + 1
             continue
         weight = own_ppm if same else PPM
         if said.shared and weight:

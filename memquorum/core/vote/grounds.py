@@ -147,8 +147,8 @@ class MemberContext(Struct, frozen=True, eq=False):
     """What texts say, by memory, read when first asked for: comparing costs little, reading 0.3 ms."""
     compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
     """Cosines to all episodes, of every memory that was compared; `compare` fills it."""
-    around: dict[tuple[object, MemoryFacts], Around] = field(default_factory=dict)
-    """What a rule found around a memory, for the next term that asks."""
+    around: dict[tuple[object, MemoryFacts, bool], Around] = field(default_factory=dict)
+    """What a rule found around a memory, for the next term that asks; and whether disputes counted."""
     repeats: frozenset[str] = frozenset()
     """Those of the episodes that only repeat a memory."""
     centred: list[Centred] = field(default_factory=list)
@@ -157,6 +157,8 @@ class MemberContext(Struct, frozen=True, eq=False):
     """The model that the policy names, where the member has it."""
     failures: Failures = field(default_factory=Failures)
     """Takes the rules that failed on a text."""
+    disputes: bool = True
+    """Whether what contradicts a memory by the rules speaks against it in a vote to promote it."""
 
     @staticmethod
     def of(

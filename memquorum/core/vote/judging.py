@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memquorum.core.contained import Failed, attempt
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal
-from memquorum.core.text.conflict import Claims, between
+from memquorum.core.text.conflict import between
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, later, names, refills
 from memquorum.core.vote.kinds.kind import Kind, Terms, Together
@@ -75,29 +75,40 @@ def _claim_once(
     policy: Policy,
 ) -> None:
     """Takes back the yes to all but one of claims that contradict each other (SPEC B, P40): the best score stays, then
-    the latest. Two quorums have an honest member in common, so no two such claims of a nomination are decided."""
+    the latest. Two quorums have an honest member in common, so no two such claims of a nomination are decided.
+
+    A contradiction that was inferred from words delays a promotion, as long as `promote.disputed_ms` says, and no act:
+    or whoever says something in every epoch would keep another's memory from ever being promoted.
+    """
     scores = [kind.score(one, policy) for one in terms]
     for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
     for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, -one[1].accepted)):
+        young = not kind.supersedes and as_of - claim.created < policy.promote.disputed_ms
+        inferred = policy.supersede.inferred or young
         # Whether it contradicts what a rule fails on nobody knows: no yes is said to it.
         rule, names = f"claims of a vote to {kind.name}", [claim.memory_id, *(one.memory_id for one in claimed)]
-        otherwise = context.failures.answer(rule, names, True, _contradicts_any, claim, claimed, context)
+        otherwise = context.failures.answer(rule, names, True, _contradicts_any, claim, claimed, context, inferred)
         if otherwise:
             terms[at] = (kind.yields or kind.abstain)(as_of)
         else:
             claimed.append(claim)
 
 
-def _contradicts_any(claim: MemoryFacts, claimed: Sequence[MemoryFacts], context: MemberContext) -> bool:
-    claims = context.claims(claim)
-    return any(_contradict(claim, claims, one, context.claims(one)) for one in claimed)
+def _contradicts_any(
+    claim: MemoryFacts, claimed: Sequence[MemoryFacts], context: MemberContext, inferred: bool
+) -> bool:
+    return any(_contradict(claim, one, context, inferred=inferred) for one in claimed)
 
 
-def _contradict(a: MemoryFacts, mine: Claims, b: MemoryFacts, theirs: Claims) -> bool:
-    (newer, said), (older, before) = ((a, mine), (b, theirs)) if later(a, b) else ((b, theirs), (a, mine))
+def _contradict(a: MemoryFacts, b: MemoryFacts, context: MemberContext, *, inferred: bool) -> bool:
+    """Whether one of two memories takes the other's place on purpose, or, if what is `inferred` counts, says otherwise
+    by the rules."""
+    newer, older = (a, b) if later(a, b) else (b, a)
     if refills(newer, older) or names(newer, older):
         return True
-    return between(before, said, same_agent=a.agent == b.agent) is not None
+    if not inferred:
+        return False
+    return between(context.claims(older), context.claims(newer), same_agent=a.agent == b.agent) is not None
 
 
 def _same(kind: Kind, facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:

@@ -92,6 +92,11 @@ class Leaving(Struct, frozen=True):
     rooms: Mapping[str, int] = {}
 
 
+def something() -> bool:
+    """Something takes another memory's place on purpose, and is to be voted on."""
+    return True
+
+
 def nobody(_: Elsewhere) -> Leaving:
     """No namespace is over its budget."""
     return Leaving()
@@ -112,6 +117,7 @@ def trigger(
     over: Callable[[], bool] = nothing,
     *,
     unsaid: Callable[[], bool] = nothing,
+    contested: Callable[[], bool] = something,
 ) -> str | None:
     """Why the shard should vote at the tick `as_of`, or None.
 
@@ -120,8 +126,8 @@ def trigger(
     time as `triage.every_ms`, and something has expired, which `expired` is asked only then. "budget": as much as
     `budget.every_ms`, and a namespace is over its budget and may let something go, by `over`. "anew": none of these,
     but a summary waits for its first vote whose sources are found nowhere, by `unsaid`. "contradiction": none of these,
-    but a memory says otherwise than another and no epoch has had that before it. A tick from before the last epoch
-    triggers nothing: its time has been judged.
+    but a memory says otherwise than another, no epoch has had that before it, and some such are to be voted on, by
+    `contested`. A tick from before the last epoch triggers nothing: its time has been judged.
     """
     epoch = policy.epoch
     if as_of < standing.last_epoch_at:
@@ -138,7 +144,7 @@ def trigger(
         return BUDGET
     if unsaid():
         return ANEW
-    return CONTRADICTION if standing.contested_at else None
+    return CONTRADICTION if standing.contested_at and contested() else None
 
 
 def excess(alive: int, policy: Policy) -> int:

@@ -290,19 +290,32 @@ def test_what_is_contested_is_alive_and_does_not_rest(world: World, shard: Shard
     world.flush(shard)
 
     def contested() -> list[tuple[str, str]]:
-        return [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10)]
+        assert world.schedule.contested(0, 10) == [], "it was inferred"
+        return [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10, inferred=True)]
 
     assert contested() == [(C, A), (C, B), (B, A)]
-    assert [(n.tier, o.tier) for n, o in world.schedule.contested(0, 2)] == [
+    assert [(n.tier, o.tier) for n, o in world.schedule.contested(0, 2, inferred=True)] == [
         (SHORT_TERM, LONG_TERM), (SHORT_TERM, SHORT_TERM)
     ]  # fmt: skip
-    assert world.schedule.contested(1, 10) == []
+    assert world.schedule.contested(1, 10, inferred=True) == []
     shard.decide([Proposal((C, B), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], votes.nobody)
     world.flush(shard)
     assert contested() == [(C, A), (B, A)], "these two rest by this kind, and not by the other"
     shard.protect(protection(shard.rules.codec, "pin", A, cluster=GENESIS.cluster))
     world.flush(shard)
     assert contested() == []
+
+
+def test_what_is_said_on_purpose_is_voted_on_and_what_was_inferred_is_not(world: World, shard: Shard) -> None:
+    shard.episode("a", explicit=True, slot="door", agent="another")
+    shard.episode("b", contradicts=(A,))
+    shard.episode("c", explicit=True, slot="door", contradicts=(A, B))
+    shard.episode("d", explicit=True, supersedes=(B,), contradicts=(B, C))
+    shard.tick(100_000)
+    world.flush(shard)
+    found = [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10)]
+    assert found == [(memory_id("d"), B), (C, A)]
+    assert len(world.schedule.contested(0, 10, inferred=True)) == 5
 
 
 def test_drafts_are_offered_with_all_that_they_were_made_of(world: World, shard: Shard) -> None:
@@ -382,7 +395,8 @@ def test_what_says_otherwise_than_a_source_comes_first(world: World, shard: Shar
     shard.tick(100_000)
     world.flush(shard)
     assert world.schedule.drafted(0, 10, POLICY.epoch) == []
-    assert [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10)] == [(C, A)]
+    assert world.schedule.contested(0, 10) == []
+    assert [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10, inferred=True)] == [(C, A)]
 
 
 def test_idle_sessions_are_those_that_a_summary_may_be_made_of(world: World, shard: Shard, codec: Codec) -> None:

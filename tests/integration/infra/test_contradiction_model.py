@@ -22,7 +22,7 @@ def test_members_vote_by_the_model_that_their_policy_names(tmp_path: Path) -> No
         settings.load({}, tmp_path / "line"), clock="driven", encoder="hashing", throwaway=True,
         contradiction_path=tmp_path / "model", contradiction_digest=digest,
     )  # fmt: skip
-    genesis.create(configured, policy={"supersede": {"model": digest}, "caps": UNCAPPED})
+    genesis.create(configured, policy={"supersede": {"model": digest, "inferred": True}, "caps": UNCAPPED})
     with supervisor.started(configured) as line:
         tick(line, START)
         with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace="plant", agent="planner") as memory:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.core.vote.nomination import LATEST
@@ -27,8 +28,8 @@ def standing(**changes: int) -> DecayCrossed:
     return replace(TICK, standing=replace(STANDING, **changes))
 
 
-def stage(codec: Codec, schedule: Shelf) -> Nomination:
-    return Nomination(codec, GENESIS, SEED, schedule, schedule)
+def stage(codec: Codec, schedule: Shelf, genesis: Genesis = GENESIS) -> Nomination:
+    return Nomination(codec, genesis, SEED, schedule, schedule)
 
 
 def opened(codec: Codec, output: Output) -> NominationProposed:
@@ -174,6 +175,27 @@ def test_what_contradicts_is_proposed_with_all_that_it_contradicts_and_no_memory
     (output,) = stage(codec, full).process([arrival(codec, TICK)])
     named = [(p.kind, p.memory_ids, p.reason) for p in opened(codec, output).proposals if p.kind != "promote"]
     assert named == [("supersede", ("new", "old", "older"), "contradicted")], "what was due is contested instead"
+
+
+def test_what_was_inferred_to_contradict_opens_no_vote(codec: Codec) -> None:
+    between = standing(last_epoch_at=NOW, interactions=0, alive=1, contested_at=NOW)
+    full = shelf()
+    full.guessed = [(replace(READY, memory_id="new"), OLD)]
+    assert stage(codec, full).process([arrival(codec, between)]) == [], "no epoch of its own"
+    (output,) = stage(codec, full).process([arrival(codec, TICK)])
+    assert "supersede" not in {one.kind for one in opened(codec, output).proposals}, "and none in another"
+    full.disputed = [(replace(READY, memory_id="named"), OLD)]
+    (output,) = stage(codec, full).process([arrival(codec, between)])
+    assert [one.memory_ids for one in opened(codec, output).proposals] == [("named", "old")]
+
+
+def test_where_the_policy_says_so_what_was_inferred_opens_one(codec: Codec) -> None:
+    between = standing(last_epoch_at=NOW, interactions=0, alive=1, contested_at=NOW)
+    full = shelf()
+    full.guessed = [(replace(READY, memory_id="new"), OLD)]
+    inferring = replace(GENESIS.policy, supersede=replace(GENESIS.policy.supersede, inferred=True))
+    (output,) = stage(codec, full, genesis=replace(GENESIS, policy=inferring)).process([arrival(codec, between)])
+    assert [one.memory_ids for one in opened(codec, output).proposals] == [("new", "old")]
 
 
 def test_what_verifiers_agree_in_is_proposed_with_what_they_signed_within_bounds(codec: Codec) -> None:

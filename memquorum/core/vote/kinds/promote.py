@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from msgspec.structs import replace
+
 from memquorum.core.access import covers
 from memquorum.core.decay import crossed, of_tier
 from memquorum.core.policy import PPM, Policy, share
@@ -48,6 +50,13 @@ def _judge(
     return [_terms(one, context, as_of, policy, grounds) for (one,) in facts]
 
 
+def _disputed(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> bool:
+    """Whether a later text contradicts a memory more strongly than it may be, by the rules, and the memory is so young
+    that somebody may yet say on purpose which of the two holds."""
+    young = as_of - facts.created < policy.promote.disputed_ms
+    return young and grounds.consistency(facts, replace(context, disputes=True)) < _HALF
+
+
 def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> Terms | None:
     if facts.summary is not None:
         return None  # what it was made of would bear it out
@@ -55,6 +64,11 @@ def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Polic
         return None  # not eligible, as this member reads the streams
     if crossed(facts.last_access, as_of, of_tier(policy, LONG_TERM)):
         return None
+    if not policy.supersede.inferred:
+        # What was inferred from words delays a promotion, and speaks against none: else any stranger could prevent it.
+        if _disputed(facts, context, as_of, policy, grounds):
+            return None
+        context = replace(context, disputes=False)
     return (
         grounds.bfs(facts, context),
         grounds.grounded(facts, context),
@@ -110,6 +124,13 @@ def _needed(policy: Policy, namespace: str) -> Fraction:
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     against, verb = ("≥", "promote") if yes else ("<", "not yet")
     given = policy.promote
+    if tuple(terms[name] for name in _TERMS) == _abstain(0):
+        wait = (
+            ""
+            if policy.supersede.inferred
+            else (f", or that another text says otherwise while it is younger than {given.disputed_ms // 3_600_000} h")
+        )
+        return f"does not judge it yet: it cannot read it, finds it too young, too faint or a summary{wait}"
     said = (
         (given.bfs_ppm, "supported by what is near it", terms["bfs"]),
         (given.grounded_ppm, "borne out by others", terms["grounded"]),

@@ -2,12 +2,17 @@
 is in short-term memory, `overrule` of what was promoted. A proposal names the challenger first, then what it
 contradicts.
 
-A member judges from what it read itself: whether the rules of `text.conflict` find the texts contradictory, or the
-later one fills the other's slot or names it on purpose, whether the later one says that it corrects something, who
-said it again, and what its own agents' late episodes say. Its score is the challenger's share of that evidence; at
-least 0.9 where the agent or the source of the older text itself corrects it. Of two memories at most one can be the
-later, so no member is for both sides. A summary is not superseded: with the sentence that is wrong all others would go.
-Where it finds no contradiction, it says why: `ground`.
+A member is for it only where the later memory takes the place on purpose: it fills the slot of the other, or names it.
+That a contradiction follows from the words alone, by the rules of `text.conflict` or by a model, is no ground: it is
+marked, and ordered when it is read. Where the policy says so (`supersede.inferred`), it is a ground too.
+
+Of another agent's memory, whose slot it does not fill, somebody else has to have said the same as the later one. For
+that is a matter of who says it: words that claim to correct something, and a source that is claimed, are no support.
+
+A member judges from what it read itself: the slots, the names, who said it again, and what its own agents' late
+episodes say. Its score is the challenger's share of that evidence; at least 0.9 where the agent or the source of the
+older text itself corrects it. Of two memories at most one can be the later, so no member is for both sides. A summary
+is not superseded: with the sentence that is wrong all others would go. Where it is against it, it says why: `ground`.
 
 A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
 overrule κ/(1+κ) of them (`supersede.kappa`, 1.2). Who is silent counts for the incumbent. So leaving ballots out can
@@ -55,8 +60,8 @@ _SAID, _LATER, _CUE, _OWN, _REPEATED, _LIKEWISE, _USED, _KEPT = (
     200_000, 200_000, 200_000, 200_000, 100_000, 100_000, 50_000, 300_000,
 )  # fmt: skip
 _COUNTED = 2
-# Why a member finds no contradiction, the fifth term; 0 where it finds one.
-_FOUND, _UNKNOWN, _EARLIER, _SUMMARY, _APART, _BOTH, _NONE, _FOR_ANOTHER = range(8)
+# Why a member is against it, the fifth term; 0 where it finds a ground.
+_FOUND, _UNKNOWN, _EARLIER, _SUMMARY, _APART, _BOTH, _NONE, _FOR_ANOTHER, _INFERRED, _ALONE = range(10)
 _REASONS = {
     _UNKNOWN: "does not know both",
     _EARLIER: "the one that is to go is the later one",
@@ -65,31 +70,42 @@ _REASONS = {
     _BOTH: "another time of the day or week, of what may come more than once",
     _NONE: "finds no contradiction",
     _FOR_ANOTHER: "is for another claim that says otherwise than the newer",
+    _INFERRED: "a contradiction that follows from the words alone takes nothing: the newer one neither names the older "
+    "nor fills its slot",
+    _ALONE: "the older one is another agent's, and nobody else has said what the newer one says",
 }
+_LAST = max(_REASONS)
 
 
 def _judge(
     facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
-    return [_terms(together, context, 0) for together in facts]
+    return [_terms(together, context, 0, policy.supersede.inferred) for together in facts]
 
 
 def _judge_promoted(
     facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
-    return [_terms(together, context, _KEPT) for together in facts]
+    return [_terms(together, context, _KEPT, policy.supersede.inferred) for together in facts]
 
 
-def _terms(together: Together, context: MemberContext, kept: int) -> Terms | None:
-    """The weakest of what it says against each of the others. None where it sees no ground to judge."""
+def _terms(together: Together, context: MemberContext, kept: int, inferred: bool) -> Terms | None:
+    """The weakest of what it says against each of the others. None where it sees no ground to judge. `inferred`:
+    whether a contradiction that follows from the words alone is a ground."""
     newer, *olders = together
-    found = [_against(newer, older, context, kept) for older in olders]
+    found = [_against(newer, older, context, kept, inferred) for older in olders]
     if not found or any(one is None for one in found):
         return None
     return min((one for one in found if one is not None), key=lambda terms: _score(terms, None))
 
 
-def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kept: int) -> Terms | None:
+def _against(
+    newer: MemoryFacts,
+    older: MemoryFacts,
+    context: MemberContext,
+    kept: int,
+    inferred: bool,
+) -> Terms | None:
     if newer.text is None or older.text is None:
         return None
     if not later(newer, older):
@@ -97,20 +113,34 @@ def _against(newer: MemoryFacts, older: MemoryFacts, context: MemberContext, kep
     if older.summary is not None:
         return _no(_SUMMARY)  # one sentence of it is contradicted, and all the others would go with it
     same_agent = newer.agent == older.agent
-    found = between(context.claims(older), context.claims(newer), same_agent=same_agent)
-    # "Low water is at 03:12", "Low water is at 15:12"
-    finding = None if found is not None and (found.both or apart(newer, older)) else found
     refilled, named = refills(newer, older), names(newer, older)
-    if finding is None and not refilled and not named and not _doubted(newer, older, context):
-        return _no(_NONE if found is None else _APART if apart(newer, older) else _BOTH)
+    finding = between(context.claims(older), context.claims(newer), same_agent=same_agent) if inferred else None
+    # "Low water is at 03:12", "Low water is at 15:12"
+    beside = finding is not None and (finding.both or apart(newer, older))
+    finding = None if beside else finding
+    if not refilled and not named:
+        if not inferred:
+            return _no(_INFERRED)
+        if finding is None and not _doubted(newer, older, context):
+            return _no(_NONE if not beside else _APART if apart(newer, older) else _BOTH)
+    if not (refilled or same_agent or _second(newer, context)):
+        return _no(_ALONE)
     # Who names its own memory knows what it meant. Of another's, which no rule finds to be contradicted and which fills
-    # another slot, naming it is a claim alone, and so is what a model says: somebody else has to have said the same.
+    # another slot, naming it is a claim alone, and so is what a model says.
     vouched = finding is not None or refilled or same_agent
     cue = refilled or (finding is not None and finding.cue) or (named and same_agent)
     own = vouched and (same_agent or (newer.source is not None and newer.source == older.source))
     challenger = _SAID + _LATER * vouched + _CUE * cue + _OWN * own + _support(newer, older, context)
     incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
     return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent), _FOUND
+
+
+def _second(newer: MemoryFacts, context: MemberContext) -> bool:
+    """Whether another agent has said the same, as far as the member knows."""
+    return newer.witnessed > 0 or any(
+        context.said.get(memory_id, (newer.agent, 0))[0] != newer.agent and _agrees(newer, memory_id, text, context)
+        for memory_id, text in _near(newer, context)
+    )
 
 
 def _no(ground: int) -> Terms:
@@ -130,16 +160,26 @@ def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> 
 
 def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> int:
     """What speaks for a text: repetitions, and late episodes near it that say the same or deny the other."""
-    values, places = cosines(mine, context)
-    near = [places[at] for at, value in enumerate(values.tolist()) if value >= NEAR]
-    texts = {context.memory_ids[at]: text for at in near if (text := context.texts[at]) is not None}
-    # A repetition that became one with it counts as such. An episode on which the rule fails does not say the same.
+    # A repetition that became one with it counts as such.
     likewise = sum(
-        context.failures.answer("agreement", [memory_id, mine.memory_id], False, same, text, mine.text or "")
-        for memory_id, text in texts.items()
+        _agrees(mine, memory_id, text, context)
+        for memory_id, text in _near(mine, context)
         if memory_id not in context.repeats and memory_id != other.memory_id
     )
     return _REPEATED * min(_COUNTED, mine.reinforced) + _LIKEWISE * min(_COUNTED, likewise)
+
+
+def _agrees(mine: MemoryFacts, memory_id: str, text: str, context: MemberContext) -> bool:
+    """Whether an episode says the same as a memory; not so one on which the rule fails."""
+    return context.failures.answer("agreement", [memory_id, mine.memory_id], False, same, text, mine.text or "")
+
+
+def _near(mine: MemoryFacts, context: MemberContext) -> list[tuple[str, str]]:
+    """The late episodes of the member's own agents that lie near a memory, each with its text."""
+    values, places = cosines(mine, context)
+    near = [places[at] for at, value in enumerate(values.tolist()) if value >= NEAR]
+    found = ((context.memory_ids[place], context.texts[place]) for place in near)
+    return [(memory_id, text) for memory_id, text in found if text is not None]
 
 
 def _score(terms: Any, policy: Policy | None) -> Any:
@@ -153,14 +193,14 @@ def _score(terms: Any, policy: Policy | None) -> Any:
 def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
     *shares, ground = terms
     wrong = outside(SUPERSEDE.terms[:-1], shares, flags=2)
-    if wrong is None and (not 0 <= ground <= _FOR_ANOTHER or (ground == _FOUND) is not (terms[0] == PPM)):
+    if wrong is None and (not 0 <= ground <= _LAST or (ground == _FOUND) is not (terms[0] == PPM)):
         return f"ground {ground} does not go with contradicts {terms[0]}"
     return wrong
 
 
 def _sound(terms: Columns, _: int, __: Policy) -> bool:
     ground = terms[-1]
-    fits = (ground >= 0) & (ground <= _FOR_ANOTHER) & ((ground == _FOUND) == (terms[0] == PPM))
+    fits = (ground >= 0) & (ground <= _LAST) & ((ground == _FOUND) == (terms[0] == PPM))
     return bool(fits.all()) and within(terms[:-1], flags=2)
 
 

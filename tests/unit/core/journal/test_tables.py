@@ -23,7 +23,7 @@ from memquorum.core.journal.workset import Workset
 from tests.builders.published import GENESIS
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
-SCHEMA = (MIGRATIONS / "memory" / "0001_schema.sql").read_text()
+SCHEMA = "".join(file.read_text() for file in sorted((MIGRATIONS / "memory").glob("*.sql")))
 _NAMES = {
     "uuid": "uuid", "integer": "int4", "bigint": "int8", "text": "text", "boolean": "bool", "bytea": "bytea",
     "bytea[]": "bytea[]", "bigint[]": "int8[]", "text[]": "text[]", "jsonb": "jsonb",
@@ -34,6 +34,8 @@ def columns(table: str) -> dict[str, str]:
     """A table's columns in the schema, with their types."""
     (body,) = re.findall(rf"^CREATE TABLE {table} \(\n(.*?)^\)", SCHEMA, re.MULTILINE | re.DOTALL)
     lines = re.findall(r"^    ([a-z_]+)\s+([a-z]+(?:\[\])?)", body, re.MULTILINE)
+    for added in re.findall(rf"^ALTER TABLE {table} (ADD COLUMN .*?);$", SCHEMA, re.MULTILINE | re.DOTALL):
+        lines += re.findall(r"ADD COLUMN ([a-z_]+) ([a-z]+(?:\[\])?)", added)
     return {name: _NAMES[kind] for name, kind in lines if kind in _NAMES}
 
 

@@ -72,8 +72,10 @@ def test_an_access_after_the_time_of_the_vote_counts_as_one_at_it() -> None:
 
 
 def test_a_promotion_is_judged_by_the_evidence() -> None:
-    answers = Grounds(lambda *_: 100, lambda *_: 200, lambda *_: 300, lambda *_: 400)
-    assert judge(PROMOTE, FACTS, EMPTY, grounds=answers).terms == (100, 200, 300, 400)
+    answers = Grounds(lambda *_: 100, lambda *_: 200, lambda *_: 500_000, lambda *_: 400)
+    assert judge(PROMOTE, FACTS, EMPTY, grounds=answers).terms == (100, 200, 500_000, 400)
+    disputed = Grounds(lambda *_: 100, lambda *_: 200, lambda *_: 499_999, lambda *_: 400)
+    assert judge(PROMOTE, FACTS, EMPTY, grounds=disputed).terms == PROMOTE.abstain(NOW), "it waits for a day"
 
 
 def test_a_member_checks_itself_what_makes_a_memory_eligible() -> None:

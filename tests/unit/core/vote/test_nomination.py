@@ -62,6 +62,13 @@ def test_what_opens_an_epoch(changes: dict[str, int], as_of: int, why: str | Non
     assert nomination.trigger(replace(STANDING, **changes), as_of, POLICY) == why
 
 
+def test_what_was_inferred_to_contradict_triggers_nothing() -> None:
+    contested = replace(STANDING, contested_at=NOW)
+    assert nomination.trigger(contested, NOW, POLICY, contested=nomination.nothing) is None
+    later = NOW + POLICY.epoch.interval_ms
+    assert nomination.trigger(contested, later, POLICY, contested=nomination.nothing) == "interval"
+
+
 @pytest.mark.parametrize(
     ("changes", "after_ms", "expired", "why"),
     [

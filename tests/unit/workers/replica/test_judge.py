@@ -23,7 +23,7 @@ from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.labelling import Labels
 from memquorum.core.merging import Marks, packed
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal, Quote, Summary
 from memquorum.core.vote.columns import Places, places_of, read
 from memquorum.core.vote.evidence import NAMED, RULES
@@ -92,9 +92,9 @@ class Bench:
         proposals = tuple(Proposal((m,), space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
         return NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.offset + 1, "interval", proposals)
 
-    def says(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
-        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=self.judge.opinions(nomination, GENESIS.policy))
-        return read(cast, nomination, places_of(nomination), GENESIS.policy).opinions
+    def says(self, nomination: NominationProposed, policy: Policy = GENESIS.policy) -> tuple[Opinion, ...]:
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=self.judge.opinions(nomination, policy))
+        return read(cast, nomination, places_of(nomination), policy).opinions
 
 
 @pytest.fixture
@@ -447,8 +447,10 @@ def _named(poisoned: Bench, *proposed: tuple[str, tuple[str, ...]]) -> Nominatio
 def test_of_what_its_rules_fail_on_a_member_abstains_and_judges_the_others(
     poisoned: Bench, kind: str, names: tuple[str, ...]
 ) -> None:
+    """Where it votes on what was inferred from words: else no rule is asked before an act."""
     _fill(poisoned)
-    bad, good = poisoned.says(_named(poisoned, (kind, names), ("promote", ("good",))))
+    inferring = replace(GENESIS.policy, supersede=replace(GENESIS.policy.supersede, inferred=True))
+    bad, good = poisoned.says(_named(poisoned, (kind, names), ("promote", ("good",))), inferring)
     abstained = KINDS[kind].abstain(NOW)
     assert (bad.terms, bad.yes) == (abstained, False)
     assert good.yes

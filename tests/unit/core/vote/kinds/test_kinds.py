@@ -241,7 +241,7 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (SUPERSEDE, (PPM, PPM, 0, -1, 0), "incumbent -1 lies outside"),
         (SUPERSEDE, (PPM, PPM, 0, 0, 1), "ground 1 does not go with contradicts 1000000"),
         (SUPERSEDE, (0, 0, 0, 0, 0), "ground 0 does not go with contradicts 0"),
-        (OVERRULE, (0, 0, 0, 0, 8), "ground 8 does not go with contradicts 0"),
+        (OVERRULE, (0, 0, 0, 0, 10), "ground 10 does not go with contradicts 0"),
         (OVERRULE, (0, 0, 0, 0, -1), "ground -1 does not go with contradicts 0"),
         (EVICT, (PPM + 1, 0), "before 1000001 lies outside"),
         (EVICT, (0, -1), "beyond -1 lies outside"),

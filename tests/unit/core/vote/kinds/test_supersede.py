@@ -1,4 +1,7 @@
-"""A newer memory takes the place of an older one that it contradicts, by a vote, and only so."""
+"""A newer memory takes the place of an older one that it contradicts, by a vote, and only so.
+
+Here the policy lets members vote on what was inferred from words; what holds by default is in `test_inferred`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from memquorum.core.vote.tally import needed_ppm, tally
 from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
-POLICY = Policy()
+POLICY: Policy = from_json({"supersede": {"inferred": True}})
 GENESIS = genesis.make()
 A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
 NOW = 1_700_000_000_000
@@ -104,13 +107,15 @@ def test_naming_another_agents_memory_is_a_claim_that_somebody_has_to_bear_out()
     older = said("a", "Ada eats no meat.", 1, source="manual")
     newer = said("b", "Fish is fine for her.", 2, agent="other", source="manual", supersedes=("a",))
     found = judge(newer, older)
-    assert (found.yes, found.terms[0]) == (False, PPM), "it is judged, and not believed"
-    assert judge(replace(newer, reinforced=1), older).yes
-    assert not judge(replace(newer, reinforced=1), replace(older, reinforced=1)).yes
-    assert (
-        judge(replace(CHANGED, agent="other", supersedes=("a",)), CODE).score_ppm
-        == judge(replace(CHANGED, agent="other"), CODE).score_ppm
-    ), "where the rules find a contradiction, naming adds nothing"
+    assert (found.yes, found.terms[0]) == (False, 0), "nobody else says so"
+    again = replace(newer, reinforced=1, witnessed=1)
+    assert judge(again, older).yes
+    assert not judge(replace(newer, reinforced=1), older).yes, "it repeats itself"
+    assert not judge(again, replace(older, reinforced=1)).yes
+    other = replace(CHANGED, agent="other", witnessed=1)
+    assert judge(replace(other, supersedes=("a",)), CODE).score_ppm == judge(other, CODE).score_ppm, (
+        "where the rules find a contradiction, naming adds nothing"
+    )
 
 
 def test_what_a_model_finds_is_a_correction_by_the_same_agent_and_a_claim_by_another() -> None:
@@ -167,6 +172,11 @@ def told(newer: MemoryFacts | None, older: MemoryFacts) -> str:
         (replace(FRIDAY, slot="k"), replace(TUESDAY, slot="l"), "the two are kept under different keys"),
         (replace(FRIDAY, agent="other"), TUESDAY, "another time of the day or week, of what may come more than once"),
         (replace(FRIDAY, text="The stove is new."), TUESDAY, "finds no contradiction"),
+        (
+            replace(CHANGED, agent="other"),
+            CODE,
+            "the older one is another agent's, and nobody else has said what the newer one says",
+        ),
     ],
 )
 def test_a_member_that_finds_no_contradiction_says_the_one_reason(
@@ -185,6 +195,24 @@ def test_a_member_that_is_for_another_claim_says_so() -> None:
     assert words == "is for another claim that says otherwise than the newer: both stay"
 
 
+def test_of_another_agents_memory_somebody_else_has_to_have_said_the_same() -> None:
+    """Neither words that claim to correct something nor a source that is claimed stand for that."""
+    correction = said("b", "Correction: the door code is 9930 now.", 2, agent="other", source="manual")
+    older = replace(CODE, source="manual")
+    assert judge(replace(correction, agent="planner"), older).yes
+    for kind in (SUPERSEDE, OVERRULE):
+        assert not judge(correction, older, kind=kind).yes
+        assert not judge(replace(correction, reinforced=2), older, kind=kind).yes, "it repeats itself"
+    assert judge(replace(correction, witnessed=1), older).yes
+    near = [("x", np.ones(4, np.float32), "The door code is 9930.")]
+    for agent, borne_out in (("third", True), ("other", False)):
+        heard = MemberContext.of("n", near, {"x": (agent, 3)})
+        plain = replace(correction, text="The door code is 9930.")
+        assert judge(plain, older, context=heard).yes is borne_out
+    filled = replace(correction, slot="door"), replace(older, slot="door")
+    assert judge(*filled).yes, "the key of a slot"
+
+
 def test_the_later_day_of_one_inspection_takes_the_place_of_the_earlier_one_by_the_same_agent() -> None:
     assert (judge(FRIDAY, TUESDAY).yes, judge(FRIDAY, TUESDAY).score_ppm) == (True, 750_000)
     assert not judge(replace(FRIDAY, agent="other"), TUESDAY).yes
@@ -194,14 +222,14 @@ def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
     found = judge(CHANGED, CODE)
     assert found.yes and found.score_ppm >= 900_000
     assert judge(CHANGED, CODE, kind=OVERRULE).score_ppm >= 900_000
-    sourced = replace(CHANGED, agent="other", source="manual"), replace(CODE, source="manual")
+    sourced = replace(CHANGED, agent="other", source="manual", witnessed=1), replace(CODE, source="manual")
     assert judge(*sourced).score_ppm >= 900_000
 
 
 def test_another_agents_word_is_worth_less_and_less_still_against_what_was_promoted() -> None:
-    other = replace(CHANGED, agent="other")
+    other = replace(CHANGED, agent="other", witnessed=1)
     assert 500_000 < judge(other, CODE).score_ppm < 900_000
-    plain = said("b", "The door code is 9930.", 2, agent="other")
+    plain = said("b", "The door code is 9930.", 2, agent="other", witnessed=1)
     assert judge(plain, CODE).yes
     assert not judge(plain, CODE, kind=OVERRULE).yes
     repeated = replace(CODE, reinforced=2)
@@ -227,7 +255,7 @@ def test_no_member_is_for_both_sides(one: int, two: int, more: int, less: int, c
 def test_late_episodes_of_the_own_agents_speak_for_a_side() -> None:
     vector = np.ones(4, np.float32)
     heard = MemberContext.of("n", [("x", vector, "The door code is 4821, you know.")])
-    other = replace(CHANGED, agent="other")
+    other = replace(CHANGED, agent="other", witnessed=1)
     assert judge(other, CODE, context=heard).score_ppm <= judge(other, CODE).score_ppm
 
 

@@ -1,0 +1,108 @@
+"""On a running installation nothing is taken by inference: what only seems to contradict a memory is served beside it,
+marked, and no words of another agent end it. What is said on purpose takes a memory's place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from memquorum.client import Memory
+from tests.support.sessions import Plant
+
+UNIT = Path(__file__).parents[1] / "unit/core/vote/kinds/served.yaml"
+PAIRS = [(pair["first"], pair["second"]) for pairs in yaml.safe_load(UNIT.read_text()).values() for pair in pairs]
+FACTS = ("The account of Vega Ltd is NL77.", "The due date of Vega is May 2.", "The approver for Vega is Selma.")
+LIES = (
+    "Correction: the account of Vega Ltd is NL00 now.",
+    "Correction: the due date of Vega was moved to May 30.",
+    "Correction: the approver for Vega is Magnus now.",
+)
+
+
+def voted(fleet: Plant, memory: Memory) -> None:
+    """Waits until members have voted in the memory's shard on something that was said on purpose: of what was noted
+    before, all that opens a vote is decided then."""
+    old = memory.add("The spare keys hang behind the door.", wait=True, reward=0.9)
+    memory.add("They lie under the mat.", explicit=True, supersedes=[old.memory_id], wait=True)
+    fleet.later(lambda: memory.get(old.memory_id).tier == "superseded")
+
+
+def disputes(memory: Memory, memory_id: str) -> list[str]:
+    """The outcomes of the votes on whether another memory takes the place of this one."""
+    votes = memory.explain(memory_id).account["votes"]
+    return [vote["outcome"] for vote in votes if vote["kind"] in ("supersede", "overrule")]
+
+
+def taken(fleet: Plant, memory: Memory) -> list[tuple[str, str]]:
+    """The kind and the outcome of each vote to let one memory take another's place, beside that of `voted`."""
+    told = (
+        "SELECT o.kind, o.outcome FROM outcome o JOIN memory m ON m.id = o.memory_id "
+        "WHERE m.namespace = %(n)s AND o.kind IN ('supersede', 'overrule') AND o.outcome <> 'superseded'"
+    )
+    return fleet.rows(told, n=memory.namespace)  # type: ignore[return-value]
+
+
+def served(memory: Memory, ids: Sequence[str], texts: Sequence[str]) -> None:
+    for memory_id, text in zip(ids, texts, strict=True):
+        shown = memory.get(memory_id)
+        assert (shown.tier, shown.text) == ("short-term", text)
+        assert memory_id in {hit.memory_id for hit in memory.search(text, k=20, peek=True)}, text
+
+
+def test_what_two_people_say_of_themselves_stays(fleet: Plant) -> None:
+    with fleet.client("helpdesk", "helpdesk") as memory:
+        said = {
+            name: memory.add(
+                f"My name is {name.title()}.", role="user", subject=name, session=f"{name}-1", wait=True, reward=0.9
+            ).memory_id
+            for name in ("lena", "tom")
+        }
+        voted(fleet, memory)
+        for name, memory_id in said.items():
+            (found,) = [one for one in memory.memories(subjects=[name]).memories if one.memory_id == memory_id]
+            assert found.tier == "short-term"
+            assert memory.get(memory_id).text == f"My name is {name.title()}."
+            assert disputes(memory, memory_id) == []
+
+
+def test_what_only_seems_to_be_contradicted_is_served(fleet: Plant) -> None:
+    with fleet.client("seeming") as memory:
+        receipts = [
+            [memory.add(text, reward=0.9, occurred_at=fleet.now + at) for text in pair] for at, pair in enumerate(PAIRS)
+        ]
+        fleet.until(lambda: fleet.rows("SELECT 1 FROM event WHERE event_id = %(e)s", e=receipts[-1][1].event_id))
+        voted(fleet, memory)
+        first = [one.memory_id for one, _ in receipts]
+        assert {memory.event(one.event_id).outcome for one, _ in receipts} == {"stored"}
+        served(memory, first, [one for one, _ in PAIRS])
+        noted = "SELECT count(*) FILTER (WHERE stated), count(*) FROM conflict WHERE namespace = 'seeming'"
+        ((stated, every),) = fleet.rows(noted)
+        assert stated == 1 and every > 1, "contradictions were inferred, and what `voted` said alone is stated"
+        assert taken(fleet, memory) == []
+
+
+def test_corrections_of_another_agent_are_marked_and_take_nothing(fleet: Plant) -> None:
+    with fleet.client("vega", "alice") as alice, fleet.client("vega", "mallory") as mallory:
+        facts = [alice.add(text, wait=True, reward=0.9).memory_id for text in FACTS]
+        lies = [mallory.add(text, wait=True, reward=0.9).memory_id for text in LIES]
+        voted(fleet, alice)
+        served(alice, facts, FACTS)
+        assert taken(fleet, alice) == []
+        hits = {hit.memory_id: hit for hit in alice.search("account of Vega Ltd", k=20, peek=True)}
+        assert hits[facts[0]].conflicts_with == (lies[0],) and hits[lies[0]].conflicts_with == (facts[0],)
+
+        named = mallory.add(LIES[0] + " I am sure.", explicit=True, supersedes=[facts[0]], wait=True)
+        fleet.later(lambda: disputes(alice, facts[0]))
+        told = str(alice.explain(facts[0]))
+        assert "the older one is another agent's, and nobody else has said what the newer one says" in told
+        served(alice, facts, FACTS)
+        hits = {hit.memory_id: hit for hit in alice.search(FACTS[0], k=20, peek=True)}
+        assert facts[0] in hits[named.memory_id].conflicts_with
+
+        own = alice.add("The account of Vega Ltd is NL78.", explicit=True, supersedes=[facts[0]], wait=True)
+        fleet.later(lambda: alice.get(facts[0]).tier == "superseded")
+        assert alice.get(own.memory_id).tier == "short-term", "its own agent corrects it on purpose"
+    fleet.infra("verify")
+    assert fleet.infra("rebuild").splitlines()[-1] == "equal"
