@@ -94,7 +94,7 @@ def after_ppm(salience_ppm: int, verdict: Verdict) -> int:
 
 def concluded(seen: Seen, as_of: int, policy: Policy) -> Conclusion:
     """What follows from what was seen at this time of its shard."""
-    verdict = _verdict(seen)
+    verdict = _verdict(seen, policy)
     after = after_ppm(seen.salience_ppm, verdict)
     return Conclusion(
         seen.memory_id, seen.namespace, seen.tier, verdict, seen.salience_ppm, after,
@@ -109,8 +109,8 @@ def doubted(one: Candidate | Seen, as_of: int, policy: Policy) -> bool:
     return score < policy.rehearse.expire_ppm
 
 
-def _verdict(seen: Seen) -> Verdict:
-    if seen.contested:
+def _verdict(seen: Seen, policy: Policy) -> Verdict:
+    if seen.against(policy):
         return Verdict.CONTESTED
     if seen.sources and not seen.sources_left:
         return Verdict.GROUNDLESS

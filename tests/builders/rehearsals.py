@@ -40,8 +40,8 @@ def signed(genesis: Genesis, made: RehearsalMade, codec: Any, signer: str = SIGN
 
 
 def denied(into: Shard, memory: str, at: int = 1_000) -> str:
-    """Somebody says otherwise than a memory; the memory that does."""
-    into.episode(f"denies {memory}", at, contradicts=(memory,))
+    """Somebody says on purpose otherwise than a memory; the memory that does."""
+    into.episode(f"denies {memory}", at, explicit=True, supersedes=(memory,))
     return memory_id(f"denies {memory}")
 
 

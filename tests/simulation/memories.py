@@ -129,9 +129,10 @@ class Memories:
         one = known[dice.roll(len(known), "of which", *at)] if known else ""
         made_of = (one,) if one and dice.chance(300, "made of another", *at) else ()
         denies = (one,) if one and not made_of and dice.chance(400, "denies another", *at) else ()
+        stated = denies if denies and dice.chance(700, "on purpose", *at) else ()
         record = accepted(
             name, self.now, namespace=self.world.namespace, agent=dice.pick(("planner", "grower"), "who", *at),
-            derives_from=made_of,
+            derives_from=made_of, explicit=bool(stated), supersedes=stated,
         )  # fmt: skip
         score = replace(scored(record, self.last + 1, salience=salience), contradicts=denies)
         self._accept(record)

@@ -88,7 +88,8 @@ class Recount:
 
     def _stored(self, name: str, entry: JournalEntry, detail: Stored) -> None:
         made_of = tuple(one for one in detail.derives_from if one in self._ever)
-        denies = [one for one in detail.contradicts if one in self._alive]
+        # What was inferred from words is no doubt: members say so by a policy that has it off.
+        denies = [one for one in detail.contradicts if one in self._alive and one in detail.supersedes]
         new = _Known(detail.agent, entry.seq, detail.salience_ppm, detail.occurred_at, made_of, denies=denies)
         self._alive[name] = new
         self._ever.add(name)

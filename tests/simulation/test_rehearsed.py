@@ -14,6 +14,7 @@ from memquorum.core import rehearsal
 from memquorum.core.identity import messages
 from memquorum.core.journal import grounds, rehearsals
 from memquorum.core.records import RehearsalMade
+from memquorum.ports import Seen
 from streams import caps
 from tests.simulation.dice import Dice
 from tests.simulation.mutations import mutate, mutations
@@ -72,7 +73,7 @@ def test_a_verdict_is_mutated_in_each_of_its_parts() -> None:
 
 
 def acts_again(patch: Patch) -> None:
-    def check(rows: Any, made: Any, policy: Any) -> Any:
+    def check(rows: Any, made: Any, policy: Any, *, entered: bool = False) -> Any:
         return rows.strengths[made.memory_id] if made.memory_id in rows.strengths else fails("gone")
 
     def fails(why: str) -> Any:
@@ -84,15 +85,26 @@ def acts_again(patch: Patch) -> None:
 def acts_on_what_changed(patch: Patch) -> None:
     check = rehearsals.check
 
-    def anew(rows: Any, made: Any, policy: Any) -> Any:
+    def anew(rows: Any, made: Any, policy: Any, *, entered: bool = False) -> Any:
         known = rows.memories.get(made.memory_id)
-        return check(rows, made if known is None else replace(made, memory_seq=known.seq), policy)
+        made = made if known is None else replace(made, memory_seq=known.seq)
+        return check(rows, made, policy, entered=entered)
 
     patch.setattr(rehearsals, "check", anew)
 
 
 def nothing_is_asked_of_a_verdict(patch: Patch) -> None:
-    patch.setattr(rehearsals, "_unborne", lambda *_: None)
+    patch.setattr(rehearsals, "_unborne", lambda *_, **__: None)
+
+
+def what_was_inferred_is_a_doubt(patch: Patch) -> None:
+    whole = grounds.against
+
+    def against(rows: Any, memory: Any, *, inferred: bool = True) -> list[str]:
+        return whole(rows, memory, inferred=True)
+
+    patch.setattr(grounds, "against", against)
+    patch.setattr(Seen, "against", lambda seen, policy: seen.contested)
 
 
 def whoever_signs(patch: Patch) -> None:
@@ -142,6 +154,7 @@ SABOTAGES = (
     Sabotage(acts_again, ("a verdict acts once", "a stale verdict changes nothing"), "twice"),
     Sabotage(acts_on_what_changed, ("a stale verdict changes nothing",), "mutated"),
     Sabotage(nothing_is_asked_of_a_verdict, ("a verdict is borne out",), "false"),
+    Sabotage(what_was_inferred_is_a_doubt, ("a verdict is borne out",)),
     Sabotage(whoever_signs, ("a verdict is borne out",), "forged"),
     Sabotage(another_factor, ("saliences follow from the journal",)),
     Sabotage(the_newer_one_is_always_first, ("a verdict is borne out",)),

@@ -87,7 +87,7 @@ def recorded(one: Found, genesis: Genesis) -> RehearsalMade:
         memory_id=seen.memory_id,
         namespace=seen.namespace,
         verdict=str(verdict),
-        witness=(seen.contested or "") if verdict is Verdict.CONTESTED else "",
+        witness=(seen.against(genesis.policy) or "") if verdict is Verdict.CONTESTED else "",
         memory_seq=seen.seq,
         previous=seen.rehearsed,
         as_of=one.as_of,

@@ -24,7 +24,7 @@ def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Rehearsed) -> N
         told = (made.shard, made.memory_id, made.namespace)
         if told != (entry.shard, entry.memory_id, entry.namespace):
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a rehearsal of {entry.memory_id}", f"one of {made.memory_id}")
-        before = rehearsals.check(rows, made, rules.genesis.policy).salience_ppm
+        before = rehearsals.check(rows, made, rules.genesis.policy, entered=True).salience_ppm
     except BadMessage as error:
         raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a rehearsal that its service signed", error) from None
     except rehearsals.NotRehearsed as error:

@@ -62,9 +62,13 @@ def unfit(made: RehearsalMade, shard: int) -> str | None:
     return None if made.verdict in VERDICTS else f"verdict {made.verdict[:40]!r} is none"
 
 
-def check(rows: Rows, made: RehearsalMade, policy: Policy) -> Strength:
+def check(rows: Rows, made: RehearsalMade, policy: Policy, *, entered: bool = False) -> Strength:
     """The strength of the memory that the rehearsal speaks of, as it is now. Raises NotRehearsed where the record is
-    stale, comes again, comes too soon; NotBorneOut where its verdict is not the one that follows from the rows."""
+    stale, comes again, comes too soon; NotBorneOut where its verdict is not the one that follows from the rows.
+
+    `entered`: whether the journal has it already. Journals from before `supersede.inferred` hold rehearsals that found
+    a memory contested by what was inferred: these stand.
+    """
     if wrong := unfit(made, rows.state.shard):
         raise NotRehearsed(wrong)
     memory, strength = rows.memories.get(made.memory_id), rows.strengths.get(made.memory_id)
@@ -79,15 +83,25 @@ def check(rows: Rows, made: RehearsalMade, policy: Policy) -> Strength:
         raise NotRehearsed(f"it was read at {made.as_of}, and the shard is at {now}")
     if not every or (strength.rehearsed and made.as_of - strength.rehearsed < every):
         raise NotRehearsed(f"the memory was rehearsed at {strength.rehearsed}: it is too soon")
-    if complaint := _unborne(rows, memory, strength, made):
+    if complaint := _unborne(rows, memory, strength, made, policy, entered=entered):
         raise NotBorneOut(complaint)
     return strength
 
 
-def _unborne(rows: Rows, memory: Memory, strength: Strength, made: RehearsalMade) -> str | None:
+def _unborne(
+    rows: Rows,
+    memory: Memory,
+    strength: Strength,
+    made: RehearsalMade,
+    policy: Policy,
+    *,
+    entered: bool,
+) -> str | None:
     """Why another verdict follows from the rows, or None: what `core.rehearsal` concludes, once more."""
-    verdict, against = Verdict(made.verdict), grounds.against(rows, memory)
+    verdict = Verdict(made.verdict)
+    against = grounds.against(rows, memory, inferred=policy.supersede.inferred)
     if verdict is Verdict.CONTESTED:
+        against = grounds.against(rows, memory) if entered else against
         return None if made.witness in against else "the memory that is to say otherwise does not, or is served later"
     if against:
         return f"{against[0]} says otherwise"
@@ -125,7 +139,7 @@ def do_rehearsed(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     made, entry = opened(codec, genesis, detail.made), change.entry
     if (made.memory_id, made.namespace) != (entry.memory_id, entry.namespace):
         raise NotRehearsed(f"it speaks of {made.memory_id}")
-    before = check(rows, made, genesis.policy)
+    before = check(rows, made, genesis.policy, entered=True)
     after = rehearsed(before, made)
     if (before.salience_ppm, after.salience_ppm) != (detail.before_ppm, detail.after_ppm):
         raise NotRehearsed(f"a salience of {before.salience_ppm} becomes {after.salience_ppm}")

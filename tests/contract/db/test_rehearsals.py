@@ -154,10 +154,14 @@ def test_of_two_that_contradict_the_one_that_is_served_later_is_in_doubt(
     world: World, shard: Shard, older: str, agent: str, contested: str
 ) -> None:
     denial = memory_id("denial")
-    shard.episode("denial", NOW, agent=agent, contradicts=(older,))
+    shard.episode("seems", NOW, agent=agent, contradicts=(C,))
+    shard.episode("denial", NOW, agent=agent, explicit=True, supersedes=(older,))
     world.flush(shard)
     found = {one.memory_id: one.contested for one in seen(world, older, denial)}
     assert found == {older: None, denial: None} | {contested: older if contested == denial else denial}
+    assert found == {one.memory_id: one.stated for one in seen(world, older, denial)}, "it says so on purpose"
+    (inferred,) = seen(world, C)
+    assert (inferred.contested, inferred.stated) == (memory_id("seems"), None)
     shard.decide([votes.proposal(older, "demote" if older == D else "forget")])
     if older == A:
         world.flush(shard)
@@ -168,7 +172,7 @@ def test_a_summary_is_in_doubt_for_one_sentence(world: World, shard: Shard) -> N
     summary = memory_id("sum")
     shard.summary("sum", [A, B], at=NOW)
     shard.consolidate(summary, [A, B])
-    shard.episode("denial", NOW, contradicts=(summary,))
+    shard.episode("denial", NOW, explicit=True, supersedes=(summary,))
     world.flush(shard)
     assert [one.contested for one in seen(world, summary, memory_id("denial"))] == [memory_id("denial"), None]
 

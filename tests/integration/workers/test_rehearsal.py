@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -41,9 +42,9 @@ def agreeing(fleet: Plant) -> None:
 
 
 def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(fleet: Plant) -> None:
-    def remember(agent: str, text: str) -> str:
+    def remember(agent: str, text: str, **said: Any) -> str:
         with fleet.client("plant", agent) as memory:
-            receipt = memory.add(text, occurred_at=START, subject="valve 3", wait=True)
+            receipt = memory.add(text, occurred_at=START, subject="valve 3", wait=True, **said)
             assert receipt.outcome == "stored", text
             return receipt.memory_id
 
@@ -55,7 +56,7 @@ def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(
         # Else members would vote on which of the two is to stay.
         memory.pin(denied)
         fleet.until(lambda: fleet.rows("SELECT 1 FROM protection WHERE memory_id = %(i)s", i=denied))
-        denial = remember("ben", "Valve 3 opens at 6 bar.")
+        denial = remember("ben", "Valve 3 opens at 6 bar.", explicit=True, supersedes=[denied])
         before[denial] = strength(fleet, denial)[0]
         assert fleet.rows("SELECT 1 FROM conflict WHERE newer = %(n)s AND older = %(o)s", n=denial, o=denied)
         memory.use(used)
@@ -64,11 +65,17 @@ def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(
         assert strength(fleet, used) == (min(1_000_000, before[used] * 11 // 10), 1, 0, START)
         assert strength(fleet, denied) == (before[denied] * 85 // 100, 0, 1, START)
         assert strength(fleet, idle) == (before[idle], 0, 0, 0)
+        # What was only inferred to say otherwise is no doubt.
+        seems = remember("ben", "No, Lena does not send the pressure log to the insurer.")
+        noted = "SELECT stated FROM conflict WHERE newer = %(n)s AND older = %(o)s"
+        assert fleet.rows(noted, n=seems, o=idle) == [(False,)]
+        assert fleet.rows(noted, n=denial, o=denied) == [(True,)]
         assert strength(fleet, denial) == (before[denial], 0, 0, 0), "what is newer is served first"
         assert f"another memory says otherwise: {denial}" in str(memory.explain(denied))
         # Once for a use: the next hour finds nothing more to raise, and doubts again.
         fleet.turn()
         fleet.until(lambda: strength(fleet, denied)[2] == 2)
+        assert strength(fleet, idle) == (before[idle], 0, 0, 0)
         assert strength(fleet, used)[:2] == (min(1_000_000, before[used] * 11 // 10), 1)
     agreeing(fleet)
 

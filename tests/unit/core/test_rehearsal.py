@@ -53,6 +53,9 @@ def test_the_salient_are_drawn_more_often() -> None:
     assert 0.75 < high / (40 * 50) < 0.95
 
 
+DENIED = {"contested": "x", "stated": "x"}
+
+
 @pytest.mark.parametrize(
     ("changes", "verdict", "after", "nominated"),
     [
@@ -63,13 +66,24 @@ def test_the_salient_are_drawn_more_often() -> None:
         ({"salience_ppm": 950_000, "tier": LONG_TERM}, Verdict.HELD, 1_000_000, None),
         ({"uses": 0}, Verdict.UNUSED, 540_000, None),
         ({"rehearsed": HOUR}, Verdict.UNUSED, 540_000, None),
-        ({"contested": "x"}, Verdict.CONTESTED, 459_000, None),
+        (DENIED, Verdict.CONTESTED, 459_000, None),
+        ({"contested": "x"}, Verdict.HELD, 594_000, "promote"),
         ({"sources": 2, "sources_left": 1}, Verdict.HELD, 594_000, "promote"),
         ({"sources": 2}, Verdict.GROUNDLESS, 459_000, None),
-        ({"contested": "x", "salience_ppm": 117_647}, Verdict.CONTESTED, 99_999, "forget"),
-        ({"contested": "x", "salience_ppm": 117_648}, Verdict.CONTESTED, 100_000, None),
-        ({"contested": "x", "salience_ppm": 100_000, "tier": LONG_TERM}, Verdict.CONTESTED, 85_000, "demote"),
-        ({"contested": "x", "salience_ppm": 100_000, "protected": True}, Verdict.CONTESTED, 85_000, None),
+        ({**DENIED, "salience_ppm": 117_647}, Verdict.CONTESTED, 99_999, "forget"),
+        ({**DENIED, "salience_ppm": 117_648}, Verdict.CONTESTED, 100_000, None),
+        (
+            {**DENIED, "salience_ppm": 100_000, "tier": LONG_TERM},
+            Verdict.CONTESTED,
+            85_000,
+            "demote",
+        ),
+        (
+            {**DENIED, "salience_ppm": 100_000, "protected": True},
+            Verdict.CONTESTED,
+            85_000,
+            None,
+        ),
         ({"uses": 0, "salience_ppm": 50_000}, Verdict.UNUSED, 50_000, None),
     ],
 )
@@ -78,3 +92,11 @@ def test_what_follows_from_what_was_seen(
 ) -> None:
     found = concluded(replace(FINE, **changes), HOUR, POLICY)
     assert (found.verdict, found.after_ppm, found.nominated) == (verdict, after, nominated)
+
+
+def test_what_was_inferred_to_say_otherwise_is_a_doubt_where_the_policy_says_so() -> None:
+    seen = replace(FINE, contested="x")
+    inferring = replace(POLICY, supersede=replace(POLICY.supersede, inferred=True))
+    assert concluded(seen, HOUR, POLICY).verdict is Verdict.HELD
+    assert concluded(seen, HOUR, inferring).verdict is Verdict.CONTESTED
+    assert (seen.against(POLICY), seen.against(inferring)) == (None, "x")

@@ -41,7 +41,9 @@ def store(world: World, codec: Codec) -> str:
     shard.episode("orphan", derives_from=(memory_id("source"),))
     shard.episode("half", derives_from=(memory_id("source"), memory_id("kept")))
     shard.episode("elsewhere", namespace="elsewhere")
-    shard.episode("denial", contradicts=tuple(memory_id(name) for name in ("denied", "faint", "pinned")))
+    denied = tuple(memory_id(name) for name in ("denied", "faint", "pinned"))
+    shard.episode("denial", explicit=True, supersedes=denied)
+    shard.episode("seems", contradicts=(memory_id("kept"), memory_id("half")))
     for name in ("used", "old"):
         shard.access(memory_id(name), 2_000)
     shard.tick(30 * DAY)

@@ -13,7 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.identity import messages
 from memquorum.core.journal.recall import recall
-from memquorum.core.journal.rehearsals import NotBorneOut, NotRehearsed
+from memquorum.core.journal.rehearsals import NotBorneOut, NotRehearsed, check
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Strength
 from memquorum.core.policy import Policy, RehearsePolicy
@@ -113,12 +113,31 @@ def test_there_is_ground_while_one_source_is_alive_or_said_by_a_summary(shard: S
 def test_who_denies_has_to_be_served_before(shard: Shard) -> None:
     """In long-term memory what is older is served first, if another said it."""
     shard.decide([votes.proposal(A, "promote")])
-    shard.episode("denial", agent="another", contradicts=(A, B))
+    shard.episode("denial", agent="another", explicit=True, supersedes=(A, B))
     denial = memory_id("denial")
     assert rehearse(shard, A, "contested", witness=denial) is None
     assert rehearse(shard, denial, "contested", witness=B) is None
     assert rehearse(shard, B, "contested", witness=denial) is not None
     assert rehearse(shard, denial, "contested", witness=A) is not None
+
+
+def test_what_was_inferred_to_say_otherwise_is_no_doubt(shard: Shard, codec: Codec) -> None:
+    shard.episode("seems", contradicts=(A, B))
+    seems = memory_id("seems")
+    assert rehearse(shard, B, "contested", witness=seems) is None
+    assert rehearse(shard, A) is not None and strength(shard) == (660_000, 1, 0, NOW)
+    inferring = replace(GENESIS, policy=replace(POLICY, supersede=replace(POLICY.supersede, inferred=True)))
+    shard.rules = replace(shard.rules, genesis=inferring)
+    assert rehearse(shard, B, "contested", witness=seems) is not None and strength(shard, B)[2] == 1
+
+
+def test_a_journal_that_has_a_doubt_of_before_is_sound(shard: Shard, codec: Codec) -> None:
+    """Without the setting, what was inferred was a doubt: what the journal has already stays true."""
+    shard.episode("seems", contradicts=(B,))
+    made = found(shard, B, "contested", witness=memory_id("seems"))
+    with pytest.raises(NotBorneOut):
+        check(shard.rows, made, GENESIS.policy)
+    assert check(shard.rows, made, GENESIS.policy, entered=True) == shard.rows.strengths[B]
 
 
 def test_a_summary_is_in_doubt_for_one_sentence(shard: Shard) -> None:

@@ -429,7 +429,7 @@ def test_each_of_the_latest_rehearsals_is_told(codec: Codec) -> None:
     made.access(A, 950)
     made.tick(1_000)
     rehearse(made, A)
-    made.episode("b", at=1_000, contradicts=(A,))
+    made.episode("b", at=1_000, explicit=True, supersedes=(A,))
     made.tick(1_000 + 3_600_000)
     rehearse(made, A, "contested", witness=B, offset=1)
     account = explain.explain(codec, made.rules.genesis, facts(made, A))

@@ -65,7 +65,7 @@ def shard(codec: Codec) -> Shard:
     made.access(A, 8_000_000_001)
     made.episode("e")
     made.summary("sum", [memory_id("e")])
-    made.episode("e2", contradicts=(memory_id("e"),))
+    made.episode("e2", explicit=True, supersedes=(memory_id("e"),))
     rehearse(made, memory_id("e"), "contested", witness=memory_id("e2"))
     made.protect(rollups.accepted(codec, GENESIS, rollups.wanted(GENESIS, rollups.patch(memory_id("e")))))
     made.protect(disclosures.accepted(codec, GENESIS, memory_id("e")))
