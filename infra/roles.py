@@ -396,6 +396,7 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         ),
         failures=failures,
         stop=stop,
+        inferred=lambda shard: in_force.now(shard).policy.supersede.inferred,
         least=settings.rollup_least,
         every_ms=settings.rollup_every_ms,
         stamps=stamps,

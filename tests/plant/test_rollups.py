@@ -46,8 +46,6 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
     began = fleet.now
     with fleet.client("pumps") as memory:
         first = fleet.live(memory, notes=(*FIRST, *BESIDE))
-        # Else members would let the correction supersede it, and its text would go.
-        memory.pin(first[0])
         fleet.turn(DUE)
         assert texts(rolled_up(fleet, memory, "pump 7", FIRST[0])) == list(FIRST)
         before = fleet.now
@@ -55,22 +53,24 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
         fleet.live(memory, session="shift-2", notes=SECOND)
         fleet.turn(DUE)
         now = rolled_up(fleet, memory, "the pump 7", SECOND[1])
-        assert texts(now) == [*FIRST[1:], *SECOND], "the correction took the place of what it corrects"
+        assert texts(now) == [*FIRST, *SECOND], "the correction stands behind what it corrects"
         assert texts(memory.rollup("pump 7", as_of=before)) == list(FIRST)
         told = memory.rollup("pump 7", history=True).history
-        assert [one.op for one in told] == ["add", "add", "add", "add", "supersede", "add"]
-        assert told[4].text == SECOND[0] and told[4].replaces == told[0].memory_id == first[0]
+        assert [one.op for one in told] == ["add"] * 6
+        assert told[4].text == SECOND[0] and told[4].replaces is None and told[0].memory_id == first[0]
         with pytest.raises(NotFound):
             memory.rollup("pump 7", as_of=began)
         (of,) = [one for one in memory.rollups().topics if one.topic.casefold() == "pump 7"]
-        assert (of.sentences, of.unreadable) == (5, 0)
+        assert (of.sentences, of.unreadable) == (6, 0)
 
         # Consolidated, the sources rest sealed, and what a summary quotes of them is read from it.
         memory.end_session("shift-1")
         made = {*fleet.later(lambda: fleet.summaries("pumps"))}
         found = memory.rollup("pump 7")
         assert texts(found) == texts(now), "the summary keeps its three whole"
-        assert [one.read_from != one.memory_id for one in found.sentences] == [True, True, True, False, False]
+        # What is contradicted is in no summary.
+        quoted = [one.read_from != one.memory_id for one in found.sentences]
+        assert quoted == [False, True, True, True, False, False]
         patched = "SELECT memory::text FROM patch WHERE namespace = 'pumps'"
         assert not made & {one for (one,) in fleet.rows(patched)}, "of a summary"
     monkeypatch.chdir(fleet.line.run_dir.parent)
@@ -80,7 +80,7 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
     said = capsys.readouterr().out
     assert FIRST[0] in said and SECOND[0] not in said
     assert cli.main(["rollup", "list", "-n", "pumps", "--url", fleet.line.retrieval_url]) == OK
-    assert "5 sentences" in capsys.readouterr().out
+    assert "6 sentences" in capsys.readouterr().out
     assert cli.main([*asked[:-1], "pump 8"]) == NOT_FOUND
 
 

@@ -73,15 +73,17 @@ class RollupLoop:
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, rollups: Rollups, stop: loop.Stop,
         least: int = LEAST, every_ms: int = EVERY_MS, stamps: Reader | None = None, telemetry: Telemetry | None = None,
         instance: str | None = None, generalising: Generalising | None = None, failures: Failures | None = None,
-        budget_s: float = BUDGET_S,
+        budget_s: float = BUDGET_S, inferred: Callable[[int], bool] | None = None,
     ) -> None:  # fmt: skip
         """`seed`: of the consolidator; `least`: of a thing of which fewer sentences speak there is no roll-up;
         `every_ms`: how long what was stored waits, by the stream's clock; `generalising`: makes general forms.
         `failures`: what rules fail on, `rollups` and `generalising` included; `budget_s`: a namespace takes no longer
-        at a time."""
+        at a time. `inferred`: whether in a shard what contradicts a sentence takes its place, by the policy in force;
+        by default the first policy says so."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
         self._rollups, self._least, self._every_ms = rollups, least, every_ms
         self._generalising = generalising
+        self._inferred = inferred or (lambda shard: genesis.policy.supersede.inferred)
         self._shown = (telemetry or Telemetry()).stage("rollups")
         self._strangers = Strangers(_LOG, stamps)
         # What was read of sentences: the next time most of them are the same.
@@ -213,7 +215,9 @@ class RollupLoop:
                 continue
             self._shown.health.go("store")
             self._until = time.monotonic() + self._budget_s
-            found, count, through = patches(namespace, said, log, self._least, reading=self._reading), 0, True
+            inferred = self._inferred(ids.shard_of(namespace, self._genesis.shards))
+            found = patches(namespace, said, log, self._least, self._reading, inferred=inferred)
+            count, through = 0, True
             try:
                 while not self._stop and (some := self._next(namespace, found)):
                     self._publish(namespace, some, parent)

@@ -5,8 +5,9 @@ text is read when it is asked for: from the episode, or from a summary that is a
 never a summary of summaries; and what was forgotten, or erased, is in no state of it, nor is its name.
 
 It changes by patches alone, which stand in a log that only grows; its state at a time is the fold of those until then
-(`standing`). Which patches come next follows from what is said (`patches`), by the rules by which memories repeat and
-contradict each other (`core.text`): asked again of the same, they are none.
+(`standing`). Which patches come next follows from what is said (`patches`), by the rules by which memories repeat each
+other (`core.text`): asked again of the same, they are none. A sentence that contradicts an earlier one by these rules
+stands beside it, and takes its place only where the policy says so (`supersede.inferred`).
 """
 
 from __future__ import annotations
@@ -88,12 +89,15 @@ def patches(
     log: Sequence[Logged],
     least: int = LEAST,
     reading: Reading | None = None,
+    *,
+    inferred: bool = False,
 ) -> Iterator[Patch]:
     """Yields what is to change, in the order in which it applies, each patch once it is asked for; nothing where all is
     said.
 
     `said`: sentences of episodes that can be read, each once. `least`: of a thing that fewer speak of none is begun.
-    `reading`: what was read of sentences before.
+    `reading`: what was read of sentences before. `inferred`: whether what contradicts an earlier sentence by the rules
+    takes its place.
     """
     reading = reading or Reading()
     now, known = standing(log), called(log)
@@ -113,7 +117,8 @@ def patches(
         topic = topic or _begun(namespace, *of[0])
         there = [Uttered(*s, one.text, one.patch.at, one.agent, one.subject)
                  for s, one in now.get(topic, {}).items() if one.text is not None]  # fmt: skip
-        yield from _revised(topic, [one for one in of if one[0].span not in seen[topic]], there, reading)
+        new = [one for one in of if one[0].span not in seen[topic]]
+        yield from _revised(topic, new, there, reading, inferred=inferred)
 
 
 def _by_identifier(spoken: defaultdict[str, list[tuple[Uttered, Name]]]) -> None:
@@ -168,16 +173,16 @@ class Reading:
             found = self._read[text] = _Read(text)
         return found
 
-    def op(self, older: Uttered, newer: Uttered) -> str:
-        """What a later sentence does to an earlier one; ADD where both stand."""
+    def op(self, older: Uttered, newer: Uttered, *, inferred: bool = False) -> str:
+        """What a later sentence does to an earlier one; ADD where both stand. `inferred`: see `patches`."""
         pair = older.memory_id, newer.memory_id
-        return self.failures.answer("roll-ups", pair, ADD, self._op, older, newer)
+        return self.failures.answer("roll-ups", pair, ADD, self._op, older, newer, inferred)
 
-    def _op(self, older: Uttered, newer: Uttered) -> str:
+    def _op(self, older: Uttered, newer: Uttered, inferred: bool) -> str:
         a, b = self._of(older.text), self._of(newer.text)
         found = conflict.between(a.claims, b.claims, same_agent=older.agent == newer.agent)
         if found is not None:
-            return ADD if found.both else SUPERSEDE
+            return SUPERSEDE if inferred and not found.both else ADD
         return REVISE if a.said.agrees(b.said) or a.less_than(b) else ADD
 
 
@@ -225,7 +230,12 @@ class _Read:
 
 
 def _revised(
-    topic: str, new: Sequence[tuple[Uttered, Name]], there: list[Uttered], reading: Reading
+    topic: str,
+    new: Sequence[tuple[Uttered, Name]],
+    there: list[Uttered],
+    reading: Reading,
+    *,
+    inferred: bool,
 ) -> Iterable[Patch]:
     """The patches of one roll-up. `new`: the oldest first; `there`: its sentences that can be read, which follow it."""
     for one, name in new:
@@ -233,9 +243,9 @@ def _revised(
         there.sort(key=lambda other: (other.at, other.memory_id, other.start))
         near = there[-COMPARED:]
         # What was said later is there already, and says it, or says it otherwise: this one never stood.
-        if any(reading.op(one, other) != ADD for other in near if other.at > one.at):
+        if any(reading.op(one, other, inferred=inferred) != ADD for other in near if other.at > one.at):
             continue
-        does = [(other, reading.op(other, one)) for other in near if other.at <= one.at]
+        does = [(other, reading.op(other, one, inferred=inferred)) for other in near if other.at <= one.at]
         goes = [(other, op) for other, op in does if op != ADD]
         for other, op in goes:
             there.remove(other)

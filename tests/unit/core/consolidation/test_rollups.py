@@ -31,7 +31,8 @@ MOST = 100
 
 
 def patches(*asked: Any, most: int | None = None, **named: Any) -> list[Patch]:
-    return list(islice(made(*asked, **named), most))
+    """As where the policy lets what contradicts a sentence take its place."""
+    return list(islice(made(*asked, **{"inferred": True, **named}), most))
 
 
 def say(at: int, text: str, agent: str = "anna", subject: str | None = None) -> list[Uttered]:
@@ -120,6 +121,19 @@ def test_a_correction_takes_the_place_of_what_it_corrects_and_before_it_that_sto
     assert texts(log, "pump 7", as_of=19) == [PUMP, GASKET, COVER]
     assert texts(log, "pump 7", as_of=9) == []
     assert patches("plant", of, log) == []
+
+
+def test_by_default_a_correction_stands_behind_what_it_contradicts() -> None:
+    of = said(PUMP, GASKET, COVER)
+    log = journalled([], list(made("plant", of, [])), of, 10)
+    of += say(2_000, CORRECTED)
+    new = list(made("plant", of, log))
+    assert [(one.op, one.replaces) for one in new] == [("add", None)]
+    log = journalled(log, new, of, 20)
+    assert texts(log, "pump 7") == [PUMP, GASKET, COVER, CORRECTED]
+    earlier = say(500, "Pump 7 runs at 3.1 bar.")
+    (late,) = made("plant", of + earlier, log)
+    assert (late.op, late.memory_id) == ("add", earlier[0].memory_id), "what was said before that stands, too"
 
 
 def test_who_says_the_same_later_or_more_fully_revises_it() -> None:
