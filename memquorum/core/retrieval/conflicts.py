@@ -1,4 +1,6 @@
-"""How memories that contradict each other are served while members have not voted on them: side by side, and marked.
+"""How memories that contradict each other are served: side by side, and marked.
+
+What was said on purpose, by a key or an id, members vote on; what was inferred from words stays so.
 
 The newer one comes first where one agent or source said both, or where the older one is in short-term memory. What was
 promoted, and somebody else contradicts, stays first, with what contradicts it directly below it. They all stand where
@@ -27,7 +29,8 @@ from memquorum.core.tiers import LONG_TERM
 
 
 class Pair(Struct, frozen=True):
-    """Two memories that are alive and contradict each other. `own`: one agent, or one source, said both."""
+    """Two memories that are alive and contradict each other. `own`: one agent, or one source, said both. `stated`: the
+    newer one says on purpose that it takes the other's place; else that was inferred from the words."""
 
     newer: str
     older: str
@@ -36,6 +39,7 @@ class Pair(Struct, frozen=True):
     older_at: int
     newer_tier: str
     older_tier: str
+    stated: bool = False
 
     @property
     def first(self) -> str:

@@ -326,8 +326,13 @@ def _rehearsals(account: Account) -> Iterator[str]:
         yield f"    {moment(one.at)}  {why}; salience {share(one.before_ppm)} became {share(one.after_ppm)}"
 
 
+_INFERRED = (
+    "that follows from the words alone, which by default takes neither away; who means it names the other in supersedes"
+)
+
+
 def _conflicts(account: Account) -> Iterator[str]:
-    """Tells what else is alive and gives the same slot of the same subject another value, as the rules find."""
+    """Tells what else is alive and says otherwise, on purpose or as was inferred from the words."""
     for one in account.conflicts:
         mine, other = one.newer == account.memory_id, one.older if one.newer == account.memory_id else one.newer
         when = f"{'before' if mine else 'since'}, at {moment(one.older_at if mine else one.newer_at)}"
@@ -336,10 +341,13 @@ def _conflicts(account: Account) -> Iterator[str]:
         first = "this one" if one.first == account.memory_id else "that one"
         why = "is promoted" if one.first == one.older else "is newer"
         voted = [v.epoch for v in account.votes if v.kind in CONTESTS.values() and other in v.memory_ids]
-        asked = f"members voted on it in epoch {voted[-1]}, and keep both" if voted else "members vote on it soon"
+        asked = "members vote on it soon" if one.stated else _INFERRED
+        asked = f"members voted on it in epoch {voted[-1]}, and keep both" if voted else asked
         if not mine and account.born is not None and account.born.summary is not None:
             asked = "a summary is not superseded, or all else that it says would go"
-        yield f"    Both are alive: {asked}. Meanwhile {first} is served first, for it {why}."
+        meanwhile = "Meanwhile " if one.stated else ""
+        told = f"{meanwhile}{first} is served first, for it {why}."
+        yield f"    Both are alive: {asked}. {told[:1].upper()}{told[1:]}"
 
 
 def _folded(votes: Sequence[Vote]) -> Iterator[tuple[Vote, list[int]]]:

@@ -66,7 +66,7 @@ TOMAS, ROSA, TEST = (
     "We decided to test pump 7 on Thursday at 14:00.",
 )
 SUMMARY = f"Key facts:\n{TOMAS}\n{ROSA}\nDecisions:\n{TEST}"
-FRIDAY = Contradiction("friday", "sum", True, 2, 1, "short-term", "short-term", frozenset({TEST}))
+FRIDAY = Contradiction("friday", "sum", True, 2, 1, "short-term", "short-term", denied=frozenset({TEST}))
 GASKET = replace(FRIDAY, newer="gasket", newer_at=3, denied=frozenset({ROSA}))
 
 
