@@ -205,7 +205,7 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
     counted = sums.checks(log.tally, driver.published, ledger, stored)
     corrected = []
     if log.path == SCENARIO:  # into a log of somebody's own nothing is written
-        report.heading(console, "One correction")
+        report.heading(console, "Two corrections")
         namespace = log.survey.namespace or log.namespace
         corrected = list(correction.carry_out(console, driver, now, made, _watch(now), namespace=namespace))
         report.heading(console, "One session")

@@ -1,4 +1,4 @@
-"""One roll-up: what is said of a thing across sessions, what a correction makes of it, and how it stood before."""
+"""One roll-up: what is said of a thing across sessions, what a later sentence adds to it, and how it stood before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SINCE = "Correction: pump 7 runs at 2.4 bar now."
 def carry_out(
     console: Console, driver: Driver, now: Settings, beat: Callable[[], None], *, namespace: str
 ) -> Iterator[Check]:
-    """Corrects what the session before said, and shows what is said of the thing since then and as of before."""
+    """Says otherwise than the session before, and shows what is said of the thing since then and as of before."""
     with Memory(namespace=namespace, agent=AGENT, kafka=now.bootstrap, url=now.retrieval_url) as memory:
         before = driver.as_of
         line(console, f'{AGENT} says in the session {SESSION!r}: "{SINCE}"')
@@ -37,8 +37,8 @@ def carry_out(
         _show(console, f'memquorum rollup show -n {namespace} "{TOPIC}" --history', found)
         _show(console, f'memquorum rollup show -n {namespace} "{TOPIC}" --as-of {before}', then)
         ops = [one.op for one in found.history if one.text == SINCE]
-        superseded = ops == ["supersede"] and FIRST not in _texts(found) and FIRST in _texts(then)
-        yield Check("a correction supersedes a sentence, and not what was so before", superseded, ", ".join(ops))
+        beside = ops == ["add"] and FIRST in _texts(found) and SINCE not in _texts(then) and FIRST in _texts(then)
+        yield Check("a correction in words stands beside what it corrects, and behind it", beside, ", ".join(ops))
 
 
 def _with(memory: Memory, sentence: str) -> Rollup | None:
