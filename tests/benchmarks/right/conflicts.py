@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from memquorum.core.api.answers import Hit
-from memquorum.core.policy import Policy
+from memquorum.core.policy import Policy, from_json
 from memquorum.core.records import Proposal
 from memquorum.core.retrieval.rereading import best_first
 from memquorum.core.text.conflict import Claims, between, read
@@ -28,11 +28,17 @@ from tests.benchmarks.right import cases
 from tests.benchmarks.right.door import unseen
 from tests.benchmarks.right.frame import Material, Measure
 
-_POLICY = Policy()
+_POLICY = from_json({"supersede": {"inferred": True}})
+"""Lets members vote on what was inferred from words, as the rows were measured first."""
+_DEFAULT = Policy()
+_NOTE = (
+    "Figures without *by default* are those of a policy that lets members vote on what was inferred from words "
+    "(`supersede.inferred`); by default words alone supersede nothing, and what contradicts is marked and ordered."
+)
 _NEAREST = 10
 
 
-def superseded(older: tuple[str, str], newer: tuple[str, str]) -> bool:
+def superseded(older: tuple[str, str], newer: tuple[str, str], policy: Policy = _POLICY) -> bool:
     """Whether a member is for the later of two: (agent, text) of each."""
     vector = np.ones(2, np.float32)
     facts = tuple(
@@ -40,8 +46,8 @@ def superseded(older: tuple[str, str], newer: tuple[str, str]) -> bool:
         for name, at, (agent, text) in (("b", 2, newer), ("a", 1, older))
     )
     asked = Proposal(("b", "a"), "n", SUPERSEDE.name, "", 0, 0, 0)
-    (terms,) = judged(SUPERSEDE, [(asked, facts)], MemberContext("n"), as_of=3, policy=_POLICY)
-    return bool(SUPERSEDE.yes(SUPERSEDE.score(terms, _POLICY), _POLICY))
+    (terms,) = judged(SUPERSEDE, [(asked, facts)], MemberContext("n"), as_of=3, policy=policy)
+    return bool(SUPERSEDE.yes(SUPERSEDE.score(terms, policy), policy))
 
 
 def _share(flags: Iterable[bool]) -> float:
@@ -68,10 +74,14 @@ def own(_: Material) -> Row:
     ):
         steps = [superseded(a, b) for case in some for a, b in itertools.pairwise(case.say)]
         row.figure(f"superseded{half}", _share(steps), "%")
+        pairs = [pair for case in some for pair in itertools.pairwise(case.say)]
+        row.figure(f"superseded by default{half}", _share(superseded(a, b, _DEFAULT) for a, b in pairs), "%")
         facts = [c for c in cases.read("facts") if c.developers == bool(half)]
         apart = [superseded(a, b) for case in facts for a, b in itertools.combinations(case.say, 2)]
         row.figure(f"distinct facts superseded{half}", _share(apart), "%")
     row.at_least("superseded", 90)
+    row.at_most("superseded by default", 0)
+    row.note(_NOTE)
     return row
 
 
@@ -92,12 +102,16 @@ def neutral(material: Material) -> Row:
     turns = [hit for said in talks for hit in _turns(material, said)]
     row.figure("superseded, LoCoMo turns", _share(turns), "%")
     row.figure("superseded", _share(every + turns), "%")
+    default = [superseded(("ann", p.first), ("ann", p.second), _DEFAULT) for pairs in of.values() for p in pairs]
+    row.figure("superseded by default", _share(default), "%")
+    row.at_most("superseded by default", 0)
     # As who imports a transcript has them: one agent, and who speaks stands before what they say.
     transcripts = ([("importer", f"{who}: {text}") for who, text in said] for said in talks)
     lines = [hit for said in transcripts for hit in _turns(material, said)]
     row.figure("superseded, lines of LoCoMo's transcripts", _share(lines), "%")
     row.at_most("superseded", 0.5)
     row.at_most("superseded, lines of LoCoMo's transcripts", 0.5)
+    row.note(_NOTE)
     row.note("A turn counts where it would supersede any earlier one of its conversation.")
     return row
 

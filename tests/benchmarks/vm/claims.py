@@ -11,7 +11,7 @@ import numpy as np
 from tests.benchmarks.kept import Row
 from tests.benchmarks.right.frame import Material, Measure
 from tests.benchmarks.sets import records
-from tests.benchmarks.vm.fleet import AGENTS, GENESIS, Said, vote
+from tests.benchmarks.vm.fleet import AGENTS, GENESIS, NOW, SAID, Said, vote
 
 FEVER, FM2 = "fever_symmetric", "fool_me_twice"
 _CHUNK = 25
@@ -156,6 +156,13 @@ def split(material: Material) -> Row:
             row.figure(f"pairs of which both are promoted{told}{lies}", both, f"of {count}")
             row.figure(f"pairs of which one is promoted{told}{lies}", one, f"of {count}")
             row.at_most(f"pairs of which both are promoted{told}{lies}", 0)
+    late = SAID + GENESIS.policy.promote.disputed_ms + 3
+    both, _ = _pairs(material, count, _STATES, (), late)
+    row.figure("pairs of which both are promoted, a day later", both, f"of {count}")
+    row.note(
+        "a contradiction that follows from the words alone delays a promotion by a day (`promote.disputed_ms`), so the "
+        "goal is one of the first day: a day later both of a pair may be promoted, and both are served and marked"
+    )
     row.note(
         "two agents say two numbers of one thing, and for one or both of them a second agent says the same; both "
         "claims stand in one nomination. An honest member says yes to one of two that contradict, and two quorums have "
@@ -166,7 +173,9 @@ def split(material: Material) -> Row:
     return row
 
 
-def _pairs(material: Material, count: int, things: Sequence[str], liars: Sequence[int]) -> tuple[int, int]:
+def _pairs(
+    material: Material, count: int, things: Sequence[str], liars: Sequence[int], now: int = NOW
+) -> tuple[int, int]:
     """Of so many pairs, of how many both are promoted, and of how many one or both."""
     both = one = 0
     for begin in range(0, count, _CHUNK // 2):
@@ -177,7 +186,7 @@ def _pairs(material: Material, count: int, things: Sequence[str], liars: Sequenc
                 claims.append(Said(f"{at}/{side}", AGENTS[side], text, 1 + side))
                 if at % 3 != side:  # of two in three pairs one side has nobody else
                     others.append(Said(f"{at}/{side}/too", AGENTS[2 + side], text, 1 + side))
-        ended = vote(material.vectors.of, claims, others, liars=liars).promoted.reshape(-1, 2)
+        ended = vote(material.vectors.of, claims, others, liars=liars, now=now).promoted.reshape(-1, 2)
         both, one = both + int(ended.all(axis=1).sum()), one + int(ended.any(axis=1).sum())
     return both, one
 

@@ -53,10 +53,11 @@ def vote(
     *,
     silent: Collection[int] = (),
     liars: Collection[int] = (),
+    now: int = NOW,
 ) -> Voted:
     """One nomination of all claims. A member has heard what its own agent said, claims among it; that another agent
     said a claim word for word is known to all, as from the streams. `silent` members cast no ballot, `liars` are for
-    all."""
+    all. `now`: when the nomination is made."""
     everything = [*claims, *others]
     vector_of = dict(zip((one.name for one in everything), vectors([one.text for one in everything]), strict=True))
     speakers: dict[str, set[str]] = {}
@@ -64,17 +65,19 @@ def vote(
         speakers.setdefault(one.text, set()).add(one.agent)
     facts = [
         MemoryFacts(
-            claim.name, "n", claim.agent, SAID + claim.when, NOW, _SALIENCE, vector_of[claim.name], text=claim.text,
+            claim.name, "n", claim.agent, SAID + claim.when, now, _SALIENCE, vector_of[claim.name], text=claim.text,
             witnessed=len(speakers[claim.text] - {claim.agent}), accepted=at,
         )
         for at, claim in enumerate(claims)
     ]  # fmt: skip
     proposals = tuple(
-        Proposal((claim.name,), "n", PROMOTE.name, "salient", NOW, SAID + claim.when, _SALIENCE) for claim in claims
+        Proposal((claim.name,), "n", PROMOTE.name, "salient", now, SAID + claim.when, _SALIENCE) for claim in claims
     )
-    asked = NominationProposed(GENESIS.cluster, GENESIS.config, 0, 1, NOW, 9, "interval", proposals)
+    asked = NominationProposed(GENESIS.cluster, GENESIS.config, 0, 1, now, 9, "interval", proposals)
     ballots = [
-        _ballot(member.id, asked, _terms(agent, everything, vector_of, facts, proposals, lies=member.id in liars))
+        _ballot(
+            member.id, asked, _terms(agent, everything, vector_of, facts, proposals, now=now, lies=member.id in liars)
+        )
         for member, agent in zip(GENESIS.members, AGENTS, strict=True)
         if member.id not in silent
     ]
@@ -92,6 +95,7 @@ def _terms(
     facts: Sequence[MemoryFacts],
     proposals: Sequence[Proposal],
     *,
+    now: int,
     lies: bool,
 ) -> list[Terms]:
     if lies:
@@ -99,7 +103,7 @@ def _terms(
     own = [(one.name, vector_of[one.name], one.text) for one in everything if one.agent == agent]
     context = MemberContext.of("n", own, {one.name: (agent, SAID + one.when) for one in everything})
     pairs = [(proposal, (one,)) for proposal, one in zip(proposals, facts, strict=True)]
-    return judged(PROMOTE, pairs, context, as_of=NOW, policy=GENESIS.policy)
+    return judged(PROMOTE, pairs, context, as_of=now, policy=GENESIS.policy)
 
 
 def _ballot(member: int, asked: NominationProposed, terms: Sequence[Terms]) -> Ballot:
