@@ -46,6 +46,8 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
     began = fleet.now
     with fleet.client("pumps") as memory:
         first = fleet.live(memory, notes=(*FIRST, *BESIDE))
+        # It stays a memory of its own, whatever is summed up.
+        memory.pin(first[0])
         fleet.turn(DUE)
         assert texts(rolled_up(fleet, memory, "pump 7", FIRST[0])) == list(FIRST)
         before = fleet.now
@@ -68,7 +70,6 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
         made = {*fleet.later(lambda: fleet.summaries("pumps"))}
         found = memory.rollup("pump 7")
         assert texts(found) == texts(now), "the summary keeps its three whole"
-        # What is contradicted is in no summary.
         quoted = [one.read_from != one.memory_id for one in found.sentences]
         assert quoted == [False, True, True, True, False, False]
         patched = "SELECT memory::text FROM patch WHERE namespace = 'pumps'"
