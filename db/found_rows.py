@@ -12,6 +12,7 @@ from db.columns import REMEMBERED, SHARES, SHOWN
 from memquorum.core import labelling, linking
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import excerpt
+from memquorum.core.contained import Failures
 from memquorum.core.facets import names as joined
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.labelling import Labels
@@ -114,12 +115,18 @@ def neighbour(row: tuple[Any, ...]) -> Neighbour:
     return Neighbour(Candidate(hit, encoder, vector(sent), False, None, ()), anchor, way, apart)
 
 
-def contradictions(rows: Sequence[tuple[Any, ...]]) -> list[Contradiction]:
-    """Makes contradictions of rows of `conflicts`."""
+def contradictions(rows: Sequence[tuple[Any, ...]], failures: Failures) -> list[Contradiction]:
+    """Makes contradictions of rows of `conflicts`. `failures`: takes the pairs on which a rule fails: of those nothing
+    is marked."""
     found: list[Contradiction] = []
     for *told, says, summary in rows:
         one = Contradiction(*told)
-        found.append(replace(one, denied=denied(summary, says, own=one.own)) if says and summary else one)
+        if not says or not summary:
+            found.append(one)
+            continue
+        pair = one.newer, one.older
+        gone = failures.answer("denied", pair, None, denied, summary, says, own=one.own)
+        found += [] if gone is None else [replace(one, denied=gone)]
     return found
 
 

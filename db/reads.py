@@ -41,6 +41,7 @@ from memquorum.core.api.answers import Hit, Ordered
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
+from memquorum.core.contained import Failures
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer
@@ -71,8 +72,8 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
     """
 
-    def __init__(self, dsn: str, bounds: Bounds = DEFAULTS) -> None:
-        self._bounds = bounds
+    def __init__(self, dsn: str, bounds: Bounds = DEFAULTS, failures: Failures | None = None) -> None:
+        self._bounds, self._failures = bounds, failures or Failures()
         self._pool = Pool(dsn, bounds)
         self._crowds = Crowds(self._pool.ask)
         # Accounts need one snapshot over several statements, and are rare: a few connections of their own, in threads
@@ -155,7 +156,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
     async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:
         """Finds what contradicts memories, where both are alive. Off the loop: of a summary each sentence is read."""
         rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
-        return await asyncio.to_thread(found_rows.contradictions, rows) if rows else []
+        return await asyncio.to_thread(found_rows.contradictions, rows, self._failures) if rows else []
 
     async def supports(self, sight: Sight, memory_ids: Sequence[str]) -> list[Support]:
         """Finds which of the memories are summaries of which others of them."""

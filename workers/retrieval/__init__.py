@@ -42,7 +42,8 @@ Read in this order:
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `rollbacks`, `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders
    when it is time;
-5. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
+5. `door`: the keys that are in force; `limits`: how many requests are worked on at once; `desk`: the threads that read
+   texts for them;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which
    policy a shard judges now; `after`: a read waits for the write that it names;

@@ -44,10 +44,10 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     frame = replace(asked.frame, signed=namespace in service.genesis.signed)
 
     def assemble() -> working.Working:
-        return working.assemble(mask.traces(ring), mask.scored(ranked), frame, asked.query)
+        return working.assemble(mask.traces(ring), mask.scored(ranked), frame, asked.query, service.failures)
 
     # Off the loop: it compares texts.
-    made = await asyncio.to_thread(assemble)
+    made = await service.desk.read(assemble)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
     return Told(
         Context(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from itertools import islice
 
@@ -55,9 +54,9 @@ async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filt
     shown = await service.reads.memory(sight, one.memory_id, gates) if judges or formless else None
     if shown is None or shown["text"] is None:
         return one
-    one = replace(one, no_general=await asyncio.to_thread(abstract.lacking, shown["text"])) if formless else one
+    one = replace(one, no_general=await service.desk.read(abstract.lacking, shown["text"])) if formless else one
     found = [await service.reads.task(sight, task, gates) for task in islice(judges, _POINTED_MOST)]
-    told = await asyncio.to_thread(_told_of, shown["text"], [task for task in found if task is not None], mask)
+    told = await service.desk.read(_told_of, shown["text"], [task for task in found if task is not None], mask)
 
     def judged(judge: Judge) -> Judge:
         bears_out, contradicts = told.get(judge.task, (None, None))
@@ -95,7 +94,7 @@ async def experiences(service: Service, request: Request, caller: Caller) -> Res
     last = f"{found[-1].journal_seq}/{found[-1].memory_id}" if more else ""
     behind = cursor(pages.EXPERIENCES, page.namespace, last) if more else None
     mask = service.redaction.of(page.namespace, asked=page.redact)
-    told = await asyncio.to_thread(_in_short, found, mask)
+    told = await service.desk.read(_in_short, found, mask)
     counts = await service.reads.counted(sight, page) if page.behind is None else {}
     return Told(Experiences(page.namespace, counts, told, behind))
 

@@ -3,7 +3,6 @@ slot. To list them, or to look one up, is no use of them, unless who looks a slo
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from starlette.requests import Request
@@ -36,7 +35,7 @@ async def memories(service: Service, request: Request, caller: Caller) -> Respon
         more = len(found) > wanted.limit
         return Page(wanted.namespace, shown, cursor(shown[-1].occurred_at, shown[-1].memory_id) if more else None)
 
-    return Told(await asyncio.to_thread(page))
+    return Told(await service.desk.read(page))
 
 
 async def slot(service: Service, request: Request, caller: Caller) -> Response:
@@ -50,7 +49,7 @@ async def slot(service: Service, request: Request, caller: Caller) -> Response:
         await using.read(service, caller, used, request.headers.get(tracing.HEADER), "POST /memories/slot")
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     if mask.on:
-        found |= {"text": await asyncio.to_thread(mask.text, found["text"])}
+        found |= {"text": await service.desk.read(mask.text, found["text"])}
     return Told(Shown(**found, due_at=due(found, service.configurations.policy(wanted.namespace))))
 
 

@@ -6,7 +6,6 @@ another law is answered as one that is not there.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +59,7 @@ async def _masked(service: Service, request: Request, found: Mapping[str, Any]) 
     """A memory's text as this reader is given it; None where there is none any more."""
     mask = service.redaction.of(found["namespace"], asked=query.read_flag("redact", request.query_params.get("redact")))
     text: str | None = found["text"]
-    return await asyncio.to_thread(mask.text, text) if text is not None and mask.on else text
+    return await service.desk.read(mask.text, text, found["memory_id"]) if text is not None and mask.on else text
 
 
 def due(found: Mapping[str, Any], policy: Policy) -> int | None:
@@ -85,8 +84,8 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     if facts is None or within not in (None, facts.namespace):
         told = await _repeated(service, sight, memory_id, gates) or ", nor an episode of that id that was dropped"
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}{told}")
-    genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts.configured)
-    account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
+    genesis = await service.desk.read(accounts.configured, service.codec, service.genesis, facts.configured)
+    account = await service.desk.read(accounts.explain, service.codec, genesis, facts)
     by, born = account.superseded_by, account.born
     winner = None if by is None else await _read(service, request, caller, by)
     summary = born is not None and born.summary is not None

@@ -46,10 +46,13 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
 
     def pack() -> Packed:
-        return packing.pack(mask.scored(ranked), wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query)
+        return packing.pack(
+            mask.scored(ranked), wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query,
+            failures=service.failures,
+        )  # fmt: skip
 
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
-    packed = await asyncio.to_thread(pack)
+    packed = await service.desk.read(pack)
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
         Retrieved(
@@ -84,9 +87,9 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     mask = service.redaction.of(namespace, asked=wanted.reader.redact)
 
     def pack() -> Packed:
-        return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered))
+        return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered), failures=service.failures)
 
-    packed = await asyncio.to_thread(pack)
+    packed = await service.desk.read(pack)
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
@@ -186,7 +189,7 @@ async def diffused(service: Service, sight: Sight, question: Question) -> tuple[
         return [], {}
     ids = [form.candidate.hit.memory_id for form in forms]
     tasks, feedback = await service.reads.given(sight, question.namespace, ids)
-    return forms, await asyncio.to_thread(diffusion.weights, forms, tasks, feedback, policy)
+    return forms, await service.desk.read(diffusion.weights, forms, tasks, feedback, policy)
 
 
 async def _second(
@@ -201,7 +204,10 @@ async def _second(
         found = rank(candidates, encoded, as_of, _policy(service, question.namespace))
         looked = await _ranked(service, sight, question, found)
     # Off the loop: it reads some hundred texts.
-    both = await asyncio.to_thread(hops.followed, question.query, ranked, looked)
+    names_of = [one.candidate.hit.memory_id for one in (*ranked, *looked)]
+    both = await service.desk.read(
+        service.failures.answer, "second step", names_of, ranked, hops.followed, question.query, ranked, looked
+    )
     idle = idle_forms([one.candidate.hit for one in both])
     return [one for one in both if one.candidate.hit.memory_id not in idle]
 
@@ -219,7 +225,8 @@ async def _reread(service: Service, sight: Sight, question: str, ranked: list[Sc
 async def reread(service: Service, sight: Sight, question: str, hits: list[Hit]) -> list[Hit]:
     """The hits, the best of them in the order in which they answer when they are read once more."""
     entries = await service.reads.entries(sight, rereading.of_one_moment(hits))
-    return rereading.best_first(question, hits, entries)
+    names = [hit.memory_id for hit in hits[: rereading.HEAD]]
+    return service.failures.answer("rereading", names, hits, rereading.best_first, question, hits, entries)
 
 
 async def each_once(service: Service, sight: Sight, ranked: list[Scored], before: Sequence[str] = ()) -> list[Scored]:

@@ -6,8 +6,6 @@ answered as one that is not there.
 
 from __future__ import annotations
 
-import asyncio
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,7 +23,7 @@ async def rollups(service: Service, request: Request, caller: Caller) -> Respons
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
     as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))
-    return Told(await asyncio.to_thread(found_in.listed, namespace, log, as_of=as_of, persona=persona, most=most))
+    return Told(await service.desk.read(found_in.listed, namespace, log, as_of=as_of, persona=persona, most=most))
 
 
 async def rollup(service: Service, request: Request, caller: Caller) -> Response:
@@ -34,7 +32,7 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
     as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))
-    found = await asyncio.to_thread(
+    found = await service.desk.read(
         found_in.shown, namespace, topic, log,
         as_of=as_of,
         persona=persona,
@@ -46,7 +44,7 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
         whose = "" if persona is None else f" with a sentence by or about {persona!r}"
         return unknown("topic", f"no roll-up of that name in {namespace!r}{whose}{when}")
     mask = service.redaction.of(namespace, asked=query.read_flag("redact", asked.get("redact")))
-    return Told(await asyncio.to_thread(mask.rollup, found))
+    return Told(await service.desk.read(mask.rollup, found))
 
 
 async def _log(service: Service, request: Request, caller: Caller) -> tuple[str, list[Logged]]:

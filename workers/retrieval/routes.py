@@ -95,7 +95,8 @@ class _Bound:
         answer = None
         try:
             async with service.limits.turn(caller, limit_s(endpoint, service.bounds), endpoint.waits):
-                answer = await self._do(service, request, caller)
+                async with service.desk.serving(caller.id, request):
+                    answer = await self._do(service, request, caller)
                 await answer(scope, receive, send)
         except Late:
             # Nothing else can be said in the middle of an answer; the server ends the connection.

@@ -57,7 +57,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     return Told(
         SearchResult(
             namespace=wanted.namespace,
-            hits=tuple(map(own, await asyncio.to_thread(mask.hits, hits) if mask.on else hits)),
+            hits=tuple(map(own, await service.desk.read(mask.hits, hits) if mask.on else hits)),
             used=used,
             served_from=found.served_from,
             compared=found.compared,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from starlette.applications import Starlette
 
@@ -20,6 +21,7 @@ from db.reads import Reads
 from memquorum import cloudevents, kafka, topics
 from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
 from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EndIntent, EpisodeIntent
@@ -37,6 +39,7 @@ from workers.kafka import loop
 from workers.kafka.own_clock import OwnClock
 from workers.retrieval.caching import Caching
 from workers.retrieval.configurations import Configurations
+from workers.retrieval.desk import Desk, check
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
 from workers.retrieval.retaining import Retaining
@@ -80,7 +83,9 @@ class Service:
         what the times of records are held against; None where the fleet's time is driven."""
         self.erasure_seed, self.own_clock = erasure_seed, own_clock
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
-        self.genesis, self.codec, self.bounds, self.redaction = genesis, codec, bounds, redaction
+        self.desk, self.failures = Desk(), Failures()
+        self.genesis, self.codec, self.bounds = genesis, codec, bounds
+        self.redaction = replace(redaction, turn=check, failures=self.failures)
         self.configurations, self.lately = Configurations(codec, genesis), Lately(bounds.uses_most)
         self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send, health=shown.health)
         self.encoder, self.before = encoder, before
@@ -95,7 +100,7 @@ class Service:
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Opens everything, and closes it."""
         # Made here, for all of it belongs to the loop that runs it.
-        self.reads = Reads(self._dsn, self.bounds)
+        self.reads = Reads(self._dsn, self.bounds, self.failures)
         self.outcomes = Outcomes(self._dsn, self.reads, self.caching.heard)
         self.uses = Uses(self.codec, self._shown.sent, self.bounds)
         self._producer = AIOKafkaProducer(
@@ -239,6 +244,7 @@ class Service:
                 else:
                     health.go(part)
             health.turn()
+            self._shown.contained(self.failures.told())
             await asyncio.sleep(_LOOK_S)
 
     async def _retain(self) -> None:

@@ -4,8 +4,6 @@ To look at them is no use of a memory."""
 
 from __future__ import annotations
 
-import asyncio
-
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
@@ -50,7 +48,7 @@ async def tasks(service: Service, request: Request, caller: Caller) -> Response:
     found, more = cut(await service.reads.tasks(caller.at(page.namespace, READ), page), page.limit)
     behind = cursor(pages.TASKS, page.namespace, found[-1].journal_seq) if more else None
     mask = service.redaction.of(page.namespace, asked=page.redact)
-    told = await asyncio.to_thread(_goals, found, mask) if mask.on else found
+    told = await service.desk.read(_goals, found, mask) if mask.on else found
     return Told(Tasks(page.namespace, told, behind))
 
 
@@ -64,7 +62,7 @@ async def task(service: Service, request: Request, caller: Caller) -> Response:
         return unknown("task_id", f"no finished task {task_id}{'' if within is None else f' in {within!r}'}")
     asked = query.read_flag("redact", request.query_params.get("redact"))
     mask = service.redaction.of(found.namespace, asked=asked)
-    return Told(await asyncio.to_thread(_masked, found, mask) if mask.on else found)
+    return Told(await service.desk.read(_masked, found, mask) if mask.on else found)
 
 
 def _goals(found: tuple[TaskInShort, ...], mask: Redactor) -> tuple[TaskInShort, ...]:

@@ -10,13 +10,14 @@ Where there is a question, of a summary those sentences are taken that answer it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.contained import Failures
 from memquorum.core.retrieval.pieces import Piece, Span, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
@@ -61,15 +62,20 @@ def of_text(hit: Hit) -> int:
 
 
 def pack(
-    ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit], int] = of_text, question: str | None = None
-) -> Packed:
+    ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit], int] = of_text,
+    question: str | None = None, *, failures: Failures | None = None,
+) -> Packed:  # fmt: skip
     """The best that fit, at most `k_max` memories. `ranked`: best first. `cost`: of a memory, in tokens. `question`:
-    what is asked, for which single sentences of a summary may be taken; None: each memory as it was found."""
-    order = [Piece(place) for place in range(len(ranked))] if question is None else pieces(ranked, question)
+    what is asked, for which single sentences of a summary may be taken; None: each memory as it was found. `failures`:
+    takes the memories on which a rule fails: such a one is given as it was found, and says the same as no other."""
+    failures, order = failures or Failures(), [Piece(place) for place in range(len(ranked))]
+    if question is not None:
+        names = [one.candidate.hit.memory_id for one in ranked]
+        order = failures.answer("pieces", names, order, pieces, ranked, question)
     chosen: dict[int, Item] = {}  # by the place in the ranking
     left: dict[str, dict[str, None]] = {DUPLICATE: {}, MOST: {}, BUDGET: {}}
     spent = 0
-    alike = _alike([scored.candidate for scored in ranked])
+    alike = _alike([scored.candidate for scored in ranked], failures)
     for piece in order:
         place, hit = piece.place, ranked[piece.place].candidate.hit
         before = chosen.get(place)
@@ -111,7 +117,7 @@ def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit
     return Item(part, cost(hit), before.folded if before else (), spans)
 
 
-def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:
+def _alike(candidates: Sequence[Candidate], failures: Failures) -> list[list[int]]:
     """Finds for each place the better places whose memory says the same, best first."""
     found: list[list[int]] = [[] for _ in candidates]
     # To read a text takes much longer than to compare two that were read.
@@ -123,9 +129,16 @@ def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:
         unit = vectors / np.where(lengths == 0, 1, lengths)
         # Only below the diagonal: each pair once, the worse one first.
         for worse, better in np.argwhere(np.tril(unit @ unit.T, -1) >= ALIKE).tolist():
-            a, b = read(places[worse]), read(places[better])
-            one_agent = candidates[places[worse]].hit.agent == candidates[places[better]].hit.agent
-            # "I" said by two agents speaks of two.
-            if a.agrees(b) and (one_agent or not a.personal):
+            mine, its = candidates[places[worse]].hit, candidates[places[better]].hit
+            pair, one_agent = (mine.memory_id, its.memory_id), mine.agent == its.agent
+            if failures.answer(
+                "agreement", pair, False, _same, partial(read, places[worse]), partial(read, places[better]), one_agent
+            ):
                 found[places[worse]].append(places[better])
     return found
+
+
+def _same(worse: Callable[[], Said], better: Callable[[], Said], one_agent: bool) -> bool:
+    """Whether two texts say the same: "I" said by two agents speaks of two."""
+    mine = worse()
+    return mine.agrees(better()) and (one_agent or not mine.personal)

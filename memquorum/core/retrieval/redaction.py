@@ -6,29 +6,40 @@ Texts are masked after they were ranked and before they are packed: what is foun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memquorum.core.access import covers
 from memquorum.core.api.answers import Hit, Rollup
+from memquorum.core.contained import Failures
 from memquorum.core.privacy.masking import Second, masked, parts
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
+WITHHELD = "[withheld: it cannot be masked]"
+"""What is given of a text on which masking fails."""
+
+
+def _on() -> None:
+    """Goes on."""
+
 
 class Redaction(Struct, frozen=True):
     """What is read masked alone, whoever asks: namespaces, as API keys name them (`team-*`, `*`). `second`: the pass
-    after the patterns, where there is one."""
+    after the patterns, where there is one. `turn`: is called before each text, and what it raises ends the whole.
+    `failures`: takes the texts on which masking fails, which are withheld."""
 
     namespaces: tuple[str, ...] = ()
     second: Second | None = None
+    turn: Callable[[], None] = _on
+    failures: Failures = field(default_factory=Failures)
 
     def of(self, namespace: str, *, asked: bool) -> Redactor:
         """What masks for a reader of a namespace who `asked` for that, or did not."""
-        return Redactor(asked or covers(self.namespaces, namespace), self.second)
+        return Redactor(asked or covers(self.namespaces, namespace), self.second, self.turn, self.failures)
 
 
 class Redactor(Struct, frozen=True):
@@ -36,20 +47,30 @@ class Redactor(Struct, frozen=True):
 
     on: bool
     second: Second | None = None
+    turn: Callable[[], None] = _on
+    failures: Failures = field(default_factory=Failures)
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, memory_id: str = "") -> str:
         """A whole text."""
-        return masked(text, self.second) if self.on else text
+        if not self.on:
+            return text
+        self.turn()
+        return self.failures.answer("masking", [memory_id] if memory_id else [], WITHHELD, masked, text, self.second)
+
+    def _parts(self, text: str, spans: Sequence[tuple[int, int]], memory_id: str = "") -> tuple[str, ...]:
+        self.turn()
+        names, withheld = [memory_id] if memory_id else [], (WITHHELD,) * len(spans)
+        return self.failures.answer("masking", names, withheld, parts, text, spans, self.second)
 
     def part(self, text: str, span: tuple[int, int] | None) -> str | None:
         """A part of a text, masked by what the whole says; None for no part."""
         if span is None:
             return None
-        return parts(text, [span], self.second)[0] if self.on else text[slice(*span)]
+        return self._parts(text, [span])[0] if self.on else text[slice(*span)]
 
     def hits(self, hits: Iterable[Hit]) -> list[Hit]:
         """Hits; an excerpt is masked by what it says itself."""
-        return [replace(hit, text=self.text(hit.text)) if self.on else hit for hit in hits]
+        return [replace(hit, text=self.text(hit.text, hit.memory_id)) if self.on else hit for hit in hits]
 
     def scored(self, ranked: Sequence[Scored]) -> list[Scored]:
         """A ranking, in its order."""
@@ -64,11 +85,11 @@ class Redactor(Struct, frozen=True):
         if not self.on:
             return one
         if one.whole is None:
-            return replace(one, hit=replace(one.hit, text=self.text(one.hit.text)))
+            return replace(one, hit=replace(one.hit, text=self.text(one.hit.text, one.hit.memory_id)))
         lines = one.whole.split("\n")
         ends = list(accumulate(len(line) + 1 for line in lines))
         spans = [(end - len(line) - 1, end - 1) for line, end in zip(lines, ends, strict=True)]
-        told = parts(one.whole, spans, self.second)
+        told = self._parts(one.whole, spans, one.hit.memory_id)
         of = dict(zip(lines, told, strict=True))
         text = "\n".join(of[line] if line in of else self.text(line) for line in one.hit.text.split("\n"))
         return replace(one, hit=replace(one.hit, text=text), whole="\n".join(told))

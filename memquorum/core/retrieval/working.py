@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.contained import Failures
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
 from memquorum.core.retrieval.packing import Item, Packed, pack
 from memquorum.core.retrieval.ranking import Scored
@@ -67,8 +68,14 @@ def line(hit: Hit, signed: bool = False) -> str:
     return quoting.line(hit.text, hit.agent, hit.occurred_at, role=hit.role if vouched else None, mark=mark)
 
 
-def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame, question: str | None = None) -> Working:
-    """The working memory, of the agent's ring and of what answers the question, best first."""
+def assemble(
+    traces: Sequence[Trace],
+    ranked: Sequence[Scored],
+    frame: Frame,
+    question: str | None = None,
+    failures: Failures | None = None,
+) -> Working:
+    """The working memory, of the agent's ring and of what answers the question, best first. `failures`: see `pack`."""
     heading = SESSION if frame.session else LATELY
 
     def cost(hit: Hit) -> int:
@@ -77,13 +84,16 @@ def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame, qu
 
     budget = frame.budget - (tokens(heading) if traces else 0) - (tokens(REMEMBERED) if ranked else 0) - _FRAME
     salient = [_scored(trace) for trace in by_salience(traces)]
-    first = pack(salient, max(0, min(budget, int((frame.budget - _FRAME) * frame.share))), PLACES, cost).items
+    first = pack(
+        salient, max(0, min(budget, int((frame.budget - _FRAME) * frame.share))), PLACES, cost, failures=failures
+    ).items
     taken = {_id(item.scored) for item in first}
     found = [one for one in ranked if _id(one) not in taken]
     relevant = {_id(one) for one in found}
     # Behind every sentence of a summary that was found.
     rest = [replace(one, score=0.0) for one in salient if _id(one) not in taken | relevant]
-    packed = pack([*(item.scored for item in first), *found, *rest], budget, len(first) + frame.k_max, cost, question)
+    every = [*(item.scored for item in first), *found, *rest]
+    packed = pack(every, budget, len(first) + frame.k_max, cost, question, failures=failures)
     items = {_id(item.scored): item for item in packed.items}
     lately = [
         Placed(items[_of(trace)], RELEVANT if _of(trace) in relevant else BUFFER, trace.place)

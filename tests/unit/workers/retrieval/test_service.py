@@ -460,14 +460,14 @@ def test_what_is_packed_does_not_hold_up_the_loop(client: TestClient, monkeypatc
     loops: list[bool] = []
     pack = packing.pack
 
-    def noted(*asked: Any) -> packing.Packed:
+    def noted(*asked: Any, **named: Any) -> packing.Packed:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             loops.append(False)
         else:
             loops.append(True)
-        return pack(*asked)
+        return pack(*asked, **named)
 
     monkeypatch.setattr(packing, "pack", noted)
     for path in ("/retrieve", "/recall"):
