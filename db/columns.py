@@ -26,7 +26,8 @@ SHARES = frozenset({"salience", "sensitivity", "confidence"})
 """What a client sees in [0, 1] and the store keeps in millionths."""
 
 _ELSEWHERE = {
-    "memory_id": "m.id::text", "text": "c.body", "occurred_at": "m.created", "salience": "s.salience_ppm",
+    "memory_id": "m.id::text", "text": "c.body", "occurred_at": "m.said",
+    "first_at": "CASE WHEN m.created < m.said THEN m.created END", "salience": "s.salience_ppm",
     "sensitivity": "m.sensitivity_ppm", "confidence": "m.confidence_ppm",
     "general_of": "m.general_of::text",
     **{name: f"c.{name}" for name in ("key", "path", "attributes")},
@@ -95,8 +96,8 @@ _FILTERS = {
     "subject": _whose("subject"),
     "session": _whose("session"),
     "type": "(%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))",
-    "time": "(%(since)s::bigint IS NULL OR m.created >= %(since)s)"
-    " AND (%(until)s::bigint IS NULL OR m.created < %(until)s)",
+    "time": "(%(since)s::bigint IS NULL OR m.said >= %(since)s)"
+    " AND (%(until)s::bigint IS NULL OR least(m.created, m.said) < %(until)s)",
     **_GATES,
     **_FILED,
     "experience": _ADMITTED,
@@ -107,7 +108,8 @@ _EDGES = f"""ARRAY(
         SELECT 'derivesFrom' AS kind, v.parent AS other
         FROM provenance v WHERE v.child = own.id AND v.namespace = own.namespace
         UNION ALL
-        SELECT 'contradicts', f.older FROM conflict f WHERE f.newer = own.id AND f.namespace = own.namespace
+        SELECT 'contradicts', f.older FROM contradiction f
+        WHERE (f.came = own.id OR f.found = own.id) AND f.newer = own.id AND f.namespace = own.namespace
         UNION ALL
         SELECT l.kind, l.target FROM link l WHERE l.memory = own.id AND l.namespace = own.namespace
     ) e

@@ -462,6 +462,13 @@ def _grounded(
         yield state, *grounds.wanted(keys, partial(find, state.shard))
 
 
+def _in_time(came: Memory, found: Memory) -> tuple[str, str]:
+    """The ids of two memories that contradict each other, the one that was said later first. `came`: which came in
+    later."""
+    newer = found if (found.said, found.said_offset) > (came.said, came.said_offset) else came
+    return newer.id, (came if newer is found else found).id
+
+
 def _offered(store: InMemoryStore, s: Strength) -> Candidate:
     memory = store.memories[s.memory_id]
     return Candidate(
@@ -640,20 +647,17 @@ class InMemorySchedule(_OfExperience):
         """What takes the place of what is alive on purpose, with that; see the port."""
         alive = {s.memory_id: s for s in self._alive(shard)}
         pinned = {memory for memory, kind in self._store.protected if kind != HOLD}
+        memories = self._store.memories
         rows = sorted(
-            (
-                one
-                for one in self._store.rows[Conflict].values()
-                if (one.stated or inferred)
-                and one.newer in alive
-                and one.older in alive
-                and one.older not in pinned
-                and self._store.memories[one.older].made_by is None
-                and self._store.memories[one.older].general_of is None
-            ),
-            key=lambda one: (-one.seq, alive[one.older].tier, one.older),
+            (-one.seq, alive[older].tier, older, newer)
+            for one in self._store.rows[Conflict].values()
+            if (one.stated or inferred) and one.newer in alive and one.older in alive
+            for newer, older in [_in_time(memories[one.newer], memories[one.older])]
+            if older not in pinned
+            and memories[newer].made_by is memories[older].made_by is None
+            and memories[older].general_of is None
         )
-        found = ((alive[one.newer], alive[one.older]) for one in rows)
+        found = ((alive[newer], alive[older]) for *_, older, newer in rows)
         free = ((n, o) for n, o in found if all(self._rested(s, {s.tier: CONTESTS[o.tier]}) for s in (n, o)))
         return [(self._candidate(n), self._candidate(o)) for n, o in free][:limit]
 

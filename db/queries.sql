@@ -545,18 +545,18 @@ SELECT c.newer::text, c.older::text,
     n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
         SELECT FROM provenance p JOIN memory x ON x.id = p.parent
         WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent)),
-    n.created, o.created, n.tier, o.tier, c.stated,
+    n.said, o.said, n.tier, o.tier, c.stated,
     CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.newer) END,
     CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.older) END
-FROM conflict c
+FROM contradiction c
 JOIN memory n ON n.id = c.newer AND n.tier IN ('short-term', 'long-term')
 JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
-WHERE c.newer = ANY(%(ids)s::uuid[]) OR c.older = ANY(%(ids)s::uuid[])
+WHERE c.came = ANY(%(ids)s::uuid[]) OR c.found = ANY(%(ids)s::uuid[])
 ORDER BY c.seq, c.older
 
 -- :name entries
--- Which entry of the journal memories came in with: of two of one moment it tells the later one.
-SELECT m.id::text, m.seq FROM memory m WHERE m.id = ANY(%(ids)s::uuid[])
+-- Where the last sayings of memories stand in the accepted stream: of two of one moment it tells the later one.
+SELECT m.id::text, m.said_offset FROM memory m WHERE m.id = ANY(%(ids)s::uuid[])
 
 -- :name erased_copy
 -- Episodes whose keys an order destroyed, and those that came after it.
@@ -914,13 +914,14 @@ WHERE (m.tier <> 'gone' AND m.namespace = %(namespace)s) OR d.memory_id IS NOT N
 ORDER BY f.id
 
 -- :name memory_update
--- Changes of tier or of the encoder, and uses that ask for what is sealed: all of a batch at once.
+-- Changes of tier or of the encoder, uses that ask for what is sealed, and when it was said last: all of a batch at once.
 UPDATE memory m
 SET tier = n.tier, encoder = n.encoder, confidence_ppm = n.confidence_ppm, changed = n.changed,
-    sealed_until = n.sealed_until, seq = n.seq, asks_after = n.asks_after, told_by = n.told_by
+    sealed_until = n.sealed_until, seq = n.seq, asks_after = n.asks_after, told_by = n.told_by, said = n.said,
+    said_offset = n.said_offset
 FROM json_to_recordset(%(rows)s) AS n (
     id uuid, tier text, encoder text, confidence_ppm integer, changed bigint, sealed_until bigint, seq bigint,
-    asks_after bigint, told_by uuid)
+    asks_after bigint, told_by uuid, said bigint, said_offset bigint)
 WHERE m.id = n.id
 
 -- :name strength_update
@@ -1212,7 +1213,7 @@ LIMIT %(limit)s
 -- otherwise, as was inferred from the words.
 SELECT n.memory_id::text, m.namespace, n.tier, n.created, n.last_access, n.salience_ppm, m.early, n.replays, n.fades,
     o.memory_id::text, w.namespace, o.tier, o.created, o.last_access, o.salience_ppm, w.early, o.replays, o.fades
-FROM conflict c
+FROM contradiction c
 JOIN strength n ON n.memory_id = c.newer
 JOIN memory m ON m.id = c.newer
 JOIN strength o ON o.memory_id = c.older
@@ -1222,6 +1223,7 @@ WHERE c.shard = %(shard)s AND (c.stated OR %(inferred)s)
       coalesce((n.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0),
       coalesce((o.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0)
   ) <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND m.made_by IS NULL -- nobody says it
   AND w.made_by IS NULL AND w.general_of IS NULL -- with the sentence that is wrong all others of a summary would go
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = c.older AND p.kind <> 'hold')
 ORDER BY c.seq DESC, o.tier, c.older
@@ -2966,7 +2968,7 @@ FROM (
     WHERE f.namespace = %(namespace)s AND f.key = %(key)s
       AND (f.path = %(path)s OR %(path)s::text IS NULL AND f.path IS NULL)
       AND x.tier IN ('short-term', 'long-term')
-    ORDER BY x.created DESC, x.seq DESC
+    ORDER BY x.said DESC, x.said_offset DESC
     LIMIT 1
 ) own
 JOIN memory m ON m.id = own.id
@@ -3009,14 +3011,16 @@ WHERE t.path IS NOT NULL AND EXISTS (
 LIMIT %(limit)s
 
 -- :name memories_listed
--- The memories that pass, in the order of time, from behind a place on, each with what it is linked with that is kept and
--- passes the gates; what was said before it and is alive; and whose goals need it.
+-- The memories that pass, in the order in which they were said last, from behind one on (of its moment all, where that one
+-- was said again since), each with what it is linked with that is kept and passes the gates; what was said before it and is
+-- alive; and whose goals need it.
 WITH passed AS MATERIALIZED (
-    SELECT m.id, m.created
+    SELECT m.id
     FROM memory m
     WHERE m.namespace = %(namespace)s AND $filters
-      AND (%(behind)s::bigint IS NULL OR (m.created, m.id) > (%(behind)s, %(behind_id)s::uuid))
-    ORDER BY m.created, m.id
+      AND (%(behind)s::bigint IS NULL OR (m.said, m.said_offset) > (%(behind)s, coalesce(
+          (SELECT b.said_offset FROM memory b WHERE b.id = %(behind_id)s::uuid AND b.said = %(behind)s), -1)))
+    ORDER BY m.said, m.said_offset
     LIMIT %(limit)s
 ), told AS (
     SELECT own.id, $edges AS edges,
@@ -3039,7 +3043,7 @@ FROM told t
 JOIN memory m USING (id)
 LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
-ORDER BY m.created, m.id
+ORDER BY m.said, m.said_offset
 
 -- :name sight
 -- Whose rows this transaction may see, where the role is the tenants': names and beginnings, with commas between them.

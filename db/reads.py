@@ -164,7 +164,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         return [Support(*row) for row in rows]
 
     async def entries(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
-        """Which entry of the journal each memory came in with, or was promoted or demoted by."""
+        """Where the last saying of each memory stands in the accepted stream."""
         rows = await self._pool.ask("entries", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return {memory_id: seq for memory_id, seq in rows}
 

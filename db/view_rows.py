@@ -36,6 +36,12 @@ class Known(NamedTuple):
     """What its worth is ranked among."""
     accepted: int = 0
     """Where its episode stands in the accepted stream."""
+    role: str | None = None
+    """As whom its agent said it, in a conversation."""
+    said: int = 0
+    """When it was said last (`core.journal.repetitions.again`)."""
+    said_offset: int = 0
+    """Where that saying stands in the accepted stream."""
     marks: Marks = Marks("")
     """What a repetition of it has to agree on."""
 

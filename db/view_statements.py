@@ -12,8 +12,8 @@ KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
-       witnessed, reads, sealed_counts, alike, accepted_offset, subject, source, sensitivity_ppm, purposes,
-       jurisdictions, m.slot, m.label, m.supersedes, m.summary, m.linked
+       witnessed, reads, sealed_counts, alike, accepted_offset, role, said, said_offset, subject, source,
+       sensitivity_ppm, purposes, jurisdictions, m.slot, m.label, m.supersedes, m.summary, m.linked
 {FACTS}"""
 KNOWN_SEALED = KNOWN.replace("m.at = p.at", "m.at = abs(p.at)")
 # Of those that are sealed too: what was made of them is no freer than they are.
@@ -56,6 +56,12 @@ TOUCH = """
 UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced = reinforced + (?3 IS NOT NULL),
        reads = reads + ?6, salience_ppm = max(salience_ppm, coalesce(?3, 0))
 WHERE at = (SELECT at FROM place WHERE memory_id = ?4) AND memory_id = ?4 AND namespace = ?5
+"""
+# As whoever applies it does (core/journal/repetitions): its own speaker says it again, later than before.
+SAID_AGAIN = """
+UPDATE memory SET said = ?3, said_offset = ?4
+WHERE at = (SELECT at FROM place WHERE memory_id = ?1) AND memory_id = ?1 AND namespace = ?2
+AND agent = ?5 AND (role IS NULL OR ?6 IS NULL OR role = ?6) AND (said, said_offset) < (?3, ?4)
 """
 WITNESS = """
 WITH both AS (
@@ -159,7 +165,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 32))}, 0
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 35))}, 0
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # A text of so many steps of worth was accepted (core/worth).
@@ -175,7 +181,7 @@ UPDATE weight SET tier = 'superseded'
 WHERE namespace = ?1 AND slot = ?2 AND (tier = 'short-term' OR (?7 AND tier = 'long-term')) AND memory_id <> ?3
 AND EXISTS (
     SELECT 1 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
-    WHERE p.memory_id = weight.memory_id AND (m.agent = ?4 OR ?5) AND m.created <= ?6)
+    WHERE p.memory_id = weight.memory_id AND (m.agent = ?4 OR ?5) AND m.said <= ?6)
 AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id AND p.kind <> 'hold')
 """
 # What an agent alone has said it may take back, as whoever applies it does without a vote.
@@ -184,7 +190,7 @@ UPDATE weight SET tier = 'superseded'
 WHERE namespace = ?1 AND memory_id IN (SELECT value FROM json_each(?2)) AND tier = 'short-term'
 AND EXISTS (
     SELECT 1 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
-    WHERE p.memory_id = weight.memory_id AND m.agent = ?3 AND m.created <= ?4 AND m.reinforced = 0)
+    WHERE p.memory_id = weight.memory_id AND m.agent = ?3 AND m.said <= ?4 AND m.reinforced = 0)
 AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id AND p.kind <> 'hold')
 """
 WEIGHTS = """

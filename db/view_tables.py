@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 33
+VERSION = 34
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS memory (
     reinforced INTEGER NOT NULL, reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
     commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL,
     sealed_signed BLOB, witnessed INTEGER NOT NULL, reads INTEGER NOT NULL, sealed_counts BLOB, alike TEXT,
-    accepted_offset INTEGER NOT NULL, subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL,
+    accepted_offset INTEGER NOT NULL, role TEXT, said INTEGER NOT NULL, said_offset INTEGER NOT NULL,
+    subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL,
     purposes TEXT, jurisdictions TEXT NOT NULL, slot TEXT, label TEXT, supersedes TEXT, summary BLOB,
     linked INTEGER NOT NULL, rehearsed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS recent (

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from db import view_statements as sql
 from memquorum.core.policy import DAY_MS_MOST
+from memquorum.core.records import EpisodeAccepted
 from memquorum.core.tiers import ALIVE
 from memquorum.ports import Candidate, Weighted
 
@@ -59,17 +60,24 @@ class ViewWeights:
         slot: str,
         *,
         agent: str,
-        created: int,
+        at: int,
         granted: bool,
         clears: bool = False,
     ) -> None:
         """A memory fills a slot: what filled it before is superseded, where nobody has to vote on that. `granted`:
-        another agent's, too; `clears`: it is a write of nothing, which takes what was promoted, too."""
-        self._connected().execute(sql.GIVES_WAY, (namespace, slot, memory_id, agent, granted, created, clears))
+        another agent's, too; `at`: when it is said; `clears`: it is a write of nothing, which takes what was promoted,
+        too."""
+        self._connected().execute(sql.GIVES_WAY, (namespace, slot, memory_id, agent, granted, at, clears))
 
-    def withdraws(self, memory_ids: Sequence[str], namespace: str, *, agent: str, created: int) -> None:
+    def said_again(self, episode: EpisodeAccepted, memory_id: str, offset: int) -> None:
+        """An episode that became one with a memory moves the time of that, where it is of the same speaker."""
+        if episode.accepted_at is not None:
+            told = (memory_id, episode.namespace, episode.said_at, offset, episode.agent, episode.role)
+            self._connected().execute(sql.SAID_AGAIN, told)
+
+    def withdraws(self, memory_ids: Sequence[str], namespace: str, *, agent: str, at: int) -> None:
         """An agent takes back memories that it alone has said."""
-        self._connected().execute(sql.WITHDRAWN, (namespace, json.dumps(memory_ids), agent, created))
+        self._connected().execute(sql.WITHDRAWN, (namespace, json.dumps(memory_ids), agent, at))
 
     def moved(self, namespace: str, tiers: Mapping[str, str]) -> None:
         """It was decided in which tiers memories are alive."""

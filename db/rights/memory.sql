@@ -27,12 +27,12 @@ GRANT SELECT ON audit_votes, audit_forgotten, audit_kept, audit_weights TO memqu
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, strength, dropped, journal, decision, outcome, ballot,
     provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, disclosure,
-    task, feedback, experience, trial, admission, weight, diffusing, audit_votes, audit_forgotten,
+    task, feedback, experience, trial, admission, weight, diffusing, contradiction, audit_votes, audit_forgotten,
     audit_kept, audit_weights TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
 GRANT SELECT ON memory, content, embedding, sentence, strength, event, dropped, journal, outcome, ballot, provenance, quote, patch, conflict,
-    link, erased, erasure, protection, reward, disclosure, task, feedback, experience, trial, admission, weight,
+    link, erased, erasure, protection, reward, disclosure, task, feedback, experience, trial, admission, weight, contradiction,
     audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_tenant;
 -- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
 GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;

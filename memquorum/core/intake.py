@@ -327,7 +327,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         namespace=namespace,
         agent=agent,
         subject=agent if record.subject is None else _name("subject", record.subject),
-        occurred_at=clock.time("occurred_at", record.occurred_at),
+        **clock.episode("occurred_at", record.occurred_at),
         content="" if record.content is None else _text("content", record.content),
         derives_from=_memories("derives_from", record.derives_from, PARENTS_MAX),
         supersedes=supersedes,
@@ -358,7 +358,7 @@ def _task(record: TaskFinished, origin: Origin, clock: _Clock) -> EpisodeIntent:
         namespace=namespace,
         agent=agent,
         subject=agent if record.subject is None else _name("subject", record.subject),
-        occurred_at=clock.time("finished_at", record.finished_at),
+        **clock.episode("finished_at", record.finished_at),
         content=_checked_texts(record),
         derives_from=_memories("retrieved", record.retrieved, FOUND_MAX),
         sensitivity_ppm=_optional("sensitivity", record.sensitivity, _share),
@@ -609,6 +609,12 @@ class _Clock(Struct, frozen=True):
         if value > latest:
             raise _Refused(Reason.OUT_OF_RANGE, field, "more than a day ahead of the clock; send milliseconds, in UTC")
         return value
+
+    def episode(self, field: str, value: int | None) -> dict[str, Any]:
+        """When an episode occurred, and when it came in. Who drives the clock says what time it is: there nothing comes
+        in before it occurred."""
+        at = self.time(field, value)
+        return {"occurred_at": at, "accepted_at": max(self.now_ms, at) if self.driven else self.now_ms}
 
     def _default(self, latest: int) -> int:
         first, second = (self.now_ms, self.timestamp_ms) if self.driven else (self.timestamp_ms, self.now_ms)

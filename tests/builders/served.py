@@ -234,7 +234,24 @@ class Store:
             True,
         )
         return (
-            shown((*row, *structs.astuple(Carried()), None, None, None, "episodic", 0, None, "", None, None, None, []))
+            shown(
+                (
+                    *row,
+                    *structs.astuple(Carried()),
+                    None,
+                    None,
+                    None,
+                    "episodic",
+                    0,
+                    None,
+                    "",
+                    None,
+                    None,
+                    None,
+                    None,
+                    [],
+                )
+            )
             if seen
             else None
         )

@@ -22,6 +22,7 @@ SAID: dict[str, Any] = CARRIED | {
     "links": (r.Link("requires", OTHER), r.Link("isA")), "slot": "5f" * 16, "label": "6e" * 16,
     "type": "semantic", "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
     "granted": "9fd12932bb0c", "suggested": "patterns-1", "summary": SUMMARY, "clears": True,
+    "accepted_at": 1_750_000_000_500,
     "task": r.Task("failed", "reviewer", b"h" * 32, 7),
 }  # fmt: skip
 RECORDS = (

@@ -66,6 +66,7 @@ def put(dsn: str, told: list[Told]) -> list[str]:
                 m, 0, t.namespace, t.agent, t.agent, f"e{at}", t.tier, 1_000 * at, len(t.text),
                 b"c" * 32, t.encoder, False, None, 0, None, at, t.type,
                 round(t.sensitivity * 1e6), t.purposes, t.jurisdictions, session=t.session,
+                said=1_000 * at, said_offset=at,
             )) for at, (m, t) in enumerate(zip(ids, told, strict=True))
         ))  # fmt: skip
         alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]

@@ -387,6 +387,7 @@ def _facts(
         known.marks.slot if meant else None,
         tuple(filter(None, (known.marks.supersedes or "").split(","))) if meant else (),
         known.accepted,
+        (known.said, known.said_offset),
         unpacked(known.marks.summary),
         known.commitment,
         known.marks,

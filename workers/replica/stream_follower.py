@@ -245,7 +245,7 @@ class Walk:
                 scored.encoder,
                 episode.agent,
                 signed,
-                episode.occurred_at,
+                episode.said_at,
                 scored.outcome == REINFORCED,
             )
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
@@ -255,13 +255,10 @@ class Walk:
         # As whoever applies it judges: what may not become one with what it repeats does not strengthen it.
         merged = scored.reinforces is not None and repeated is not None and merges(said, repeated)
         if scored.reinforces is not None and merged:
-            merged = self._view.touch(
-                scored.reinforces,
-                episode.namespace,
-                at=episode.occurred_at,
-                offset=offset,
-                again_ppm=scored.salience_ppm,
-            )
+            again_ppm, at = scored.salience_ppm, episode.occurred_at
+            merged = self._view.touch(scored.reinforces, episode.namespace, at=at, offset=offset, again_ppm=again_ppm)
+        if scored.reinforces is not None and merged:
+            self._view.weights.said_again(episode, scored.reinforces, offset)
         if not merged:
             self._settle(episode, scored, there.intersection(known))
 
@@ -284,7 +281,7 @@ class Walk:
         if slot is not None:
             weights.fills(
                 episode.memory_id, episode.namespace, slot,
-                agent=episode.agent, created=episode.occurred_at, granted=episode.granted is not None,
+                agent=episode.agent, at=episode.said_at, granted=episode.granted is not None,
             )  # fmt: skip
 
     def _empty(self, episode: EpisodeAccepted) -> None:
@@ -292,7 +289,7 @@ class Walk:
         weights = self._view.weights
         if not episode.explicit or not weights.first(episode.memory_id):
             return
-        said: dict[str, Any] = {"agent": episode.agent, "created": episode.occurred_at}
+        said: dict[str, Any] = {"agent": episode.agent, "at": episode.said_at}
         weights.withdraws(episode.supersedes, episode.namespace, **said)
         if episode.slot is not None:
             granted = episode.granted is not None
@@ -350,4 +347,7 @@ def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed:
         sealed_counts=scored.sealed_counts,
         like=scored.like,
         accepted=offset,
+        role=episode.role,
+        said=episode.said_at,
+        said_offset=offset,
     )

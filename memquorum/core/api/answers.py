@@ -17,7 +17,8 @@ class _Use(Carried, frozen=True, kw_only=True):
 
     `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under. `made_by`: of a
     summary, who made it. `general_of`: of a general form, the memory that it was made of. `key`, `path`, `attributes`:
-    what it is filed under, while it is alive.
+    what it is filed under, while it is alive. `occurred_at`: when it was said last; `first_at`: when it was said first,
+    where that is earlier.
     """
 
     key: str | None = None
@@ -30,6 +31,7 @@ class _Use(Carried, frozen=True, kw_only=True):
     jurisdictions: tuple[str, ...] = ()
     made_by: str | None = None
     general_of: str | None = None
+    first_at: int | None = None
 
 
 class _Text(_Use, frozen=True, kw_only=True):
@@ -226,8 +228,8 @@ class Listed(Shown, frozen=True, kw_only=True):
 
 
 class Page(Struct, frozen=True, omit_defaults=True):
-    """Memories in the order in which they occurred, ties by id. `next`: the cursor of those that come behind, None at
-    the end."""
+    """Memories in the order in which they were said last, ties as they came in. `next`: the cursor of those that come
+    behind, None at the end."""
 
     namespace: str
     memories: tuple[Listed, ...]

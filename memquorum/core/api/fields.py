@@ -21,8 +21,8 @@ SENTENCES: Mapping[str, str] = {
     "subjects": "About one of these subjects.",
     "tiers": "In these tiers: short-term, long-term; a list also takes sealed and superseded, without text.",
     "types": "Of these types: episodic, semantic, social, task.",
-    "since": "Occurred at this time or later, in milliseconds since the epoch.",
-    "until": "Occurred before this time, in milliseconds since the epoch.",
+    "since": "Said last at this time or later, in milliseconds since the epoch.",
+    "until": "Said first before this time, in milliseconds since the epoch.",
     "keys": "Filed under one of these keys.",
     "where": 'What attributes are, all of them, as {"colour": "red", "size": {"$gte": 3}}: '
     "$eq, $ne, $gt, $gte, $lt, $lte, $in.",

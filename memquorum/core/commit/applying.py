@@ -486,6 +486,6 @@ def storable(record: Accepted) -> str | None:
         if wrong is not None:
             return wrong
     for name in ("occurred_at", "accessed_at", "given_at", "accepted_at", "as_of"):
-        if not 0 <= getattr(record, name, 0) <= _TIME_MAX:
+        if not 0 <= (getattr(record, name, None) or 0) <= _TIME_MAX:
             return f"{name} = {getattr(record, name)} is no time"
     return None

@@ -322,6 +322,8 @@ def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
         seq=entry.seq,
         slot=detail.slot,
         label=detail.label,
+        said=detail.said_at,
+        said_offset=detail.accepted_offset,
         **asdict(holds),
         **taken(Carried, detail),
     )
@@ -414,8 +416,11 @@ def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         # Who says on purpose what is there already wants it as much as who said it so first.
         fades=strength.fades and not detail.explicit,
     )
+    memory = rows.memories[strength.memory_id]
+    moved = repetitions.again(memory, detail)
     return change.plus(
         stronger,
+        *([] if moved is memory else [moved]),
         _event(change.entry, "reinforced", detail),
         *repetitions.provenance(rows, change.entry, detail),
         state=_interaction(change.state),

@@ -6,6 +6,10 @@ shard's own rows say, by whoever applies the score, rebuilds or audits: a stage 
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from msgspec.structs import replace
+
 from memquorum.core import ids
 from memquorum.core.journal.rows import Memory, Provenance, Rows
 from memquorum.core.merging import marks, merges
@@ -24,6 +28,37 @@ def reinforces(rows: Rows, namespace: str, detail: Stored) -> bool:
         return False
     made_of = (rows.memories.get(parent) for parent in detail.derives_from)
     return merges(marks(detail, [one for one in made_of if one is not None and one.namespace == namespace]), memory)
+
+
+def again(memory: Memory, detail: Stored) -> Memory:
+    """Moves the time of a memory to that of an episode that strengthens it, if that is later.
+
+    Only who said it may say it again: the same agent, in the same role where both name one. The subject and the source
+    are the same, or the two would not be one memory (`core.merging`). What another agent repeats bears the memory out,
+    and says nothing of when the first one last said it. Entries of before times were recorded move nothing.
+    """
+    if detail.accepted_at is None or not speaks_again(memory, detail):
+        return memory
+    at = detail.said_at, detail.accepted_offset
+    return replace(memory, said=at[0], said_offset=at[1]) if at > (memory.said, memory.said_offset) else memory
+
+
+def speaks_again(memory: Speaking, saying: Speaking) -> bool:
+    """Whether an episode is of the speaker of a memory that it repeats."""
+    roles = {memory.role, saying.role} - {None}
+    return memory.agent == saying.agent and len(roles) <= 1
+
+
+class Speaking(Protocol):
+    """What was said by somebody: an episode, or a memory."""
+
+    @property
+    def agent(self) -> str:
+        """Who said it."""
+
+    @property
+    def role(self) -> str | None:
+        """As whom, in a conversation."""
 
 
 def provenance(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[Provenance, ...]:

@@ -97,6 +97,10 @@ class Memory(Carried, frozen=True):
     """What stands for path and key of the slot that it fills (`core.labelling`)."""
     label: str | None = None
     """What stands for its path and its attributes."""
+    said: int = 0
+    """When it was said last, in milliseconds: the latest time of its sayings (`journal.repetitions.again`)."""
+    said_offset: int = 0
+    """Where that saying stands in the accepted stream: of two of one moment it tells the later one."""
     asks_after: int | None = None
     """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
     has, and of what does not rest."""

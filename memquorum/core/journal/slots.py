@@ -63,7 +63,7 @@ def gives_way(rows: Rows, memory: Memory | None, namespace: str, said: Said) -> 
     return (
         memory is not None
         and (_withdrawn(rows, memory, namespace, said) if named else _yields(memory, namespace, said))
-        and memory.created <= said.occurred_at
+        and memory.said <= said.said_at
         and not pins(rows.protected, memory.id)
     )
 

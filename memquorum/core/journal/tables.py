@@ -172,7 +172,10 @@ TABLES: dict[Kind, Table] = {
     for table in (
         Table(
             "memory", Memory, ("id",), entry="seq", loaded=True,
-            changes=("tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after", "told_by"),
+            changes=(
+                "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after", "told_by", "said",
+                "said_offset",
+            ),
         ),
         Table("strength", Strength, ("memory_id",), loaded=True, changes=_USED, ends=True),
         # What failed and is tried again has one row, of its last outcome.

@@ -102,6 +102,14 @@ class Said(Carried, frozen=True, kw_only=True):
     """That it says nothing, and that nothing is to fill its slot any more: it becomes no memory."""
     task: Task | None = None
     """What makes it the record of a finished task; None of any other episode."""
+    accepted_at: int | None = None
+    """When it came in, by intake's clock; None of what came in before this was recorded."""
+
+    @property
+    def said_at(self) -> int:
+        """When it was said: when it occurred, and no later than it came in. A time that an agent invents, or a clock
+        that runs ahead, would else stand before all that others say until then."""
+        return self.occurred_at if self.accepted_at is None else min(self.occurred_at, self.accepted_at)
 
     @property
     def counts(self) -> bool:

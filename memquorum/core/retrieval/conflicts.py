@@ -129,7 +129,7 @@ def let_in(filters: Filters, hit: Hit) -> bool:
         and (filters.sessions is None or hit.session in filters.sessions)
         and (filters.types is None or hit.type in filters.types)
         and (filters.since is None or hit.occurred_at >= filters.since)
-        and (filters.until is None or hit.occurred_at < filters.until)
+        and (filters.until is None or (hit.first_at or hit.occurred_at) < filters.until)
         and (filters.keys is None or hit.key in filters.keys)
         and not filters.experience  # whether it was admitted nothing says here
         and filing.passes(filters.path, filters.where, filed=hit.path, attributes=hit.attributes)

@@ -327,6 +327,8 @@ class Account(Struct, frozen=True):
     """Of what a summary was made of, whose text was sent to whom, in the order of its sources' ids."""
     superseded: tuple[Superseded, ...] = ()
     """How often it gave way to another memory, the first time first."""
+    said_again_at: int | None = None
+    """When its own agent said it last, where that moved its time."""
     rehearsals: tuple[Rehearsal, ...] = ()
     """The latest ones, in their order."""
     merged: tuple[Merged, ...] = ()
@@ -422,6 +424,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         sent=facts.sent,
         sources_sent=facts.sources_sent,
         superseded=_superseded(facts.filled, votes),
+        said_again_at=memory.said if memory and memory.said > memory.created else None,
         rehearsals=tuple(_rehearsal(codec, n, n.detail) for n in facts.notes if isinstance(n.detail, Rehearsed)),
         merged=facts.merged,
         replays=alive.replays if alive else 0,

@@ -67,7 +67,7 @@ def of_one_moment(hits: Sequence[Hit]) -> list[str]:
 
 def best_first(question: str, hits: Sequence[Hit], entries: Mapping[str, int] = MappingProxyType({})) -> list[Hit]:
     """The hits, each directly before the first of the best that it comes before. `entries`: of those of one moment,
-    where they stand in the journal."""
+    where they were said last, in the accepted stream."""
     asked = _Asked(question)
     head = [_Read(hit, asked, entries.get(hit.memory_id, 0)) for hit in hits[:HEAD]]
     order: list[_Read] = []

@@ -304,6 +304,8 @@ def _uses(account: Account) -> Iterator[str]:
         return
     read = f"Read {times(account.accesses)}" if account.accesses else "Never read"
     yield f"  {read}, {'said again ' + times(account.reinforced) if account.reinforced else 'never said again'}."
+    if account.said_again_at is not None:
+        yield f"  Its agent said it again at {moment(account.said_again_at)}: that is its time in reads."
     shown = account.uses[-_USES_SHOWN:]
     if len(shown) < len(account.uses):
         yield f"  The latest {len(shown)}:"

@@ -104,8 +104,8 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
     for at in np.flatnonzero(values >= NEAR):
         value, place = float(values[at]), places[int(at)]
         other = context.memory_ids[place]
-        agent, when = context.said.get(other, ("", facts.created))
-        same, later = agent == facts.agent, when >= facts.created
+        agent, when = context.said.get(other, ("", facts.said[0]))
+        same, later = agent == facts.agent, when >= facts.said[0]
         # A rule that fails on a neighbour takes nothing from the memory: that neighbour says nothing of it.
         said = context.failures.answer(
             "evidence", [facts.memory_id, other], _NOTHING,

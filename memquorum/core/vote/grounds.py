@@ -74,7 +74,9 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     supersedes: tuple[str, ...] = ()
     """The memories that it names to take the place of, on purpose."""
     accepted: int = 0
-    """Where its episode stands in the accepted stream: of two of one moment the later one stands behind."""
+    """Where its episode stands in the accepted stream."""
+    again: tuple[int, int] | None = None
+    """When it was said last, and where that saying stands in the accepted stream; None: it was said once."""
     summary: Summary | None = None
     """What makes it a summary of others."""
     commitment: bytes = b""
@@ -90,10 +92,15 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     trial: Trialled | None = None
     """Of one that is to be admitted to experience; None where the member cannot tell."""
 
+    @property
+    def said(self) -> tuple[int, int]:
+        """When it was said last, and where in the accepted stream: of two of one moment the later one stands behind."""
+        return self.again or (self.created, self.accepted)
+
 
 def later(one: MemoryFacts, other: MemoryFacts) -> bool:
-    """Whether the first was said after the other."""
-    return (one.created, one.accepted, one.memory_id) > (other.created, other.accepted, other.memory_id)
+    """Whether the first was said after the other, as reads order them."""
+    return (*one.said, one.memory_id) > (*other.said, other.memory_id)
 
 
 def refills(newer: MemoryFacts, older: MemoryFacts) -> bool:

@@ -82,7 +82,7 @@ def _claim_once(
     """
     scores = [kind.score(one, policy) for one in terms]
     for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
-    for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], -one[1].created, -one[1].accepted)):
+    for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], *(-at for at in one[1].said))):
         young = not kind.supersedes and as_of - claim.created < policy.promote.disputed_ms
         inferred = policy.supersede.inferred or young
         # Whether it contradicts what a rule fails on nobody knows: no yes is said to it.

@@ -122,6 +122,7 @@ def test_json_and_avro_give_the_same_intent():
         sensitivity_ppm=700_000,
         purposes=("billing", "support"),
         jurisdiction="US-CA",
+        accepted_at=NOW,
     )
     assert accept(fields) == accept(single) == expected
     assert accept(b" \n" + json.dumps(fields).encode()) == expected

@@ -6,15 +6,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from db.view import View
 from db.view_rows import Fading, Known, Recent
 from memquorum.core.consensus.events import Progress, Reached
-from memquorum.core.records import AccessAccepted
+from memquorum.core.records import AccessAccepted, EpisodeAccepted
 from memquorum.core.worth import Ranks
 from tests.builders.protections import wanted
+from tests.builders.shard import accepted
 
 CLUSTER = b"c" * 32
 KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector", "minilm")
@@ -480,3 +482,32 @@ def test_a_late_use_is_let_go_of_with_its_memory_or_once_that_is_restored(view: 
     assert used(view, 700, 50)
     view.ticked(0, 60, 5_000, b"")
     assert held(view) == set() and view._db.execute("SELECT count(*) FROM late").fetchone() == (0,)
+
+
+def again(at: int, accepted_at: int | None = 900, **said: Any) -> EpisodeAccepted:
+    return accepted("again", at, namespace="space", accepted_at=accepted_at, **{"agent": "ann", "role": None} | said)
+
+
+def test_its_own_speaker_moves_the_time_of_a_memory(view: View) -> None:
+    view.remember(KNOWN._replace(role="user", said=100, said_offset=5))
+    for offset, told in enumerate(
+        (again(300, agent="eve"), again(300, role="assistant"), again(300, None), again(50), again(300)), 6
+    ):
+        assert (one(view).said, one(view).said_offset) == (100, 5)
+        view.weights.said_again(told, "m1", offset)
+    assert (one(view).said, one(view).said_offset) == (300, 10)
+    view.weights.said_again(again(2_000), "m1", 11)  # no later than it came in
+    assert (one(view).said, one(view).said_offset, one(view).created) == (900, 11, 100)
+
+
+def test_a_slot_is_not_taken_by_what_was_said_before_it_was_said_again(view: View) -> None:
+    view.remember(KNOWN._replace(said=100, said_offset=5))
+    view.remember(KNOWN._replace(memory_id="m2", said=300, said_offset=7, accepted=7))
+    weigh = {"tokens": 1, "tier": "short-term", "worth_ppm": None, "novelty_ppm": None, "needs": (), "linked": ()}
+    for memory_id in ("m1", "m2"):
+        view.weights.add(memory_id, "space", "episodic", slot="door", fades=True, **weigh)
+    view.weights.said_again(again(400), "m1", 8)
+    view.weights.fills("m2", "space", "door", agent="ann", at=300, granted=False)
+    assert view.weights.tier("space", "m1") == "short-term"
+    view.weights.fills("m3", "space", "door", agent="ann", at=500, granted=False)
+    assert view.weights.tier("space", "m1") == "superseded"

@@ -131,7 +131,7 @@ def _against(
     cue = refilled or (finding is not None and finding.cue) or (named and same_agent)
     own = vouched and (same_agent or (newer.source is not None and newer.source == older.source))
     challenger = _SAID + _LATER * vouched + _CUE * cue + _OWN * own + _support(newer, older, context)
-    incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.created)
+    incumbent = _SAID + kept + _support(older, newer, context) + _USED * (older.last_access > newer.said[0])
     return PPM, PPM * (own and cue), min(PPM, challenger), min(PPM, incumbent), _FOUND
 
 

@@ -28,9 +28,10 @@ async def ids(reads: Reads, wanted: Listing) -> list[str]:
 
 async def test_each_is_listed_once_in_the_order_of_time(reads: Reads, databases: tuple[str, str]) -> None:
     told = put(databases[0], [Told(f"note {at}") for at in range(7)])
-    with psycopg.connect(databases[0]) as connection:  # three at one moment: by id then
-        connection.execute("UPDATE memory SET created = 3000 WHERE id = ANY(%s)", [told[3:6]])
-    expected = [*told[:3], *sorted(told[3:6]), told[6]]
+    with psycopg.connect(databases[0]) as connection:  # three at one moment: as they came in; one is said again
+        connection.execute("UPDATE memory SET said = 3000 WHERE id = ANY(%s)", [told[3:6]])
+        connection.execute("UPDATE memory SET said = 9000, said_offset = 9 WHERE id = %s", [told[1]])
+    expected = [told[0], *told[2:], told[1]]
     assert await ids(reads, listing()) == expected
     found: list[str] = []
     behind = None
@@ -94,3 +95,17 @@ async def test_another_tenant_sees_nothing(reads: Reads, databases: tuple[str, s
     put(databases[0], [Told("a")])
     theirs = Sight(("mill",))
     assert await reads.memories(theirs, listing()) == [] and await reads.memories(EVERYONE.sight(READ), listing())
+
+
+async def test_who_reads_on_behind_what_was_said_again_since_misses_nothing(
+    reads: Reads, databases: tuple[str, str]
+) -> None:
+    told = put(databases[0], [Told(f"note {at}") for at in range(4)])
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE memory SET said = 1000")  # all of one moment
+        behind = (1_000, told[1])
+        connection.commit()
+        assert await ids(reads, listing(behind=behind)) == told[2:]
+        connection.execute("UPDATE memory SET said = 2000, said_offset = 9 WHERE id = %s", [told[1]])
+        connection.commit()
+    assert await ids(reads, listing(behind=behind)) == [told[0], *told[2:], told[1]]

@@ -63,7 +63,8 @@ OWN = {
         "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept", "audit_weights"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("provenance", "conflict", "link", "erased", "erasure"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("provenance", "conflict", "contradiction"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("link", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(
         ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure", "trial", "admission", "weight"),
         "namespace = %(namespace)s",
@@ -72,7 +73,7 @@ OWN = {
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
 }
-TABLES = tuple(name for name in OWN if not name.startswith("audit"))
+TABLES = tuple(name for name in OWN if not name.startswith("audit") and name != "contradiction")
 
 
 class Encoder(HashingEncoder):

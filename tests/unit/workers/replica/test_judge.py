@@ -81,7 +81,8 @@ class Bench:
         self.view.remember(
             Known(memory_id, space, agent, created, at, self.offset, 600_000, reinforced, None, None, None, said, text,
                   data, encoder, mark, sealed_counts=sealed_counts(key, says, memory_id),
-                  like="episodic/agent", accepted=self.offset, marks=marks or Marks(""))
+                  like="episodic/agent", accepted=self.offset, said=created, said_offset=self.offset,
+                  marks=marks or Marks(""))
         )  # fmt: skip
         if mine and data is not None:
             self.view.experienced(

@@ -22,7 +22,7 @@ from memquorum.core.records import Decided, NominationProposed, Proposal, Restor
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.doubting import agreed
-from memquorum.core.vote.grounds import MemberContext, MemoryFacts
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts, later
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import KINDS, OVERRULE, PROMOTE, SUPERSEDE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Together, opinion_in_words
@@ -430,3 +430,16 @@ def test_two_claims_that_contradict_are_never_both_decided(repeated: list[list[i
 
 def test_they_are_kinds_like_others() -> None:
     assert {KINDS[name] for name in ("supersede", "overrule")} == {SUPERSEDE, OVERRULE}
+
+
+def test_of_two_the_later_one_is_what_was_said_last() -> None:
+    first, other = said("a", "The port is 8080.", 1, accepted=1), said("b", "The port is 9090.", 2, accepted=2)
+    assert later(other, first) and not later(first, other)
+    back = replace(first, again=(2, 3))  # said again in the same moment, and came in later
+    assert later(back, other) and not later(other, back)
+    assert judge(other, back).terms[-1] == _EARLIER_GROUND
+    imported = replace(other, again=(0, 9))
+    assert later(first, imported)
+
+
+_EARLIER_GROUND = 2
