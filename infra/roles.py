@@ -499,6 +499,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         before=encoder_before(settings),
         host=settings.retrieval_host,
         port=settings.retrieval_port,
+        origins=settings.origins,
         keys=apikeys.file_of(settings),
         erasure_seed=genesis.erasure_seed(settings, made),
         cache_memories=settings.cache_memories,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ FOREIGN = frozenset(
 )
 
 
+_ORIGIN = re.compile(r"https?://[a-z0-9.\[\]:_-]+", re.IGNORECASE)
 Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
 Cells = Annotated[int, Meta(ge=0, le=64, description="a whole number, 0 to 64")]
 Device = Annotated[str, Meta(pattern=DEVICES, description="auto, cpu, cuda or cuda:N")]
@@ -217,6 +219,8 @@ class Settings(_Bounds):
     # Where retrieval listens; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: Port = 0
+    # The origins of web pages that may ask retrieval, by blanks: https://board.example.org. Other pages are refused.
+    retrieval_origins: str = ""
     # So many memories of a namespace, its most used, have their vectors in retrieval's cache, 1.5 KB each of 384
     # numbers; all namespaces together have room for five times as many. 0: no cache.
     cache_memories: Count = 10_000
@@ -274,6 +278,16 @@ class Settings(_Bounds):
             if fault is not None:
                 raise SettingsError(f"settings: redact_namespaces: {one!r}: {fault.detail}")
         return named
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The origins of web pages that may ask retrieval. Raises SettingsError for what no browser sends as one."""
+        found = tuple(self.retrieval_origins.split())
+        for one in found:
+            if not _ORIGIN.fullmatch(one):
+                told = "is no origin: name scheme, host and port alone, as in https://board.example.org:8443"
+                raise SettingsError(f"settings: retrieval_origins: {one!r} {told}")
+        return found
 
     @property
     def refused(self) -> frozenset[str]:
@@ -349,6 +363,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
         _ = settings.ingest
     except quota.LimitsError as error:
         raise SettingsError(f"settings: ingest_{error}") from None
+    _ = settings.origins
     _ = settings.refused
     _ = settings.weights
     _ = settings.redacted

@@ -237,6 +237,7 @@ def test_every_setting_is_read_somewhere() -> None:
     bounds = {f"retrieval_{f.name}": f.name for f in fields(Bounds)}
     # What a namespace may bring in intake is handed as one plan.
     bounds |= {one: "ingest" for one in names if one.startswith("ingest_")} | {"refused_signers": "refused"}
+    bounds |= {"retrieval_origins": "origins"}
     bounds |= dict.fromkeys(("suggest_sensitivity", "sensitivity_weights"), "weights")
     bounds |= {"redact_namespaces": "redacted"}
     assert bounds.keys() <= set(names)

@@ -29,7 +29,8 @@
 
 With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
 the service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a
-host that it was told of and send JSON as such, so that no web page can speak to it through a browser.
+host that it was told of, come from no foreign web page and send JSON as such (`origins`), so that no page can speak to
+it through a browser.
 
 Read in this order:
 
@@ -50,5 +51,5 @@ Read in this order:
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told;
 9. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that
-   serves it; `connections`: whom it waits for.
+   serves it; `origins`: which web pages may ask; `connections`: whom it waits for; `crowd`: how many may wait.
 """

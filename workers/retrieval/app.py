@@ -10,6 +10,7 @@ from typing import Any, Required, TypedDict, Unpack
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, ExceptionHandler, Message, Receive, Scope, Send
@@ -21,6 +22,7 @@ from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.core.retrieval.redaction import Redaction
 from memquorum.ports import Encoder, StoreUnavailable
+from memquorum.telemetry import tracing
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
 from workers.kafka.own_clock import OwnClock
@@ -30,6 +32,7 @@ from workers.retrieval.door import Door, Locked
 from workers.retrieval.inside import Inside
 from workers.retrieval.limits import Busy, Late
 from workers.retrieval.mcp import Mounted
+from workers.retrieval.origins import Guarded
 from workers.retrieval.routes import routes
 from workers.retrieval.service import KafkaUnavailable, Service
 
@@ -57,16 +60,17 @@ def app(
     *,
     door: Door | None = None,
     hosts: Sequence[str] = LOOPBACK,
+    origins: Sequence[str] = (),
     telemetry: Telemetry | None = None,
     **made: Unpack[Made],
 ) -> Starlette:
     """The application of a service that is `made` so. `door`: asks for keys; without one everybody comes in. `hosts`:
-    that requests may address."""
+    that requests may address. `origins`: of web pages that may ask."""
     shown = (telemetry or Telemetry()).stage("retrieval")
-    return around(Service(**made, door=door or Door(None), shown=shown), hosts, shown.meters)
+    return around(Service(**made, door=door or Door(None), shown=shown), hosts, shown.meters, origins)
 
 
-def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
+def around(service: Service, hosts: Sequence[str], meters: Meters, origins: Sequence[str] = ()) -> Starlette:
     """The application of one service."""
     endpoints = routes(service)
     # What other protocols ask, by a name that no stranger says.
@@ -84,12 +88,19 @@ def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
             Middleware(Measured, meters=meters, paths={route.name: route.path for route in served}),
+            Middleware(Guarded, origins=origins),
+            # So that a browser lets those pages read the answers.
+            *([Middleware(CORSMiddleware, allow_origins=list(origins), **_CORS)] if origins else []),
         ],
         exception_handlers=_HANDLERS,
         lifespan=lifespan,
     )
 
 
+_CORS: Mapping[str, Any] = {
+    "allow_methods": ["GET", "POST", "PUT", "DELETE"],
+    "allow_headers": ["Authorization", "Content-Type", "Mcp-Protocol-Version", tracing.HEADER],
+}
 _HANDLERS: Mapping[Any, ExceptionHandler] = {
     BadRequest: answers.bad_request,
     NoEntry: answers.no_entry,

@@ -1,7 +1,8 @@
 """How long a connection may stand still: one that asks nothing, and one that does not take its answer.
 
 uvicorn ends a connection that is silent after an answer. One that never sends a request, sends it in crumbs or never
-reads is not ended, and whoever opens enough of them, with a key or without, keeps everybody out.
+reads is not ended, and whoever opens enough of them, with a key or without, keeps everybody out. How many may wait for
+a request at once, `crowd` says.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from workers.retrieval.crowd import Crowd, peer_of
 
 
 class Patient(H11Protocol):
@@ -19,6 +21,7 @@ class Patient(H11Protocol):
     # For the head of a request, from the connection's beginning or the last answer on; and for the peer to take what is
     # written to it, once that does not fit into the network's buffers.
     ask_s, take_s = DEFAULTS.head_ms / 1000, DEFAULTS.take_ms / 1000
+    crowd = Crowd(DEFAULTS.connections)
 
     _asking: asyncio.TimerHandle | None = None
     _taking: asyncio.TimerHandle | None = None
@@ -26,12 +29,15 @@ class Patient(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection was made."""
         super().connection_made(transport)
+        self._peer = peer_of(transport.get_extra_info("peername"))
+        self.crowd.come()
         self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It ended."""
         _stop(self._asking)
         _stop(self._taking)
+        self.crowd.gone(self._peer, self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -56,19 +62,27 @@ class Patient(H11Protocol):
         super().resume_writing()
         self._await_request()
 
+    def end(self) -> None:
+        """Ends the connection at once."""
+        self.transport.abort()
+
     def _await_request(self) -> None:
         # Who still takes an answer that is written whole is given the time for that, not the time for the next request.
         busy = self.flow.write_paused or (self.cycle is not None and not self.cycle.response_complete)
         if busy or self.transport.is_closing():
             _stop(self._asking)
             self._asking = None
+            self.crowd.asks(self._peer, self)
         elif self._asking is None:
             self._asking = self.loop.call_later(self.ask_s, self.transport.abort)
+            self.crowd.idles(self._peer, self)
 
 
-def patient(bounds: Bounds) -> type[Patient]:
-    """The protocol with an installation's own patience: uvicorn makes one for each connection."""
-    return type("Patient", (Patient,), {"ask_s": bounds.head_ms / 1000, "take_s": bounds.take_ms / 1000})
+def patient(bounds: Bounds, crowd: Crowd) -> type[Patient]:
+    """The protocol with an installation's own patience: uvicorn makes one for each connection. `crowd`: of the server's
+    connections."""
+    own = {"ask_s": bounds.head_ms / 1000, "take_s": bounds.take_ms / 1000, "crowd": crowd}
+    return type("Patient", (Patient,), own)
 
 
 def _stop(timer: asyncio.TimerHandle | None) -> None:

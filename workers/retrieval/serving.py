@@ -14,6 +14,7 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.bundle import Telemetry
 from workers.retrieval.app import LOOPBACK, Made, app
 from workers.retrieval.connections import patient
+from workers.retrieval.crowd import Crowd, Uncrowded
 from workers.retrieval.door import Door
 
 _LOG = logging.getLogger("memquorum.retrieval")
@@ -36,6 +37,7 @@ def run(
     port: int,
     keys: Path | None = None,
     hosts: Sequence[str] | None = None,
+    origins: Sequence[str] = (),
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
     **made: Unpack[Made],
@@ -46,7 +48,7 @@ def run(
     on another interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
 
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
-    listens on another one, for there a key decides.
+    listens on another one, for there a key decides. `origins`: of web pages that may ask; by default none may.
     """
     door = Door(keys)
     if host not in _THIS_MACHINE and not door.usable():
@@ -58,7 +60,7 @@ def run(
         _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
     if hosts is None:
         hosts = LOOPBACK if host in _THIS_MACHINE else ("*",)
-    built = app(door=door, hosts=hosts, telemetry=telemetry, **made)
+    built = app(door=door, hosts=hosts, origins=origins, telemetry=telemetry, **made)
     try:
         _Server(configured(built, host, port, made.get("bounds", DEFAULTS)), ready).run()
     except SystemExit as end:
@@ -69,16 +71,16 @@ def run(
 
 def configured(built: Starlette, host: str, port: int, bounds: Bounds = DEFAULTS) -> uvicorn.Config:
     """How the application is served."""
+    crowd = Crowd(bounds.connections)
     return uvicorn.Config(
-        built,
+        Uncrowded(built, crowd),
         host=host,
         port=port,
-        http=patient(bounds),
+        http=patient(bounds, crowd),
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=2,
         ws="none",
-        limit_concurrency=bounds.connections,
     )
 
 

@@ -9,11 +9,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 import uvicorn
 
 from memquorum.core.retrieval.bounds import Bounds
 from workers.retrieval import serving
+from workers.retrieval.crowd import Crowd, Uncrowded, peer_of
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -62,6 +64,91 @@ def read(connection: socket.socket) -> bytes:
         return connection.recv(1 << 20)
     except ConnectionResetError:
         return b""
+
+
+def test_idle_connections_keep_nobody_out() -> None:
+    """Far more than there may be connections, by whoever has no key; others ask meanwhile."""
+    most = 60
+    bounds = Bounds(connections=most, working=10, working_of_one=10, head_ms=60_000)
+    server = uvicorn.Server(serving.configured(app, "127.0.0.1", 0, bounds))  # type: ignore[arg-type]
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    place = ("127.0.0.1", server.servers[0].sockets[0].getsockname()[1])
+    idle = list[socket.socket]()
+    try:
+        with socket.create_connection(place, timeout=10) as working:
+            working.send(HEAD % b"/slow")
+            for at in range(3 * most):
+                idle.append(socket.create_connection(place, timeout=10))
+                idle[-1].send(b"" if at % 2 else HEAD[:-2] % b"/livez" + b"X: ")
+                if at % 20 == 0:
+                    with socket.create_connection(place, timeout=10) as connection:
+                        connection.send(HEAD % b"/livez")
+                        assert answer(connection).startswith(b"HTTP/1.1 200")
+            assert held(server, most // 2 + 1) or held(server, most // 2)
+            # Who has asked is not idle, however long ago.
+            assert answer(working).startswith(b"HTTP/1.1 200")
+        assert read(idle[0]) == b""
+        idle[-1].send(b"\r\n\r\n" if (3 * most - 1) % 2 == 0 else HEAD % b"/")
+        assert answer(idle[-1]).startswith(b"HTTP/1.1 200")
+    finally:
+        for one in idle:
+            one.close()
+        server.should_exit = True
+        thread.join(10)
+
+
+class Held:
+    """A connection of a test's, which notes that it was ended."""
+
+    def __init__(self) -> None:
+        self.ended = False
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def test_the_peer_that_has_most_gives_way() -> None:
+    crowd = Crowd(8)
+    hers, theirs = [Held()], [Held() for _ in range(9)]
+    crowd.idles("ada", hers[0])
+    for one in theirs:
+        crowd.idles("eve", one)
+    assert [one.ended for one in theirs] == [True] * 6 + [False] * 3 and not hers[0].ended
+    # Who asks makes room, and comes back behind the others.
+    crowd.asks("eve", theirs[6])
+    crowd.idles("eve", theirs[6])
+    crowd.idles("eve", Held())
+    assert (theirs[7].ended, theirs[6].ended) == (True, False)
+
+
+async def test_where_all_are_busy_only_liveness_is_answered() -> None:
+    crowd = Crowd(2)
+    for _ in range(3):
+        crowd.come()
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=Uncrowded(app, crowd)), base_url="http://127.0.0.1"
+    ) as http:
+        assert (await http.get("/livez")).status_code == 200
+        busy = await http.get("/")
+        assert (busy.status_code, busy.headers["retry-after"], busy.json()["error"]) == (503, "1", "busy")
+        crowd.gone("eve", Held())
+        assert (await http.get("/")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "peer"),
+    [
+        (("203.0.113.7", 80), "203.0.113.7"),
+        (("2001:db8:1:2:3:4:5:6", 80, 0, 0), peer_of(("2001:db8:1:2::9", 1, 0, 0))),
+        (("fe80::1%eth0", 80, 0, 2), peer_of(("fe80::2%eth0", 1, 0, 2))),
+        (None, ""),
+    ],
+)
+def test_a_peer_is_an_address_or_a_network(address: object, peer: str) -> None:
+    assert peer_of(address) == peer
 
 
 def answer(connection: socket.socket) -> bytes:

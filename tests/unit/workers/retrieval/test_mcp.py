@@ -159,7 +159,8 @@ async def test_nothing_is_known_without_a_key(service: Served) -> None:
         answer = await http.post("/mcp/greenhouse", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
         assert (await http.get("/mcp/greenhouse", headers=bearer(1))).status_code == 405
-        long = await http.post("/mcp/greenhouse", content=b" " * 200_000, headers=bearer(1))
+        as_json = bearer(1) | {"content-type": "application/json"}
+        long = await http.post("/mcp/greenhouse", content=b" " * 200_000, headers=as_json)
         assert long.status_code == 413
 
 
