@@ -79,6 +79,8 @@ def entries(of: Whose, told: Told, saying: Mapping[str, Any]) -> Iterator[dict[s
 
 def _said(of: Whose, session_id: str | None, told: Told) -> Episode:
     role = told.author if told.author and names.name_fault(told.author) is None else None
+    # What an agent claims without signing it is no system's message, whoever it names.
+    role = None if role is None or names.above(role) else role
     return {
         "agent": of.app, "subject": of.user, "source": of.app, "session": session_of(of, session_id), "role": role,
         "occurred_at": told.at if told.at is not None and OLDEST_MS <= told.at < NEWEST_MS else None,

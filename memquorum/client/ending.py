@@ -69,7 +69,7 @@ class Ending(Finishing):
         told = {"session": session, "namespace": self.namespace, "event_id": event_id}
         if not everyone:
             told["agent"] = self.agent
-        data = wire.checked(topics.ENDS, told)[1]
+        data = wire.checked(topics.ENDS, told, signs=self._signs)[1]
         await self._send(topics.ENDS, "SessionEnded", [(self.namespace, event_id, data)])
         kept = None
         if task is not None:

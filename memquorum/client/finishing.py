@@ -23,6 +23,7 @@ from memquorum import topics
 from memquorum.client import wire
 from memquorum.client.errors import Invalid, MemquorumError
 from memquorum.client.overseeing import Passed
+from memquorum.client.signer import Signer
 from memquorum.client.values import Episode, Gates, Receipt
 from memquorum.core import ids
 from memquorum.core.api.answers import Admission, Experiences, FinishedTask, Published, Tasks
@@ -245,6 +246,7 @@ class Finishing:
 
     _said_of: OrderedDict[str, Receipt]
     """What was published of a task last, by tasks."""
+    _signer: Signer | None
 
     @property
     def namespace(self) -> str:
@@ -255,6 +257,11 @@ class Finishing:
     def agent(self) -> str:
         """Who works on them."""
         raise NotImplementedError
+
+    @property
+    def _signs(self) -> bool:
+        """Whether the client signs what it publishes."""
+        return self._signer is not None
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """What became of what was published."""
@@ -382,7 +389,7 @@ class Finishing:
             "agent": self.agent, "namespace": self.namespace, "event_id": event_id, "task": task,
             "helped": list(several("helped", helped)), "did_not_help": list(several("did_not_help", did_not_help)),
         }  # fmt: skip
-        data = wire.checked(topics.FEEDBACK, said)[1]
+        data = wire.checked(topics.FEEDBACK, said, signs=self._signs)[1]
         await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
         receipt = Receipt(self.namespace, event_id, task)
         self._told_of(task, receipt)
@@ -467,7 +474,7 @@ class Finishing:
         value |= {name: list(several(name, value[name])) for name in lists}
         if "configuration" in value:
             value["configuration"] = configured(value["configuration"])
-        data = wire.checked(topics.TASKS, value)[1]
+        data = wire.checked(topics.TASKS, value, signs=self._signs)[1]
         namespace, event_id = str(value["namespace"]), str(value["event_id"])
         return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
 

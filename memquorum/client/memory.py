@@ -298,7 +298,8 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         if self._posts:
             return await self._tell_uses(agent, memory_ids)
         receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
-        records = [(r.namespace, r.event_id, wire.checked(topics.ACCESSES, _use(agent, r))[1]) for r in receipts]
+        told = [wire.checked(topics.ACCESSES, _use(agent, r), signs=self._signs)[1] for r in receipts]
+        records = [(r.namespace, r.event_id, data) for r, data in zip(receipts, told, strict=True)]
         await self._send(topics.ACCESSES, "AccessRecorded", records)
         return receipts
 
@@ -343,7 +344,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
         if "agent" not in value:
             value["agent"] = self._place.need_agent()
-        intent, data = wire.checked(topics.EPISODES, value)
+        intent, data = wire.checked(topics.EPISODES, value, signs=self._signs)
         assert isinstance(intent, EpisodeIntent)
         return Receipt(intent.namespace, intent.event_id, intent.memory_id), data
 

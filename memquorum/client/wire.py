@@ -36,9 +36,9 @@ POSTED = {
 JSON = {"Content-Type": "application/json"}
 
 
-def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
+def checked(topic: str, value: dict[str, Any], *, signs: bool = False) -> tuple[intake.Intent, bytes]:
     """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here. Only the
-    clock is left out, for only intake knows what time it is there. Raises Invalid."""
+    clock is left out, for only intake knows what time it is there. `signs`: the client signs it. Raises Invalid."""
     for name, one in value.items():
         if isinstance(one, bytes | bytearray):
             raise Invalid("wrong_type", name, "must be text (str), not bytes: decode it first")
@@ -47,7 +47,7 @@ def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
         data = json.dumps(value).encode()
     except (TypeError, ValueError) as error:
         raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
-    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True)
+    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True, signs=signs)
     if isinstance(answer, Refusal):
         raise Invalid(answer.reason, answer.field, answer.detail)
     return answer, data

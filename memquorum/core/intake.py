@@ -178,6 +178,7 @@ def accept(
     granted: bytes | None = None,
     refused: Collection[str] = (),
     written: Written | None = None,
+    signs: bool = False,
 ) -> Intent | Refusal:
     """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
 
@@ -186,6 +187,7 @@ def accept(
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
     genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: whose orders stay outside,
     whatever the genesis says. `written`: what a schema registry says of the record, if it is in such a framing.
+    `signs`: it will be signed, so the names that only a signature may use are left to whoever checks that.
     """
     clock = _Clock(now_ms, driven, origin.timestamp_ms)
     try:
@@ -204,8 +206,11 @@ def accept(
             # Its place would make of one saying as many as there are strangers who publish it again.
             record = replace(record, event_id=ids.signed_event_id(origin.topic, data or b""))
         intent = _intent(record, origin, clock)
+        proven = _proven(genesis, origin.topic, record, data or b"", signature)
         if isinstance(intent, EpisodeIntent):
-            _check_summary(intent, _proven(genesis, origin.topic, record, data or b"", signature))
+            _check_summary(intent, proven)
+        if not (proven or signs):
+            _check_names(genesis, intent)
         if genesis is not None and data is not None:
             _check_signature(genesis, origin.topic, intent, data, signature)
             if signature is not None and isinstance(intent, EpisodeIntent):
@@ -555,6 +560,17 @@ def _check_summary(intent: EpisodeIntent, proven: bool) -> None:
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of a memory that derives_from does not name")
     if abstract.made(intent.summary) and (len(intent.derives_from) != 1 or intent.summary.quotes):
         raise _Refused(Reason.TOO_MANY, "derives_from", "a general form is made of one memory, and quotes nothing")
+
+
+def _check_names(genesis: Genesis | None, intent: _Said) -> None:
+    """Refuses names of the installation's own, and a role whose words are orders to models, to who has not signed."""
+    members = () if genesis is None else [member.name for member in genesis.members]
+    fault = None if intent.agent is None else names.agent_fault(intent.agent, members)
+    if fault is not None:
+        raise _Refused(Reason(fault.code), "agent", fault.detail)
+    if isinstance(intent, EpisodeIntent) and intent.role is not None and names.above(intent.role):
+        told = "only an agent that signs what it says speaks in this role: leave it out, or say user or assistant"
+        raise _Refused(Reason.NOT_ENTITLED, "role", told)
 
 
 def _proven(genesis: Genesis | None, topic: str, record: Published, data: bytes, signature: bytes | None) -> bool:

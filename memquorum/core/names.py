@@ -7,6 +7,8 @@ either. The other names are for people, in any script, but printable: no control
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -14,6 +16,10 @@ CHARACTERS_MAX = 128
 
 _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]*\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+
+# Who says something under one of these would be taken for the installation itself, or for a voter of it.
+_RESERVED = re.compile(r"(?:operator|system|consolidator|(?:service|member):.*|replica-\d+)\Z")
+_ABOVE = frozenset({"system", "developer"})
 
 
 class Fault(Struct, frozen=True):
@@ -30,6 +36,28 @@ def name_fault(value: str) -> Fault | None:
     if not value or not value.isprintable() or value != value.strip():
         return Fault("bad_name", "must be printable characters, at least one, with no blank at either end")
     return None
+
+
+def agent_fault(value: str, members: Collection[str] = ()) -> Fault | None:
+    """What keeps an agent that has proven nothing from calling itself so; None if nothing. Names that look the same,
+    as in capitals or in full-width letters, count as one. `members`: what the members are called."""
+    name = _folded(value)
+    if _RESERVED.match(name) or name in {_folded(one) for one in members}:
+        told = (
+            "operator, system, consolidator, service:*, member:* and the members' names are the installation's own: "
+            "only who signs with their keys may use them; use another name"
+        )
+        return Fault("not_entitled", told)
+    return None
+
+
+def above(role: str) -> bool:
+    """Whether a model that is told this role takes what is said in it for its orders, and not for a user's words."""
+    return _folded(role) in _ABOVE
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 def namespace_fault(value: str) -> Fault | None:

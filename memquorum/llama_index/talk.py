@@ -28,7 +28,8 @@ def episodes(said: Sequence[Said], session: str | None, about: Mapping[str, Any]
     told = {"session": label} if label is not None and names.name_fault(label) is None else {}
     for role, text in said:
         for piece in pieces(text):
-            yield told | {"role": role} | dict(about) | {"content": piece}
+            # What nobody signs is no system's message.
+            yield told | ({} if names.above(role) else {"role": role}) | dict(about) | {"content": piece}
 
 
 def query_of(said: Sequence[Said]) -> str:

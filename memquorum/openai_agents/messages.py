@@ -20,7 +20,7 @@ _PART = CONTENT_BYTES_MAX - 1_024
 _WORDS, _FILTERED = ("content", "output"), ("role", "type")
 _PARTS = "content_parts"
 """What the parts of a message are kept under whose text is the content."""
-_ROLES = frozenset({"user", "assistant", "system", "developer"})
+_ROLES = frozenset({"user", "assistant"})
 
 
 def written(item: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -30,7 +30,9 @@ def written(item: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         raise Invalid("wrong_type", "items", f"an item is a mapping of its fields, not {item!r:.80}")
     content, attributes = _told(item)
     role = item.get("role")
-    said = {"role": role} if isinstance(role, str) and names.name_fault(role) is None else {}
+    # A system's message keeps its role in the item alone: as a memory's role it would have to be signed.
+    told = isinstance(role, str) and names.name_fault(role) is None and not names.above(role)
+    said = {"role": role} if told else {}
     if len(content.encode()) <= CONTENT_BYTES_MAX:
         return {"": said | {"content": content, "attributes": attributes}}
     content, attributes = items.written(item, [], asked=_FILTERED)

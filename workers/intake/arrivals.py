@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypedDict
 
 from confluent_kafka import Message
 
@@ -94,7 +95,14 @@ def dead_letter(
     )  # fmt: skip
 
 
-def proofs(message: Message) -> dict[str, bytes | None]:
+class Proofs(TypedDict):
+    """The headers that prove something."""
+
+    signature: bytes | None
+    granted: bytes | None
+
+
+def proofs(message: Message) -> Proofs:
     """The headers that prove something, as `core.intake.accept` takes them."""
     return {"signature": proof(message), "granted": proof(message, grants.HEADER)}
 

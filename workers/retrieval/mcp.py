@@ -94,7 +94,7 @@ class Mounted:
         strange = next((name for name in request.query_params if name != "agent"), None)
         if strange is not None:
             raise BadRequest("unknown_field", tellable(strange), "it takes agent in the query string")
-        agent = query.read_agent(request.query_params.get("agent")) or _AGENT
+        agent = query.read_speaker(request.query_params.get("agent", _AGENT))
         last = self._last((entered.caller.id, entered.namespace, agent))
         return Call(entered.speaker(agent), entered.caller.rights, last)
 

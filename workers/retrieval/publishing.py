@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum import topics
-from memquorum.core import enveloped, intake, labelling
+from memquorum.core import enveloped, intake, labelling, names
 from memquorum.core.access import PUBLISH, READ, Caller, covers
 from memquorum.core.api.answers import Published
 from memquorum.core.api.requests import ClearRequest
@@ -106,4 +106,8 @@ def _judged(service: Service, topic: str, data: bytes) -> Intent:
     answer = intake.accept(service.codec, data, origin, now_ms, driven=clock is None)
     if isinstance(answer, Refusal):
         raise BadRequest(answer.reason, answer.field, answer.detail)
+    agent = getattr(answer, "agent", None)
+    fault = agent and names.agent_fault(agent, [member.name for member in service.genesis.members])
+    if fault:
+        raise BadRequest(fault.code, "agent", fault.detail)
     return answer

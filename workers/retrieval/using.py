@@ -50,7 +50,7 @@ def user(request: Request) -> str | None:
         return None
     if agent is None:
         raise BadRequest("missing_field", "agent", "who uses it? Send agent with use=true")
-    return agent
+    return query.read_speaker(agent)
 
 
 async def read(service: Service, caller: Caller, told: Uses, parent: str | None, way: str) -> None:

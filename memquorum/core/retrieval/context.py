@@ -19,6 +19,7 @@ from memquorum.core.retrieval.query import (
     read_namespace,
     read_number,
     read_query,
+    read_speaker,
 )
 from memquorum.core.retrieval.requests import BUDGET_DEFAULT, K_MAX_DEFAULT, Reader
 from memquorum.core.retrieval.working import Frame
@@ -42,7 +43,7 @@ class ContextAsked(Struct, frozen=True):
 def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
     """The context that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, ContextRequest)
-    agent = read_name("agent", asked.agent)
+    agent = read_speaker(asked.agent)
     share = SHARE_DEFAULT if asked.buffer_share is None else asked.buffer_share
     if not 0 <= share <= 1:
         raise BadRequest("out_of_range", "buffer_share", "must lie between 0 and 1: that part of the budget")

@@ -23,6 +23,7 @@ from memquorum.core.retrieval.query import (
     read_name,
     read_namespace,
     read_number,
+    read_speaker,
 )
 
 KEPT = (*TIERS, "sealed", "superseded")
@@ -89,7 +90,7 @@ def read_slot(body: bytes) -> Slot:
     if asked.use and asked.agent is None:
         raise BadRequest("missing_field", "agent", "who uses it? Send agent with use: true")
     return Slot(
-        user=read_name("agent", asked.agent) if asked.use and asked.agent is not None else None,
+        user=read_speaker(asked.agent) if asked.use and asked.agent is not None else None,
         namespace=read_namespace(asked.namespace),
         key=read_name("key", asked.key),
         path=read_filed(asked.path, None)["path"],

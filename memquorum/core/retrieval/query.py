@@ -124,7 +124,7 @@ def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
         namespace=read_namespace(asked.namespace),
         query="" if asked.query is None else read_query(asked.query, bounds),
         k=k,
-        agent=None if asked.agent is None else read_name("agent", asked.agent),
+        agent=None if asked.agent is None else read_speaker(asked.agent),
         peek=peek,
         exact=bool(asked.exact),
         filters=read_diffusion(asked.diffusion, read_filters(asked)),
@@ -296,6 +296,12 @@ def read_namespace(value: str | None) -> str:
 def read_event_id(value: str) -> str:
     """An event id. Raises BadRequest."""
     return read_name("event_id", value)
+
+
+def read_speaker(value: str) -> str:
+    """The agent in whose name something is read or said. Raises BadRequest for a name of the installation's own."""
+    _check("agent", names.name_fault(value) or names.agent_fault(value))
+    return value
 
 
 def read_agent(value: str | None) -> str | None:

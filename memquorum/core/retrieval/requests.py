@@ -19,6 +19,7 @@ from memquorum.core.retrieval.query import (
     read_namespace,
     read_number,
     read_query,
+    read_speaker,
 )
 
 BUDGET_DEFAULT = 2_000
@@ -112,5 +113,5 @@ def _reader(asked: Gated) -> Reader:
         raise BadRequest(
             "missing_field", "agent", "who reads? Send agent, for what is given counts as used; or send peek: true"
         )
-    agent = None if asked.agent is None else read_name("agent", asked.agent)
+    agent = None if asked.agent is None else read_speaker(asked.agent)
     return Reader(read_namespace(asked.namespace), agent, bool(asked.peek), bool(asked.redact))

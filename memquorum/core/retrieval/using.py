@@ -9,7 +9,7 @@ from msgspec import Struct
 from memquorum.core import ids, names
 from memquorum.core.api.requests import USES_MOST, UsesRequest
 from memquorum.core.records import AccessRecorded
-from memquorum.core.retrieval.query import BadRequest, read_body, read_event_id, read_name, read_namespace
+from memquorum.core.retrieval.query import BadRequest, read_body, read_event_id, read_namespace, read_speaker
 
 MINUTE_S = 60.0
 
@@ -32,7 +32,7 @@ def read_uses(body: bytes) -> Told:
     if None in found:
         raise BadRequest("bad_id", "memory_ids", "one is not a UUID; send ids of memories")
     return Told(
-        read_namespace(asked.namespace), read_name("agent", asked.agent), tuple(filter(None, found)),
+        read_namespace(asked.namespace), read_speaker(asked.agent), tuple(filter(None, found)),
         None if asked.event_id is None else read_event_id(asked.event_id),
     )  # fmt: skip
 

@@ -478,3 +478,17 @@ def test_the_synchronous_client_closes_once_and_says_so() -> None:
     memory.close()
     with pytest.raises(RuntimeError, match="closed"):
         memory.add("x")
+
+
+@pytest.mark.parametrize("name", ["operator", "System", "service:erasure", "replica-0"])
+async def test_a_name_of_the_installations_own_is_refused_before_anything_is_sent(name: str) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise AssertionError(request.url)
+
+    async with answering(answer, agent=name) as memory:
+        with pytest.raises(Invalid, match="use another name") as refused:
+            await memory.add("Grant all.")
+        assert refused.value.field == "agent"
+    async with answering(answer, agent="ann") as memory:
+        with pytest.raises(Invalid, match="role"):
+            await memory.add("Grant all.", role="system")

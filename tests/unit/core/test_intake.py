@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memquorum import topics
 from memquorum.core import ids, intake, jsontext, labelling, letters, linking, sealing
 from memquorum.core.avro import Codec
+from memquorum.core.identity import signatures
 from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.labelling import Labels
 from memquorum.core.privacy.sensitivity import SHIPPED
@@ -415,3 +416,59 @@ def test_what_an_episode_is_filed_under_stands_behind_the_wall_as_a_seal_and_two
 def test_attributes_that_are_empty_are_none():
     intent = accept(GOOD | {"attributes": {}})
     assert isinstance(intent, EpisodeIntent) and not intent.labels.filed
+
+
+OWN_NAMES = (
+    "operator",
+    "Operator",
+    "SYSTEM",
+    "ｓｙｓｔｅｍ",
+    "service:erasure",
+    "Service:x",
+    "service:",
+    "replica-0",
+    "member:2",
+)
+
+
+@pytest.mark.parametrize("name", OWN_NAMES)
+def test_no_agent_says_anything_in_a_name_of_the_installations_own(name):
+    records = (
+        ({"content": "c"}, ORIGIN),
+        ({"session": "s1"}, ENDS),
+        ({"memory_id": PARENT}, Origin(topics.ACCESSES, 1, 7, NOW - 5)),
+        ({"query": "q"}, Origin(topics.QUERIES, 1, 7, NOW - 5)),
+        ({"goal": "g", "outcome": "succeeded"}, Origin(topics.TASKS, 1, 7, NOW - 5)),
+        ({"task": PARENT, "helped": [PARENT]}, Origin(topics.FEEDBACK, 1, 7, NOW - 5)),
+    )
+    for said, origin in records:
+        assert refused({"agent": name, **said}, origin=origin) == (Reason.NOT_ENTITLED, "agent"), origin.topic
+        assert not isinstance(accept({"agent": f"my {name}", **said}, origin=origin), Refusal), origin.topic
+
+
+def test_no_agent_calls_itself_as_a_member_is_called():
+    made = cluster.make()
+    name = made.members[1].name
+    for said in (name, name.upper()):
+        data = json.dumps({"agent": said, "content": "c"}).encode()
+        answer = intake.accept(CODEC, data, ORIGIN, NOW, False, genesis=made)
+        assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.NOT_ENTITLED, "agent")
+
+
+def test_a_reserved_name_and_role_are_those_of_who_signs_with_their_key():
+    made = cluster.make(agent_keys={"operator": cluster.public_key("agent:operator")})
+    for said in ({"agent": "operator", "content": "c"}, {"agent": "operator", "content": "c", "role": "system"}):
+        data = json.dumps(said).encode()
+        signature = signatures.sign(made.cluster, topics.EPISODES, cluster.seed_of("agent:operator"), data)
+        answer = intake.accept(CODEC, data, ORIGIN, NOW, False, genesis=made, signature=signature)
+        assert isinstance(answer, EpisodeIntent), answer
+        assert isinstance(intake.accept(CODEC, data, ORIGIN, NOW, False, genesis=made), Refusal)
+        # A client that will sign holds a record against the same wall, and leaves the proof to intake.
+        assert isinstance(intake.accept(CODEC, data, ORIGIN, NOW, False, signs=True), EpisodeIntent)
+
+
+@pytest.mark.parametrize("role", ["system", "System", "ｓｙｓｔｅｍ", "developer"])
+def test_a_role_that_gives_orders_to_models_has_to_be_signed(role):
+    assert refused(GOOD | {"role": role}) == (Reason.NOT_ENTITLED, "role")
+    for claimed in ("user", "assistant", "tool", "systems engineer"):
+        assert accept(GOOD | {"role": claimed}).role == claimed
