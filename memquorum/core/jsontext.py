@@ -44,6 +44,30 @@ def parse(data: bytes, kind: type[T], objects: Collection[str] = ()) -> T:
     return read(load(data), kind, objects)
 
 
+def parse_object(data: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes are, for who has no schema for it: at any depth its numbers are finite and fit 64
+    bits, and its texts can be written as UTF-8. Raises JsonRefused and names the field."""
+    found = load(data)
+    if not isinstance(found, dict):
+        raise JsonRefused("wrong_type", None, "the body must be a JSON object")
+    for name, value in found.items():
+        _check_plain(tellable(name), [name, value])
+    return found
+
+
+def _check_plain(field: str | None, value: object) -> None:
+    if isinstance(value, dict | list):
+        for one in (*value.keys(), *value.values()) if isinstance(value, dict) else value:
+            _check_plain(field, one)
+    elif isinstance(value, str):
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise JsonRefused("forbidden_character", field, "half of a surrogate pair, which is no character")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise JsonRefused("out_of_range", field, "is not a finite number")
+    elif isinstance(value, int) and not _LONG_MIN <= value <= _LONG_MAX:
+        raise JsonRefused("out_of_range", field, "does not fit 64 bits")
+
+
 def read(value: object, kind: type[T], objects: Collection[str] = ()) -> T:
     """The record that a loaded JSON value is, as of `parse`. Raises JsonRefused."""
     if not isinstance(value, dict):

@@ -13,6 +13,7 @@ from memquorum.client.errors import Invalid, NotAllowed, NotFound
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
+from memquorum.core.names import above, agent_fault
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.plurals import many
 from memquorum.core.text.unkept import asks_not_to_be_kept
@@ -22,11 +23,19 @@ PATH, AGENT = "mem0", "mem0"
 TOP_K, TOP_K_MOST, PAGE, LISTED_MOST = 10, 100, 100, 10_000
 _IDS = uuid.UUID("6f1c1a52-5a0e-5d0c-9d57-2f6d656d3000")
 # What a language model would be told, and there is none: it changes nothing of what is stored.
-_HINTS = frozenset({
+HINTS = frozenset({
     "custom_categories", "custom_instructions", "agent_custom_instructions", "structured_data_schema", "includes",
     "excludes", "async_mode", "output_format", "version", "org_id", "project_id", "prompt", "memory_type",
 })  # fmt: skip
-_ADDS = frozenset({"messages", "metadata", "infer", "timestamp", "expiration_date", "filters", *ENTITIES})
+SEARCH_HINTS = frozenset({
+    "rerank", "fields", "categories", "keyword_search", "only_metadata_based_search", "filter_memories", "latest_only",
+    "reference_date", "show_expired", "explain", "enable_graph", "metadata", "top_k", "threshold",
+})  # fmt: skip
+ADDS = frozenset({"messages", "metadata", "infer", "timestamp", "expiration_date", "filters", *ENTITIES})
+SEARCHES = frozenset({"query", "top_k", "threshold", "filters"})
+LISTS = frozenset({"filters", "page", "page_size"})
+UPDATES = frozenset({"text", "data", "metadata", "timestamp", "expiration_date"})
+DELETES = frozenset({"filters", *ENTITIES})
 _Living = Hit | Listed | Shown
 
 
@@ -41,22 +50,24 @@ class Calls:
         """Stores each message as it is, and waits until it is found. With `infer` (the default) what says nothing, as
         thanks and greetings, or asks not to be remembered is left out, and the same said again by the same is one
         memory, which keeps its metadata where none are said."""
-        strange = next((name for name in asked if name not in _ADDS | _HINTS and asked[name] is not None), None)
+        strange = next((name for name in asked if name not in ADDS | HINTS and asked[name] is not None), None)
         if strange is not None:
-            raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(_ADDS))} are")
+            raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(ADDS))} are")
+        if not isinstance(asked.get("infer", True), bool | None):
+            raise Invalid("wrong_type", "infer", "must be true or false")
         named, infer = whose(asked), asked.get("infer", True) is not False
         memory = self._speaker(named.get("agent_id", AGENT))
         told: list[tuple[str, str]] = []
         left: list[tuple[str, str]] = []
         for role, content in _said(messages):
-            (left if infer and (says_nothing(content) or asks_not_to_be_kept(content)) else told).append(
-                (role, content)
-            )
+            silent = infer and (says_nothing(content) or asks_not_to_be_kept(content))
+            (left if silent or not content.strip() else told).append((role, content))
         common = _common(named, asked)
         keys = [_key(named, content) if infer else str(uuid.uuid4()) for _, content in told]
         kept = dict[str, Any]() if not infer or asked.get("metadata") else await _kept(memory, keys, told)
         episodes = [
-            {**common, **kept.get(key, {}), "content": content, "role": role, "key": key}
+            # A system's message is stored as what its agent says: that it is one nobody has signed.
+            {**common, **kept.get(key, {}), "content": content, "role": None if above(role) else role, "key": key}
             for (role, content), key in zip(told, keys, strict=True)
         ]
         receipts = [await memory.outcome(one) for one in await memory.add_all(episodes)] if episodes else []
@@ -78,10 +89,15 @@ class Calls:
         """The memories nearest in meaning, best first, as far as they pass the filters. They count as used."""
         if not isinstance(query, str):
             raise Invalid("wrong_type", "query", "must be a text")
-        if isinstance(top_k, int) and not 1 <= top_k <= TOP_K_MOST:
+        if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool)):
+            raise Invalid("wrong_type", "top_k", "must be a whole number")
+        if top_k is not None and not 1 <= top_k <= TOP_K_MOST:
             raise Invalid("out_of_range", "top_k", f"must be 1 to {TOP_K_MOST}")
+        if threshold is not None and (not isinstance(threshold, int | float) or isinstance(threshold, bool)):
+            raise Invalid("wrong_type", "threshold", "must be a number")
         only = read(filters)
-        agents = only.get("agents") or [AGENT]
+        # What lies under a name that nobody may use any more is still read, in the name of whoever asks.
+        agents = [one for one in only.get("agents") or () if agent_fault(one) is None] or [AGENT]
         hits = await self._speaker(agents[0]).search(query, TOP_K if top_k is None else top_k, **only)
         return {"results": [told(hit, score=hit.score) for hit in hits if hit.score >= (threshold or -1.0)]}
 
@@ -105,7 +121,9 @@ class Calls:
 
     async def update(self, memory_id: str, **asked: Any) -> dict[str, Any]:
         """Puts another text or metadata in the place of what the id had. Raises NotFound, Invalid."""
-        text, metadata = asked.get("text") or asked.get("data"), asked.get("metadata")
+        text, metadata = asked.get("text", asked.get("data")), asked.get("metadata")
+        if not isinstance(text, str | None):
+            raise Invalid("wrong_type", "text", "must be a text")
         if text is None and metadata is None:
             raise Invalid("missing_field", "text", "say text, metadata or both")
         if asked.get("expiration_date") is not None:
@@ -236,9 +254,21 @@ def _said(messages: Any) -> Iterable[tuple[str, str]]:
     if not isinstance(messages, Sequence) or not messages:
         raise Invalid("wrong_type", "messages", "must be a text, a message or a list of messages")
     for one in messages:
-        if not isinstance(one, Mapping) or not isinstance(one.get("content"), str):
+        role, content = (one.get("role") or "user", one.get("content")) if isinstance(one, Mapping) else (None, 0)
+        if not isinstance(role, str) or not isinstance(content, str | list | None):
             raise Invalid("wrong_type", "messages", "a message is {'role': 'user', 'content': 'a text'}")
-        yield str(one.get("role") or "user"), one["content"]
+        yield role, content if isinstance(content, str) else "\n".join(_blocks(content or ()))
+
+
+def _blocks(content: Sequence[Any]) -> Iterable[str]:
+    """The texts of a message that is blocks, as {'type': 'text', 'text': 'a text'}; a call of a tool, or a picture, has
+    none. Raises Invalid for what is no block."""
+    for block in content:
+        text = block.get("text") if isinstance(block, Mapping) else block
+        if not isinstance(text, str | None):
+            raise Invalid("wrong_type", "messages", "a block is {'type': 'text', 'text': 'a text'}")
+        if text:
+            yield text
 
 
 async def _kept(memory: AsyncMemory, keys: Iterable[str], told: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -275,7 +305,10 @@ def _time(asked: Mapping[str, Any]) -> Episode:
         return {}
     if not isinstance(at, int | float) or isinstance(at, bool):
         raise Invalid("wrong_type", "timestamp", "must be seconds since the epoch")
-    return {"occurred_at": int(at * 1_000)}
+    try:
+        return {"occurred_at": int(at * 1_000)}
+    except (OverflowError, ValueError):
+        raise Invalid("out_of_range", "timestamp", "must be seconds since the epoch, and finite") from None
 
 
 def _no_expiry() -> Invalid:

@@ -129,7 +129,7 @@ def _milliseconds(value: Any) -> int:
         if isinstance(value, int | float):
             return int(value * 1_000)
         at = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise Invalid("wrong_type", "filters", "created_at: a time is ISO 8601, as in 2026-01-31") from None
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1_000)
 

@@ -3,7 +3,6 @@ key of ours as its token."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memquorum.client.errors import Busy, Invalid, MemquorumError, NotAllowed, NotFound
+from memquorum.core import jsontext
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.mem0.calls import Calls
@@ -20,6 +20,7 @@ from memquorum.telemetry import tracing
 from workers.retrieval import answers
 from workers.retrieval.door import Locked
 from workers.retrieval.inside import Inside
+from workers.retrieval.origins import CHANGING
 from workers.retrieval.service import Service
 
 _PATH = "/mem0/{namespace}"
@@ -44,7 +45,7 @@ def _answering(service: Service, inside: Inside, way: Way) -> Callable[[Request]
         """Answers a call, or says as mem0 does what was wrong with it."""
         try:
             entered = inside.enter(request, _bearer(request.headers.get("authorization")))
-            asked = dict(request.query_params) | await _body(service, request)
+            asked = way.asked(_query(request), await _body(service, request))
             named = {name: value for name, value in request.path_params.items() if name != "namespace"}
             with tracing.joined(request.headers.get(tracing.HEADER)):
                 return JSONResponse(await way.answer(Calls(entered.speaker), named, asked))
@@ -53,7 +54,8 @@ def _answering(service: Service, inside: Inside, way: Way) -> Callable[[Request]
         except Denied as error:
             return _told(error.detail, 403)
         except BadRequest as error:
-            return _told(error.detail, 413 if (error.code, error.field) == ("too_long", None) else 400)
+            told = error.detail if error.field is None else f"{error.field}: {error.detail}"
+            return _told(told, 413 if (error.code, error.field) == ("too_long", None) else 400)
         except Busy as error:
             return _told(str(error), 429 if error.own else _UNABLE, answers.AGAIN)
         except MemquorumError as error:
@@ -73,18 +75,31 @@ def _bearer(authorization: str | None) -> str | None:
     return f"Bearer {token.strip()}" if kind.lower() == "token" else authorization
 
 
+def _query(request: Request) -> dict[str, str]:
+    """The query string. Raises BadRequest where a name is there twice."""
+    pairs = request.query_params.multi_items()
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise BadRequest("duplicate_field", None, "a name is there twice in the query string; send it once")
+    return found
+
+
 async def _body(service: Service, request: Request) -> dict[str, Any]:
-    """The JSON object that a request brings, if it brings anything. Raises BadRequest."""
-    if request.method == "GET" or request.headers.get("content-length", "0") == "0":
+    """The JSON object that a request brings; a DELETE need not bring any. Raises BadRequest."""
+    if request.method == "GET":
+        return {}
+    may_be_empty = request.method not in CHANGING
+    # Of a chunked body there is no length before it was read.
+    there = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+    if may_be_empty and not there:
         return {}
     data = await answers.body(request, service.bounds)
+    if may_be_empty and not data:
+        return {}
     try:
-        found = json.loads(data)
-    except ValueError:
-        raise BadRequest("bad_json", None, "the body is no JSON") from None
-    if not isinstance(found, dict):
-        raise BadRequest("wrong_type", None, "the body must be an object")
-    return found
+        return jsontext.parse_object(data)
+    except jsontext.JsonRefused as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
 
 
 def _told(detail: str, status: int, headers: dict[str, str] | None = None) -> Response:

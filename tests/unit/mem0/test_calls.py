@@ -43,6 +43,7 @@ class Slots:
     def __init__(self) -> None:
         self.there: dict[str, tuple[str, Any]] = {}
         self.outcomes: list[str] = []
+        self.added: list[dict[str, Any]] = []
 
     async def slot(self, key: str, *_: Any, **__: Any) -> Any:
         if key not in self.there:
@@ -52,6 +53,7 @@ class Slots:
 
     async def add_all(self, episodes: list[dict[str, Any]]) -> list[Any]:
         receipts = []
+        self.added += episodes
         for one in episodes:
             said = (one["content"], one["attributes"])
             same = self.there.get(one["key"]) == said
@@ -96,3 +98,32 @@ async def test_what_came_another_way_is_not_hidden() -> None:
             await ask
     assert speaker.did == []
     assert (await calls.get("m"))["memory"] == "The pump leaks."
+
+
+async def test_of_a_chat_what_has_a_text_is_stored_and_the_rest_left_out() -> None:
+    slots = Slots()
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "menu"}}]}
+    chat = [
+        {"role": "system", "content": "You plan the kitchen of the harbour school."},
+        {"role": "user", "content": "Ada eats no meat."},
+        call,
+        {
+            "role": "tool",
+            "content": [{"type": "text", "text": "Monday: rice."}, {"type": "text", "text": "Tuesday: soup."}],
+        },
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]},
+        {"role": "assistant", "content": "  "},
+    ]
+    done = await Calls(lambda _: cast(AsyncMemory, slots)).add(chat, user_id="ada", infer=False)
+    texts = [text for text, _ in slots.there.values()]
+    assert texts == [chat[0]["content"], "Ada eats no meat.", "Monday: rice.\nTuesday: soup."]
+    assert [one["role"] for one in done["results"]] == ["system", "user", "tool"]
+    assert [one["role"] for one in done["left_out"]] == ["assistant", "user", "assistant"]
+    # A role that would be orders to a model is published by nobody who has not signed it.
+    assert [one["role"] for one in slots.added] == [None, "user", "tool"]
+
+
+@pytest.mark.parametrize("messages", [[{"content": {}}], [{"content": [7]}], [7], [{"role": 1, "content": "x"}], []])
+async def test_what_is_no_message_is_refused(messages: Any) -> None:
+    with pytest.raises(Invalid, match="messages"):
+        await Calls(lambda _: cast(AsyncMemory, Slots())).add(messages, user_id="ada")

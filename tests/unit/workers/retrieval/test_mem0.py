@@ -60,13 +60,14 @@ def test_what_is_anothers_is_not_there(http: TestClient, service: Served, monkey
 
     monkeypatch.setattr(service.reads, "slot", nothing)
     for method, path in (("GET", ""), ("PUT", ""), ("DELETE", ""), ("GET", "history/")):
-        answer = http.request(method, f"{PLACE}/v1/memories/{THEIRS}/{path}", headers=token(2), json={"text": "x"})
+        said = {"text": "x"} if method == "PUT" else None
+        answer = http.request(method, f"{PLACE}/v1/memories/{THEIRS}/{path}", headers=token(2), json=said)
         assert answer.status_code == 404, (method, path, answer.text)
 
 
 def test_what_came_another_way_is_voted_on(http: TestClient) -> None:
-    for method in ("PUT", "DELETE"):
-        answer = http.request(method, f"{PLACE}/v1/memories/{HERS}/", headers=token(2), json={"text": "x"})
+    for method, said in (("PUT", {"text": "x"}), ("DELETE", None)):
+        answer = http.request(method, f"{PLACE}/v1/memories/{HERS}/", headers=token(2), json=said)
         assert answer.status_code == 400 and "members vote" in answer.json()["detail"], answer.text
 
 
@@ -95,11 +96,58 @@ def test_a_key_that_may_only_read_writes_and_erases_nothing(http: TestClient, se
         ("add/", {"messages": "x", "user_id": "ada", "expiration_date": "2027-01-01"}, "expires"),
         ("add/", {"messages": "x", "user_id": "ada", "timestamp": "soon"}, "timestamp"),
         ("add/", {"messages": "x", "user_id": "ada", "metadata": "red"}, "metadata"),
+        ("add/", {"messages": "x", "user_id": "ada", "self": 1}, "self: is not known"),
+        ("add/", {"messages": "x", "user_id": "ada", "infer": "no"}, "infer"),
+        ("add/", {"messages": "The pump leaks.", "user_id": "ada", "agent_id": "Operator"}, "agent"),
+        ("search/", {"query": "q", "calls": 1, **ADA}, "calls: is not known"),
+        ("search/", {"query": "q", "user_id": "ada", **ADA}, "user_id: is not known"),
+        ("search/", {"query": "q", "top_k": "5", **ADA}, "top_k"),
+        ("search/", {"query": "q", "threshold": "x", **ADA}, "threshold"),
+        ("?page=1", {"page": 1, **ADA}, "page: is said in the query string and in the body"),
+        ("add/?messages=x&user_id=ada", {}, "messages: is not taken in the query string"),
+        ("?page=1&page=2", ADA, "twice"),
     ],
 )
 def test_bad_input_is_told_what_is_wrong(http: TestClient, path: str, body: dict[str, Any], told: str) -> None:
     answer = http.post(f"{PLACE}/v3/memories/{path}", headers=token(2), json=body)
     assert answer.status_code == 400 and told in answer.json()["detail"], answer.text
+
+
+def test_a_path_names_the_memory_and_nothing_else_does(http: TestClient) -> None:
+    answer = http.put(f"{PLACE}/v1/memories/{HERS}/", headers=token(2), json={"memory_id": THEIRS, "text": "x"})
+    assert answer.status_code == 400 and "memory_id: is not known" in answer.json()["detail"], answer.text
+    for one in ({"memory_id": HERS, "self": 1}, {"memory_id": 7}):
+        answer = http.put(f"{PLACE}/v1/batch/", headers=token(2), json={"memories": [one]})
+        assert answer.status_code == 400, answer.text
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{"query": "q", "query": "r"}', "query: a field occurs twice"),
+        (b'{"query": NaN}', "query: NaN is not JSON"),
+        (b'{"query": "q", "top_k": 1e400}', "top_k: is not a finite number"),
+        (b'{"query": "q", "filters": {"user_id": {"in": [1e400]}}}', "filters: is not a finite number"),
+        (b'{"query": "q", "top_k": 99999999999999999999}', "top_k: does not fit 64 bits"),
+        (b'{"query": "\\ud800"}', "query: half of a surrogate pair"),
+        (b'{"filters": ' + b"[" * 50_000 + b"}", "nested deeper"),
+        (b'{"k": ' + b"7" * 5_000 + b"}", "a number of 5000 digits"),
+        (b"", "Expecting value"),
+    ],
+)
+def test_json_is_read_as_strictly_as_elsewhere(http: TestClient, content: bytes, told: str) -> None:
+    headers = token(2) | {"Content-Type": "application/json"}
+    answer = http.post(f"{PLACE}/v3/memories/search/", headers=headers, content=content)
+    assert answer.status_code == 400 and told in answer.json()["detail"], answer.text
+
+
+def test_a_body_in_chunks_is_read_as_any_other_and_no_further_than_one(http: TestClient, service: Served) -> None:
+    headers = token(2) | {"Content-Type": "application/json"}
+    chunks = iter([b'{"query": "q", "filters": ', b'{"user_id": "ada"}}'])
+    answer = http.post(f"{PLACE}/v3/memories/search/", headers=headers, content=chunks)
+    assert answer.status_code == 200 and [one["id"] for one in answer.json()["results"]] == [HERS]
+    many = (b" " * 4_096 for _ in range(service.bounds.body_bytes // 4_096 + 2))
+    assert http.post(f"{PLACE}/v3/memories/search/", headers=headers, content=many).status_code == 413
 
 
 def test_bytes_that_are_no_object_are_refused(http: TestClient, service: Served) -> None:
