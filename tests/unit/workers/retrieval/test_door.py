@@ -39,7 +39,8 @@ def client(service: Service) -> TestClient:
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: e.path)
 def test_no_key_no_entry_except_to_ask_for_its_health(client: TestClient, endpoint: Any) -> None:
-    answer = client.request(endpoint.method, filled(endpoint.path), json=SEARCH if endpoint.method == "POST" else None)
+    said = SEARCH if endpoint.method == "POST" else None
+    answer = client.request(endpoint.method, filled(endpoint.path), json=said)
     if not endpoint.rights:
         assert endpoint.path in ("/livez", "/readyz", "/openapi.json") and answer.status_code == 200
         return
@@ -48,7 +49,7 @@ def test_no_key_no_entry_except_to_ask_for_its_health(client: TestClient, endpoi
     told = answer.json()
     assert (told["error"], told["field"]) == ("no_key", "authorization")
     assert "infra keys add" in told["detail"]
-    wrong = client.request(endpoint.method, filled(endpoint.path), headers=bearer(9))
+    wrong = client.request(endpoint.method, filled(endpoint.path), headers=bearer(9), json=said)
     assert (wrong.status_code, wrong.json()["error"]) == (401, "bad_key")
 
 
@@ -83,7 +84,8 @@ def test_an_id_of_another_tenant_is_answered_as_one_that_is_none(client: TestCli
 
 
 def test_a_right_is_asked_for_before_the_request_is_read(client: TestClient) -> None:
-    assert client.post("/search", content=b"{", headers=bearer(2)).status_code == 403
+    headers = bearer(2) | {"Content-Type": "application/json"}
+    assert client.post("/search", content=b"{", headers=headers).status_code == 403
 
 
 def test_what_changes_in_the_file_counts_at_once(client: TestClient, service: Service, file: Path) -> None:
