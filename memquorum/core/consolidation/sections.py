@@ -26,12 +26,15 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWS = re.compile(
-    r"\b(i|we|he|she|they|you|[A-Z][\w-]+)('ll| will| am going to| is going to| are going to| (has|have|need|needs) to|"
+    # So many characters of a name at most: it is looked for at each of its hyphens.
+    r"\b(i|we|he|she|they|you|[A-Z][\w-]{1,60}+)"
+    r"('ll| will| am going to| is going to| are going to| (has|have|need|needs) to|"
     r" must| should| shall) [a-z]+|\b(next steps?|action items?|to-?do|follow[- ]?up|reminder|deadline|due (by|on))\b|"
-    r"\bplease [a-z]+|\bby (monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|next|end of|the end)\b|"
-    r"\b(muss|müssen|soll|sollen|wird|werden) .*\b(bis|nächste)",
+    r"\bplease [a-z]+|\bby (monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|next|end of|the end)\b",
     re.IGNORECASE,
 )
+_MUST = re.compile(r"\b(muss|müssen|soll|sollen|wird|werden) ", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(bis|nächste)", re.IGNORECASE)
 
 
 def section(sentence: str) -> str:
@@ -40,4 +43,13 @@ def section(sentence: str) -> str:
         return OPEN
     if _DECIDED.search(sentence):
         return DECISIONS
-    return FOLLOW_UPS if _FOLLOWS.search(sentence) else FACTS
+    return FOLLOW_UPS if _FOLLOWS.search(sentence) or _has_to_by(sentence) else FACTS
+
+
+def _has_to_by(sentence: str) -> bool:
+    """Whether one of its lines says, in German, that something is to be done, and behind that by when."""
+    for line in sentence.split("\n"):
+        must = _MUST.search(line)
+        if must is not None and _UNTIL.search(line, must.end()):
+            return True
+    return False

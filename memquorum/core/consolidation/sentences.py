@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_END = re.compile(r"(?P<mark>[.!?…]+)[\"'”’»)\]]*(?=\s)|[。！？]+[”」』）]*|\n+")
-_LAST = re.compile(r"[^\W_]+(?:\.[^\W_]+)*\Z")
+# A run of marks is tried at its first one alone, or a text of dots would take the square of its length.
+_END = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*+(?=\s)|[。！？]++[”」』）]*+|\n++")
+_BLANKS = re.compile(r"\s*+")
 _ENGLISH = "dr mr mrs ms prof st jr sr inc ltd co corp vs etc e.g i.e eg approx ca cf nr vol al dept gov"
 _OTHERS = "z.b d.h u.a bzw usw ggf inkl exkl evtl tel p.ex mme mlle dott sra"
 _ABBREVIATED = frozenset(f"{_ENGLISH} {_OTHERS}".split())
@@ -20,32 +21,53 @@ _ABBREVIATED = frozenset(f"{_ENGLISH} {_OTHERS}".split())
 def spans(text: str) -> tuple[tuple[int, int], ...]:
     """The sentences of a text, each as its first character and the one behind its last; no blank at either end."""
     found: list[tuple[int, int]] = []
-    start = 0
+    start, first = 0, _behind_blanks(text, 0)
     for end in _END.finditer(text):
-        if end["mark"] == "." and _goes_on(text, start, end.start("mark"), end.end()):
+        if end["mark"] == "." and _goes_on(text, first, end.start("mark"), end.end()):
             continue
         found.append(_bare(text, start, end.end()))
-        start = end.end()
+        start, first = end.end(), _behind_blanks(text, end.end())
     found.append(_bare(text, start, len(text)))
     return tuple((first, last) for first, last in found if first < last)
 
 
-def _goes_on(text: str, start: int, dot: int, behind: int) -> bool:
-    """Whether a dot ends no sentence."""
-    last = _LAST.search(text, start, dot)
-    if last is None:
+def _goes_on(text: str, first: int, dot: int, behind: int) -> bool:
+    """Whether a dot ends no sentence. `first`: the first character of the sentence that is no blank."""
+    last = _last_word(text, first, dot)
+    if last == dot:
         return False
-    word = last[0].casefold()
-    if word in _ABBREVIATED or (len(word) == 1 and word.isalpha() and last[0].isupper()):
+    written = text[last:dot]
+    word = written.casefold()
+    if word in _ABBREVIATED or (len(word) == 1 and word.isalpha() and written.isupper()):
         return True
-    goes_on = text[behind:].lstrip()[:1].islower()
+    following = _behind_blanks(text, behind)
+    goes_on = text[following : following + 1].islower()
     if "." in word:  # "the U.S. team"
         return goes_on
     # "12. März", and "1. Open the valve" at the beginning of a line: what follows belongs to it.
     if not word.isdigit() or len(word) > _ORDINAL:
         return False
-    begins = not text[start : last.start()].strip()
-    return begins or goes_on or _MONTH.match(text, behind) is not None
+    return last <= first or goes_on or _MONTH.match(text, behind) is not None
+
+
+def _last_word(text: str, first: int, end: int) -> int:
+    """Where the word begins that a text up to `end` ends with: letters and digits, in parts with a dot between them."""
+    at = end
+    while True:
+        begin = at
+        while begin > first and text[begin - 1].isalnum():
+            begin -= 1
+        if begin == at:  # no part in front of this dot, or none at all
+            return min(at + 1, end)
+        if begin <= first or text[begin - 1] != ".":
+            return begin
+        at = begin - 1
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    """The first place from `at` on where no blank stands."""
+    found = _BLANKS.match(text, at)
+    return at if found is None else found.end()
 
 
 _ORDINAL = 2

@@ -8,6 +8,7 @@ Pure, and data more than code.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from memquorum.core.text import wording
+from memquorum.core.text import digits, wording
 from memquorum.core.text.content import content
 
 Date = tuple[int | None, int | None, int | None]
@@ -109,20 +110,22 @@ _NUMBER = re.compile(
     r"(?P<value>\d{1,3}(?:[,.'’ ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
     r"(?: ?(?P<unit>%|°[CcFf]?|[€$£])|(?P<ordinal>st|nd|rd|th)\b)?"
 )
+_GROUPED = re.compile(r"\d{1,3}(?:[,.]\d{3})+")
+_MIXED = re.compile(r"(\d{1,3}(?:,\d{3})+)\.(\d+)|(\d{1,3}(?:\.\d{3})+),(\d+)")
+_UNGROUPED, _UNMARKED = str.maketrans("", "", "'’ "), str.maketrans("", "", ",.")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NEXT = re.compile(r"[ \u00a0-]?(?P<unit>%|°[CcFf]?|[€$£]|[^\W\d_]{1,12})")
 
 
 def _values(text: str) -> frozenset[str]:
     """What digits may mean: "1,200" is 1200, "3,8" is 3.8, "1.200" is either 1.2 or 1200."""
-    bare = re.sub(r"['’ ]", "", text)
+    bare = text.translate(_UNGROUPED)
     found = set()
-    grouped = re.fullmatch(r"\d{1,3}(?:[,.]\d{3})+", bare)
-    if grouped:
-        found.add(re.sub(r"[,.]", "", bare))
-    mixed = re.fullmatch(r"(\d{1,3}(?:,\d{3})+)\.(\d+)|(\d{1,3}(?:\.\d{3})+),(\d+)", bare)
+    if _GROUPED.fullmatch(bare):
+        found.add(bare.translate(_UNMARKED))
+    mixed = _MIXED.fullmatch(bare)
     if mixed:
-        whole = re.sub(r"[,.]", "", mixed[1] or mixed[3])
+        whole = (mixed[1] or mixed[3]).translate(_UNMARKED)
         found.add(_plain(f"{whole}.{mixed[2] or mixed[4]}"))
     elif bare.count(".") + bare.count(",") <= 1:
         found.add(_plain(bare.replace(",", ".")))
@@ -158,6 +161,8 @@ def _digits(text: str) -> Iterator[tuple[int, int, frozenset[str], str]]:
 
 def _times(value: str, by: int) -> str:
     whole, _, part = value.partition(".")
+    if len(whole) + len(part) > digits.MOST:
+        return f"{by}*{value}"
     scaled = int(whole + part) * by
     shift = 10 ** len(part)
     return str(scaled // shift) if scaled % shift == 0 else str(scaled / shift)
@@ -195,7 +200,7 @@ def _cardinal(words: list[str], at: int) -> tuple[str | None, int]:
         return (None, at + 1) if word.endswith("s") else (str(_MAGNITUDES[word]), at + 1)
     total = current = 0
     start = at
-    while at < len(words):
+    while at < len(words) and total + current < digits.LARGEST:
         word = words[at]
         if word in _CARDINALS:
             current += _CARDINALS[word]
@@ -365,9 +370,11 @@ def _moments(text: str, words: list[str], capitals: list[str]) -> Iterator[str]:
 _TOKEN = re.compile(r"[^\W_](?:[^\s()\[\]{}<>,;!?…—|\"“”„«»]*[^\W_])?")
 _TITLES = MappingProxyType({"doctor": "dr", "professor": "prof", "mister": "mr", "herr": "mr", "frau": "mrs",
                             "misses": "mrs", "ms": "mrs", "miss": "mrs", "herrn": "mr"})  # fmt: skip
-_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d|[_/\\@#=~^*&+|]|[a-z][A-Z]|[^\W\d_]\.[^\W\d_]")
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+_CODE = re.compile(r"[_/\\@#=~^*&+|]|[a-z][A-Z]|[^\W\d_]\.[^\W\d_]")
+_COUNTED = re.compile(r"[\d.,:]+(?:st|nd|rd|th|[^\W\d_]{1,3})?")
 _IDENTIFIER = re.compile(r"\d+[^\W\d_]+\d")
-_ENDS = re.compile(r"[.!?…:;]+[\"'”’)]*\s|\n|^\s*[-*•]\s")
+_ENDS = re.compile(r"(?<![.!?…:;])[.!?…:;]++[\"'”’)]*+\s|\n|^\s*[-*•]\s")
 _OPENING = frozenset(
     _list(
         "team members people everyone everybody somebody nobody key facts decisions open issues follow-ups decision "
@@ -379,8 +386,12 @@ _OPENING = frozenset(
 )
 
 
+_POSSESSIVE = re.compile(r"['’]s?$")
+_JOINS = re.compile(r"[-–/]")
+
+
 def _bare(token: str) -> str:
-    bare = re.sub(r"['’]s?$", "", token.strip(".-–'’:/")).casefold()
+    bare = _POSSESSIVE.sub("", token.strip(".-–'’:/")).casefold()
     return _TITLES.get(bare, bare)
 
 
@@ -390,7 +401,7 @@ def _begins(text: str) -> frozenset[int]:
     return frozenset([first, *(found.end() for found in _ENDS.finditer(text))])
 
 
-def _names(text: str, timed: list[tuple[int, int]]) -> tuple[tuple[tuple[str, bool], ...], frozenset[tuple[str, str]]]:
+def _names(text: str, timed: Covered) -> tuple[tuple[tuple[str, bool], ...], frozenset[tuple[str, str]]]:
     names: dict[str, bool] = {}
     pairs, begins = set(), _begins(text)
     before: tuple[str, int, bool] | None = None
@@ -398,12 +409,10 @@ def _names(text: str, timed: list[tuple[int, int]]) -> tuple[tuple[tuple[str, bo
         for start, token in _parts(found):
             bare = _bare(token)
             opens = start in begins
-            code = _CODE.search(token) is not None and not re.fullmatch(
-                r"[\d.,:]+(?:st|nd|rd|th|[^\W\d_]{1,3})?", token
-            )
+            code = _coded(token) and not _COUNTED.fullmatch(token)
             named = code or (token[:1].isupper() and bool(bare) and not _common(bare))
             # "8N99U6" begins with a number, and is none.
-            if (any(a <= start < b for a, b in timed) and not _IDENTIFIER.match(token)) or not named:
+            if (_within(start, timed) and not _IDENTIFIER.match(token)) or not named:
                 before = None
                 continue
             names[bare] = names.get(bare, True) and opens and not code
@@ -413,9 +422,15 @@ def _names(text: str, timed: list[tuple[int, int]]) -> tuple[tuple[tuple[str, bo
     return tuple(names.items()), frozenset(pairs)
 
 
+def _coded(token: str) -> bool:
+    """Whether it is written as codes are: digits and letters, signs within, or a capital behind a small letter."""
+    mixed = _DIGIT.search(token) is not None and _LETTER.search(token) is not None
+    return mixed or _CODE.search(token) is not None
+
+
 def _parts(found: re.Match[str]) -> Iterator[tuple[int, str]]:
     """A token, or the words of it that hyphens join."""
-    parts = re.split(r"[-–/]", found[0])
+    parts = _JOINS.split(found[0])
     if len(parts) == 1 or not all(part.isalpha() for part in parts):
         yield found.start(), found[0]
         return
@@ -469,7 +484,10 @@ def _negates(words: list[str], at: int) -> bool:
 def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str], int]:
     """The stems that words negate, those that they do not, and how often they negate."""
     negated, places, count = set(), set(), 0
+    before: int | None = None  # the last word in front that means something
     for at, word in enumerate(words):
+        if at and words[at - 1] not in _LIGHT:
+            before = at - 1
         denied = wording.denied(word)
         count += denied is not None or _negates(words, at)
         if denied is not None:
@@ -478,7 +496,7 @@ def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str], int]:
         elif _negates(words, at):
             places.add(at)
             ahead = range(at + 1, min(at + 1 + _AHEAD, len(words)))
-            scope = next((one for one in (*ahead, *range(at - 1, -1, -1)) if words[one] not in _LIGHT), None)
+            scope = next((one for one in ahead if words[one] not in _LIGHT), before)
             negated.add("" if scope is None else wording.stem(words[scope]))
             places.update(() if scope is None else (scope,))
     stems = frozenset(wording.stem(word) for at, word in enumerate(words) if at not in places)
@@ -494,14 +512,14 @@ _FOREIGN_SHARE = 0.3
 def stated(text: str) -> Stated:
     """What a text states."""
     clocks, dates = list(_clocks(text)), list(_dates(text))
-    timed = [(start, end) for start, end, _ in (*clocks, *dates)]
-    digits = list(_digits(text))
-    counted = [*timed, *((start, end) for start, end, _, _ in digits)]
+    when = [(start, end) for start, end, _ in (*clocks, *dates)]
+    written = list(_digits(text))
+    timed, counted = _covered(when), _covered([*when, *((start, end) for start, end, _, _ in written)])
     spots = list(_WORD.finditer(text))
     words = [spot[0].casefold() for spot in spots]
     negated, asserted, denials = _negations(words)
     names, pairs = _names(text, counted)
-    numbers = [(values, unit) for at, _, values, unit in digits if values and not _within(at, timed)]
+    numbers = [(values, unit) for at, _, values, unit in written if values and not _within(at, timed)]
     spelled = [
         (frozenset({value}), unit) for at, _, value, unit in _spelled(words) if not _within(spots[at].start(), counted)
     ]
@@ -543,8 +561,26 @@ def _only(words: list[str]) -> Iterator[bool]:
 _ALONE = frozenset(_list("only just merely simply nur bloß allein"))
 
 
-def _within(at: int, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= at < end for start, end in spans)
+Covered = tuple[list[int], list[int]]
+"""Spans that do not overlap, in their order: where each begins, and where each ends."""
+
+
+def _covered(spans: Iterable[tuple[int, int]]) -> Covered:
+    begins: list[int] = []
+    ends: list[int] = []
+    for start, end in sorted(spans):
+        if ends and start <= ends[-1]:
+            ends[-1] = max(ends[-1], end)
+        else:
+            begins.append(start)
+            ends.append(end)
+    return begins, ends
+
+
+def _within(at: int, covered: Covered) -> bool:
+    begins, ends = covered
+    place = bisect_right(begins, at)
+    return place > 0 and at < ends[place - 1]
 
 
 def _everything(text: str, words: list[str]) -> Iterator[str]:

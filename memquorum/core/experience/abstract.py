@@ -46,8 +46,8 @@ _DATES = re.compile(
 )
 _IDENTIFIERS = re.compile(
     r"https?://\S+[\w/]|(?<![\w/.])(?:[~.]?/[\w.-]+)+/?"
-    r"|\b\w+(?:\.\w+)*\.(?:py|js|ts|md|ya?ml|json|toml|txt|csv|sql|sh|cfg|ini|log)\b"
-    r"|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])\w+(?:-\w+)*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\B--?[a-z][\w-]+\b"
+    r"|(?<!\w\.)\b\w+(?:\.\w+)*\.(?:py|js|ts|md|ya?ml|json|toml|txt|csv|sql|sh|cfg|ini|log)\b"
+    r"|(?<!\w-)\b(?=(?:\w|-\b)*?\d)(?=(?:\w|-\b)*?[A-Za-z])\w+(?:-\w+)*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\B--?[a-z][\w-]+\b"
 )
 _NUMBERS = re.compile(r"(?<![\w.])[-+]?[$€£¥]?\d+(?:[.,]\d+)*%?(?!\w)")
 _LARGE = r"[A-ZÀ-ÖØ-Þ][\w'’-]*[^\W_]"
@@ -62,7 +62,7 @@ _BOTH = frozenset(("bill", "chase", "grant", "mark", "pat", "rob", "skip", "sue"
 _NO_NAMES = frozenset(("ID", "IDs", "OK", "AM", "PM"))
 _BEFORE = 40
 """So many characters before a word tell what it opens, or what it is in."""
-_HOLDS = re.compile(r"\[[a-z]+(?: \d+)?\]")
+_HOLDS = re.compile(r"\[[a-z]+(?: [0-9]{1,9})?\]")
 
 
 def abstracted(text: str, second: Second | None = None) -> str | None:

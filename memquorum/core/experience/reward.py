@@ -78,9 +78,9 @@ _NUMBER = "#"
 # An address, a path of several parts, a file or a host with its dots, what has an underscore or a capital within it,
 # and an option: nobody comes to the very same by accident.
 _CODE = re.compile(
-    r"[a-z][a-z0-9+.-]*://[^\s<>\"'`()\[\]]+"
+    r"[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`()\[\]]+"
     r"|(?<![\w./~])(?:~|\.{1,2})?(?:/[\w.@+-]+){2,}"
-    r"|(?<![\w./])[\w.@+-]+(?:/[\w.@+-]+){2,}"
+    r"|(?<![\w./@+-])[\w.@+-]+(?:/[\w.@+-]+){2,}"
     r"|(?<![\w.-])[a-z0-9_-]{2,}(?:\.[a-z0-9_-]{2,})+(?![\w-])"
     r"|(?<!\w)[A-Za-z0-9]\w*_\w+"
     r"|(?<!\w)[a-z]+[A-Z]\w*"

@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cached_property
-from itertools import chain
 
 from msgspec import Struct
 
-from memquorum.core.text import wording
+from memquorum.core.text import digits, wording
 from memquorum.core.text.sameness import fingerprint
 
 # Characters. Of a longer text the gist is a digest.
@@ -28,6 +27,8 @@ _TOKEN = re.compile(
     r"|(?P<end>[.!?…]+|\n)"
 )
 _NUMBER = re.compile(r"([$€£¥]?)([-+]?\d+(?:,\d{3})*(?:\.\d+)?)-?(\D{0,12})")
+_BLANKS, _LINE_ENDS = re.compile(r"[^\S\n]+"), re.compile(r" ?\n\s*")
+_JOINS, _APOSTROPHE = re.compile(r"[-–/]"), re.compile(r"['’]")
 _POSSESSIVE = re.compile(r"['’]s$")
 _WORDS_AHEAD = 4
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
@@ -96,8 +97,7 @@ class Said:
 
 def gist(text: str) -> str:
     """A text with white space collapsed, or a digest where it is long. Idempotent."""
-    flat = re.sub(r"[^\S\n]+", " ", text)
-    flat = re.sub(r"\s*\n\s*", "\n", flat).strip()
+    flat = _LINE_ENDS.sub("\n", _BLANKS.sub(" ", text)).strip()
     if len(flat) <= LONGEST:
         return flat
     return f"{_DIGEST}{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()}"
@@ -116,7 +116,7 @@ def _tokens(text: str) -> list[str]:
         if (token := found["token"]) is None:
             continue
         token = _POSSESSIVE.sub("", token)
-        parts = re.split(r"[-–/]", token)
+        parts = _JOINS.split(token)
         tokens.extend(parts if all(part.isalpha() for part in parts) else [token])
     return tokens
 
@@ -144,8 +144,8 @@ def _number(words: list[str], place: int) -> tuple[str | None, str, int]:
     if written and (not written[3] or written[3] in wording.UNITS):
         value = written[2].replace(",", "")
         unit = wording.UNITS.get(written[3], "") or {"¥": "¥"}.get(written[1], written[1])
-        if not written[3] and place + 1 < len(words) and words[place + 1] in wording.MAGNITUDES and value.isdigit():
-            return str(int(value) * wording.MAGNITUDES[words[place + 1]]), unit, place + 2
+        if not written[3] and place + 1 < len(words) and words[place + 1] in wording.MAGNITUDES and value.isdecimal():
+            return digits.times(value, wording.MAGNITUDES[words[place + 1]]), unit, place + 2
         return value, unit, place + 1
     if word in wording.ORDINALS:
         return str(wording.ORDINALS[word]), "th", place + 1
@@ -164,7 +164,7 @@ def _spelled(words: list[str], place: int) -> tuple[str | None, str, int]:
     if words[place] in wording.PAIRS and after == ["of"]:
         return "2", "", place + 2
     total, current, start = 0, 0, place
-    while place < len(words):
+    while place < len(words) and total + current < digits.LARGEST:
         word = words[place]
         if word in wording.CARDINALS:
             current += wording.CARDINALS[word]
@@ -188,13 +188,16 @@ def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that a text negates, and all that it does not."""
     negated: set[str] = set()
     places: set[int] = set()
+    before: int | None = None  # the last word in front that means something
     for place, word in enumerate(words):
+        if place and _means(words[place - 1]):
+            before = place - 1
         denied = wording.denied(word)
         if denied is not None:
             negated.add(wording.stem(denied))
             places.add(place)
         elif _negates(words, place):
-            scope = _scope(words, place)
+            scope = _scope(words, place, before)
             negated.add(wording.stem(words[scope]) if scope is not None else "")
             places.update({place} if scope is None else {place, scope})
     return frozenset(negated), frozenset(wording.stem(w) for place, w in enumerate(words) if place not in places)
@@ -209,20 +212,21 @@ def _negates(words: list[str], place: int) -> bool:
     return word in wording.NEGATORS and after != ["only"]
 
 
-def _scope(words: list[str], place: int) -> int | None:
-    """The place of the word that a negator at a place speaks of: the next that means something, else the last."""
-    near: int
+def _scope(words: list[str], place: int, before: int | None) -> int | None:
+    """The place of the word that a negator at a place speaks of: the next that means something, else the last one in
+    front, `before`."""
     ahead = range(place + 1, min(place + 1 + _WORDS_AHEAD, len(words)))
-    for near in chain(ahead, range(place - 1, -1, -1)):
-        if words[near] not in wording.FUNCTION and words[near] not in wording.NEGATORS:
-            return near
-    return None
+    return next((near for near in ahead if _means(words[near])), before)
+
+
+def _means(word: str) -> bool:
+    return word not in wording.FUNCTION and word not in wording.NEGATORS
 
 
 def _persons(words: list[str]) -> frozenset[int]:
     persons = set()
     for word in words:
-        bare = re.split(r"['’]", word)[0]
+        bare = _APOSTROPHE.split(word, maxsplit=1)[0]
         if bare in wording.FIRST_PERSON:
             persons.add(1)
         elif bare in wording.SECOND_PERSON:

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import Allowing, allowing
 from memquorum.core.text.fillers import says_nothing
-from memquorum.core.text.outline import Outline, halves, joined, outline
+from memquorum.core.text.outline import LONGEST, Outline, halves, joined, outline
 from memquorum.core.text.parsing import Value, empty, light, named_month, past, stemmed, tokens_of, values_of, verb_of
 
 LONG = 4_000
 """Characters: of a longer text nothing is read."""
 STATEMENTS = 24
-_HALVES = 300
+_HALVES = LONGEST
 """Characters: of a longer sentence the halves are not told."""
 _TOLD_OF_ONE = 3
 """So many sentences may be one correction: "I had the day wrong. It's the 4th."."""
@@ -31,10 +31,11 @@ _SENTENCE = re.compile(
     r"(?<=[.!?])" + "".join(rf"(?<!\b{one}\.)" for one in _ABBREVIATED) + r"(?<!\sv\.)(?<!\svs\.)"
     r"(?!(?<=\bNo\.)\s+\d)(?!(?<=\b(?:Ltd|Inc)\.)\s+[a-z])(?!(?<=\bCo\.)\s+[a-z])"
     r"(?!(?<=\s[A-Z]\.)\s+(?!(?:The|This|That|It|We|He|She|They|Our|My|No|In|On|At|So|But|And|Then|Please)\b)[A-Z][a-z])"
-    r"\s+|\n+|;\s+|\s+->->.*"
+    # A run of blanks is tried once, where it begins.
+    r"\s+|\n+|;\s+|(?<!\s)\s+->->.*|(?<=\n)[^\S\n]+->->.*"
 )
 _CLAUSE = re.compile(
-    r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|\s+but\s+"
+    r",\s+(?:and|but|so|which|because|while|although)\s+|,\s+(?=(?:can|could|do|how|what|is) |I\b|I')|(?<!\s)\s+but\s+"
 )
 _REASON = re.compile(
     r"(?<=\w),? (?:because|owing to|on account of|since (?:i|we|they|he|she|it)\b(?!'))\b[^?]*$", re.IGNORECASE
@@ -166,6 +167,7 @@ class Claims(Struct, frozen=True, array_like=True):
 _SPOKEN = re.compile(
     r"(?P<who>[A-ZÀ-ÖØ-Þ][^\W\d_]+(?:[ -][A-ZÀ-ÖØ-Þ][^\W\d_]+)?): (?P<said>[A-ZÀ-ÖØ-Þ\"“¡¿].*)", re.DOTALL
 )
+_SAID, _IS = re.compile(r"[\w']+"), re.compile(r"(?:is|are)\b")
 _TALK = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _ALONE = frozenset({"i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine"})
 
@@ -178,7 +180,7 @@ def read(text: str) -> Claims:
     found: list[Statement] = []
     allows: list[Allowing] = []
     whole = text.casefold().replace("’", "'")
-    said = re.findall(r"[\w']+", whole)
+    said = _SAID.findall(whole)
     personal, alone = not claiming.FIRST.isdisjoint(said), not _ALONE.isdisjoint(said)
     for sentence in _sentences(text):
         if len(found) >= STATEMENTS:
@@ -268,7 +270,7 @@ def _whole(sentence: str) -> list[str]:
     if len(plain) > _HALVES:
         return []  # The patterns take the square of the length.
     if (wrong := _WRONG.match(plain)) is not None:
-        verb = "is " if re.match(r"(?!is\b|are\b)", wrong[2].strip()) and "'s" in plain[wrong.end(1) :] else ""
+        verb = "is " if not _IS.match(wrong[2].strip()) and "'s" in plain[wrong.end(1) :] else ""
         return [f"{wrong[1]} {verb}{wrong[2].strip()}"]
     if (made := _MAKE_THAT.match(plain)) is not None:
         return [f"{made[2]} is now {made[1]}"]

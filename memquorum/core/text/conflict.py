@@ -30,7 +30,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core.text import claiming, wording
+from memquorum.core.text import claiming, digits, wording
 from memquorum.core.text.allowing import opposed
 from memquorum.core.text.changing import PLACE, alike, changed
 from memquorum.core.text.claims import Claims, Statement, read
@@ -325,9 +325,17 @@ def _converted(
     for pairs in of.values():
         if len(pairs) == 1:
             ((a, b),) = pairs
-            as_much = Fraction(a.text) * _SCALES[a.sort][1] == Fraction(b.text) * _SCALES[b.sort][1]
+            as_much = _as_much(a, b)
             found[a.sort, ""] = [replace(b, sort=a.sort, text=a.text if as_much else f"{b.text} {b.sort}")]
     return found
+
+
+def _as_much(a: Value, b: Value) -> bool:
+    """Whether two quantities of a kind are as much. Numbers too long to calculate with are, where both are written the
+    same."""
+    if max(len(a.text), len(b.text)) > digits.MOST:
+        return (a.sort, a.text) == (b.sort, b.text)
+    return Fraction(a.text) * _SCALES[a.sort][1] == Fraction(b.text) * _SCALES[b.sort][1]
 
 
 def _same(a: Value, b: Value) -> bool:

@@ -10,6 +10,7 @@ identifier of letters and digits, a number with what it counts or numbers, a tim
 from __future__ import annotations
 
 import re
+import string
 from functools import lru_cache
 from itertools import pairwise
 
@@ -42,9 +43,11 @@ _IT = re.compile(
     r"(?:it|that|they|she|he|we)(?:['’](?:s|ll|re)|\s+(?P<verb>[a-z]{2,}))\s+(?!(?:not|never|no)\b)(?P<what>[^?\n]+)$",
     re.IGNORECASE,
 )
-_PLACE = re.compile(
-    r"(?P<how>in|at|from|for|with|under|near|behind|opposite)\s+(?P<where>[^\W\d][^.,;:!?\d]*?)[\s.!]*$", re.I
-)
+_HOW = r"(?P<how>in|at|from|for|with|under|near|behind|opposite)"
+_DONE_AT = re.compile(rf"\b(?P<verb>[a-z]{{2,}}+)(?=\s+{_HOW}(?P<blanks>\s+)[^\W\d])", re.IGNORECASE)
+_ENDS = f"{string.whitespace}\u0085\u00a0.!"
+_ARTICLE = re.compile(r"^(?:the|a|an|our|my|her|his|their)\s+")
+_PLACE = re.compile(rf"{_HOW}\s+(?P<where>[^\W\d][^.,;:!?\d]*?)[\s.!]*$", re.I)
 _DENIES = _set("does doesn do don did didn isn aren wasn weren cannot can may might should could would")
 _IS = _set("is are was were will")
 _NOT = re.compile(
@@ -120,14 +123,16 @@ def _place(what: str) -> tuple[Mentioned, ...]:
 def _elsewhere(new: Mentioned, earlier: str) -> bool:
     """Whether an earlier text ends with another place where the same is done."""
     (how,) = new.beside
-    found = re.search(rf"\b{new.verb}\s+{how}\s+(?P<where>[^\W\d][^.,;:!?]*?)[\s.!]*$", earlier, re.IGNORECASE)
-    old = "" if found is None else _bare(found["where"])
+    body = earlier.rstrip(_ENDS)
+    last = body[max(map(body.rfind, ".,;:!?")) + 1 :]
+    done = ((one["verb"].casefold(), one["how"].casefold(), one.end("blanks")) for one in _DONE_AT.finditer(last))
+    old = next((_bare(last[where:]) for verb, where_to, where in done if (verb, where_to) == (new.verb, how)), "")
     # "In Graz" and "in the old town of Graz" may be one place; "in Graz and works in Ulm" is none.
     return bool(old) and not set(old.split()) & {*new.text.split(), "and", "or", "but"}
 
 
 def _bare(where: str) -> str:
-    return re.sub(r"^(?:the|a|an|our|my|her|his|their)\s+", "", where.casefold())
+    return _ARTICLE.sub("", where.casefold())
 
 
 def _in_its_place(new: Mentioned, old: Mentioned, there: tuple[Mentioned, ...]) -> bool:

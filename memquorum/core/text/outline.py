@@ -16,6 +16,9 @@ from msgspec.structs import replace
 from memquorum.core.text import claiming
 from memquorum.core.text.parsing import Value, empty, light, past, stemmed, tokens_of, values_of, verb_of
 
+LONGEST = 300
+"""Characters: of a longer sentence there is no outline."""
+
 _CLAUSE = re.compile(r"[,;:]\s+|\s+[—–-]+\s+|\s+(?=but\b|so\b)|\s*[()]\s*")
 _FROM_WHEN = re.compile(r"(?<=\w)\s+(?:as of|since|starting|effective)\s+\w+(?: \w+){0,2}[.!]?$", re.IGNORECASE)
 _AMENDS = re.compile(
@@ -70,7 +73,7 @@ def outline(sentence: str, *, led: bool = False) -> Outline | None:
     """The outline of a sentence that says how something is; None of a question, and of what is only supposed. `led`:
     words before it say that it corrects something, such as "No,"."""
     found: Outline | None = None
-    if "?" in sentence:
+    if "?" in sentence or len(sentence) > LONGEST:
         return None
     for clause in _CLAUSE.split(_FROM_WHEN.sub("", sentence.replace("’", "'"))):
         one = _clause(clause or "", opens=found is None)

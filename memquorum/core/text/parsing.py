@@ -11,7 +11,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core.text import claiming, wording
+from memquorum.core.text import claiming, digits, wording
 
 CLOCK = "o'clock"
 
@@ -301,8 +301,9 @@ def _spoken(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int
         end += 1
     if end > at + 1 and sum(map(len, words[at:end])) >= 6:
         return "telephone", "".join(words[at:end]), end
-    if word.isdigit() and words[at - 1 : at] == ["at"] and int(word) <= 24 and (not after or empty(after)):
-        return "time", f"{int(word)}:00", at + 1
+    hour_said = digits.plain(word) if word.isdecimal() and words[at - 1 : at] == ["at"] else ""
+    if 0 < len(hour_said) <= 2 and int(hour_said) <= 24 and (not after or empty(after)):
+        return "time", f"{hour_said}:00", at + 1
     for end in range(at + 2, min(at + 5, len(words) + 1)):
         if not tokens[end - 1][0].isupper():
             break
@@ -320,7 +321,7 @@ def _counted(words: list[str], at: int, number: re.Match[str] | tuple[str]) -> t
         value, unit = number[2].replace(",", ""), wording.UNITS.get(number[3], "") or number[1]
     half = after.replace(".", "")
     if half in ("am", "pm", CLOCK):
-        return "time", f"{int(float(value))}:00{half if half != CLOCK else ''}", at + 2
+        return "time", f"{digits.plain(value.partition('.')[0])}:00{half if half != CLOCK else ''}", at + 2
     if not unit and after in wording.UNITS:
         return f"number {wording.UNITS[after]}", value, at + 2
     if not unit and after and after.isalpha() and not empty(after) and after not in claiming.COPULAS:

@@ -43,8 +43,8 @@ _SOMEBODY = r"(?:users?|agents?|customers?|members?|crews?|staff|operators?|clie
 
 # What opens a sentence or stands behind a colon; a number or a bullet, and words of order, may come before.
 _OPENS = (
-    r"(?:^|[:;]\s)[\s*\"'(-]*(?:\d+[.)]\s+)?"
-    r"(?:(?:and|but|so|please|then|first|second|next|finally|now|also|just|always|instead|kindly)\b,?\s+)*"
+    r"(?:^|[:;]\s)[\s*\"'(-]*+(?:\d+[.)]\s++)?"
+    r"(?:(?:and|but|so|please|then|first|second|next|finally|now|also|just|always|instead|kindly)\b,?\s++)*"
 )
 # "Note: the valve sticks" and "SEARCH COPILOT" tell nobody anything; "let me look" tells what the speaker does alone.
 _TELLS = (

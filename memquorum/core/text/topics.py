@@ -21,9 +21,11 @@ MOST = 6
 LONG = 1_000
 """Characters: of a longer sentence nothing is read."""
 
-_IDENTIFIER = re.compile(r"[A-Za-z]{1,5}(?:[-_./]?\d+)+[A-Za-z]?")
+# Between two digits stands no separator or one, so there is one way to read a run of digits.
+_IDENTIFIER = re.compile(r"(?=[A-Za-z]{1,5}[-_./]?\d)[A-Za-z]{1,5}\d*(?:[-_./]\d+)*[A-Za-z]?")
 _NUMBER = re.compile(rf"\d{{1,4}}[a-z]?|[A-Z]|{_IDENTIFIER.pattern}")
 _POINTING = frozenset({"the", "this", "that", "our", "my", "your", "his", "her", "their", "its"})
+_LEADING = _POINTING | {"a", "an"}
 _WORDS_MOST = 3
 _NO_HEAD = frozenset(claiming.CLASSES) | claiming.INDEFINITE | claiming.PRONOUNS | claiming.FIRST | claiming.TITLES
 _VERBS = claiming.FUNCTIONAL | claiming.CHANGES | claiming.PLURAL_VERBS | claiming.COPULAS | claiming.AUXILIARIES
@@ -40,9 +42,10 @@ class Name(Struct, frozen=True):
 def key(name: str) -> str:
     """What names are compared by: their words' stems, without determiners and titles ("the Pumps" is "pump")."""
     words = [word.casefold() for word, _, _ in placed(name)]
-    while len(words) > 1 and (words[0] in _POINTING or words[0] in claiming.TITLES or words[0] in ("a", "an")):
-        del words[0]
-    return " ".join(map(stemmed, words))
+    begin = 0
+    while begin < len(words) - 1 and (words[begin] in _LEADING or words[begin] in claiming.TITLES):
+        begin += 1
+    return " ".join(map(stemmed, words[begin:]))
 
 
 def names(sentence: str) -> tuple[Name, ...]:
