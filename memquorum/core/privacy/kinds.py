@@ -15,6 +15,8 @@ ADDRESS, PHONE, EMAIL, IP = "address", "phone", "email", "ip"
 HEALTH, INTIMACY, ORIGIN, BELIEF, CRIME, BODY = "health", "intimacy", "origin", "belief", "crime", "body"
 FINANCE, WHEREABOUTS, CORRESPONDENCE, BIRTH, IDENTITY = "finance", "whereabouts", "correspondence", "birth", "identity"
 NAME, PLACE = "name", "place"
+WITHHELD = "withheld"
+"""A whole text that cannot be masked (`masking`)."""
 
 FORMATS = (KEY, CARD, SSN, IBAN, ADDRESS, PHONE, EMAIL, IP, BIRTH)
 """What has a form by which a span of text is known, and is masked for a reader who asks for that."""

@@ -7,9 +7,14 @@ them a text says nothing, and they tell of nobody once what names him is gone.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from memquorum.core.privacy.finding import Span, apart, spans
+from memquorum.core.privacy.kinds import WITHHELD
+
+ROUNDS = 8
+"""So often at most a text is masked and read again."""
 
 Second = Callable[[str], Iterable[Span]]
 """A second pass over a text: what a model finds in it."""
@@ -24,18 +29,20 @@ def found(text: str, second: Second | None = None) -> tuple[Span, ...]:
     """What is to be masked in a text, in order and apart: by patterns, then what the second pass finds beside it.
 
     What is masked is read again until nothing more is found, for a number may stand free only where its neighbour is
-    gone: so masking what is masked changes nothing.
+    gone: so masking what is masked changes nothing. A text of which more is found each time, after `ROUNDS` of them, is
+    withheld as a whole.
     """
     there = spans(text)
     if second is not None:
         there = apart((*there, *sorted(second(text))), len(text))
-    more = bool(there)
-    while more:
+    for _ in range(ROUNDS if there else 0):
         told, places = _told(text, there, 0, len(text))
         again = spans(told)
         joined = _joined((*there, *(Span(places[one.start][0], places[one.end - 1][1], one.kind) for one in again)))
-        more, there = joined != there, joined
-    return there
+        if joined == there:
+            return there
+        there = joined
+    return (Span(0, len(text), WITHHELD),) if there else ()
 
 
 def masked(text: str, second: Second | None = None) -> str:
@@ -46,7 +53,10 @@ def masked(text: str, second: Second | None = None) -> str:
 def parts(text: str, pieces: Sequence[tuple[int, int]], second: Second | None = None) -> tuple[str, ...]:
     """The parts of a text from and to before these characters, masked by what is found in the whole."""
     there = found(text, second)
-    return tuple(_within(text, there, start, end) for start, end in pieces)
+    starts, ends = [one.start for one in there], [one.end for one in there]
+    return tuple(
+        _within(text, there[bisect_right(ends, start) : bisect_left(starts, end)], start, end) for start, end in pieces
+    )
 
 
 def _within(text: str, there: Sequence[Span], start: int, end: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from memquorum.core.privacy.formats import Found
 from memquorum.core.privacy.kinds import PHONE, SSN
@@ -14,15 +14,18 @@ _SSN_WORD = re.compile(r"social.security|(?<![^\W_])(?<!\[)ssns?(?![^\W_])", re.
 # International, with a "+" or two noughts; an area code in brackets; 3-3-4 digits as in North America; a nought and
 # groups. What looks like a date is none of them.
 _EXTENSION = r"(?: ?(?:x|ext\.? ?)\d{1,6}+)?"
-_PHONE = re.compile(
-    r"(?<![\w+.:/-])(?<!\d )(?:"
+_STANDS_FREE = r"(?<![\w+.:/-])(?<!\d )"
+_PHONE_FORM = (
+    r"(?:"
     r"(?:\+|00)[1-9]\d{0,2}(?:[ .()/-]{1,3}\d|\d){6,13}"
     r"|\(\d{2,5}\)[ /-]?\d{2,8}(?:[ .-]\d{2,5}){0,4}"
     r"|\d{3}[ .-]\d{3}[ .-]\d{4}"
     r"|0\d{1,4}(?:[ /-]\d{2,8}){1,5}"
     r")" + _EXTENSION + r"(?!\w|[.:/-]\d)"
 )
-_SOME = re.compile(r"(?<![\w+.:/-])(?<!\d )\d{2,12}(?:[ .-]\d{2,8}){0,5}" + _EXTENSION + r"(?!\w|[.:/-]\d)")
+_PHONE, _PHONE_BEHIND = re.compile(_STANDS_FREE + _PHONE_FORM), re.compile(_PHONE_FORM)
+_SOME_FORM = r"\d{2,12}(?:[ .-]\d{2,8}){0,5}" + _EXTENSION + r"(?!\w|[.:/-]\d)"
+_SOME, _SOME_BEHIND = re.compile(_STANDS_FREE + _SOME_FORM), re.compile(_SOME_FORM)
 _DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})\Z")
 _BEFORE = re.compile(
     r"(?<![^\W_])(?<!\[)(?:(?:tele)?phones?|tel|mobile|cell(?:phone)?|fax|whatsapp|sms|call(?: \w{1,12})?|dial"
@@ -66,14 +69,33 @@ def _ssns(text: str) -> Iterator[Found]:
 
 
 def _phones(text: str) -> Iterator[Found]:
-    for one in _PHONE.finditer(text):
+    def plain(one: re.Match[str]) -> bool:
         dated = _DATE.match(one[0].replace(" ", "-"))
-        if _sound(one[0], _LEAST) and not dated and not _of_a_thing(text, one):
-            yield PHONE, one.start(), one.end()
-    for one in _SOME.finditer(text):
-        beside = _AFTER.match(text, one.end()) or _BEFORE.search(text[max(0, one.start() - _NEAR) : one.start()])
-        if beside and _sound(one[0], _LOCAL):
-            yield PHONE, one.start(), one.end()
+        return _sound(one[0], _LEAST) and not dated and not _of_a_thing(text, one)
+
+    def told(one: re.Match[str]) -> bool:
+        before = text[max(0, one.start() - _NEAR) : one.start()]
+        return bool(_AFTER.match(text, one.end()) or _BEFORE.search(before)) and _sound(one[0], _LOCAL)
+
+    yield from ((PHONE, start, end) for start, end in _one_by_one(text, _PHONE, _PHONE_BEHIND, plain))
+    yield from ((PHONE, start, end) for start, end in _one_by_one(text, _SOME, _SOME_BEHIND, told))
+
+
+def _one_by_one(
+    text: str,
+    pattern: re.Pattern[str],
+    behind: re.Pattern[str],
+    holds: Callable[[re.Match[str]], bool],
+) -> Iterator[tuple[int, int]]:
+    """Where numbers of a form lie. What stands directly behind one is looked at as if that one were masked, for then
+    it stands free: a row of numbers is found at once, and not one of them each time that the text is masked."""
+    one = pattern.search(text)
+    while one is not None:
+        end, following = one.end(), None
+        if holds(one):
+            yield one.span()
+            following = behind.match(text, end) or (behind.match(text, end + 1) if text[end : end + 1] == " " else None)
+        one = following or pattern.search(text, end)
 
 
 def _of_a_thing(text: str, number: re.Match[str]) -> bool:
