@@ -76,6 +76,7 @@ _BORN = re.compile(
     rf"[^\n\d.!?;\[]{{0,30}}?(?<![\w-]){_DATE}",
     re.IGNORECASE,
 )
+_BIRTHDAY_WORD = re.compile(r"birthda(?:y|te)|geburtstag", re.IGNORECASE)
 _BIRTHDAY = re.compile(
     rf"(?<![\w./-]){_DATE}(?: (?:is|was|ist|war))?(?: [^\W\d_]+(?:['’]s)?){{0,2}} (?:birthday|birthdate|geburtstag)"
     r"(?![^\W_])",
@@ -203,7 +204,8 @@ def _houses(text: str) -> Iterator[Found]:
 def _births(text: str) -> Iterator[Found]:
     for one in _BORN.finditer(text):
         yield BIRTH, one.start("date"), one.end("date")
-    for one in _BIRTHDAY.finditer(text):
+    # A date is looked for at every character, so only where the word for it stands.
+    for one in _BIRTHDAY.finditer(text) if _BIRTHDAY_WORD.search(text) else ():
         yield BIRTH, one.start("date"), one.end("date")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from memquorum.core.privacy.finding import Span, apart, spans
 from memquorum.core.privacy.kinds import WITHHELD
 
-ROUNDS = 8
+ROUNDS = 4
 """So often at most a text is masked and read again."""
 
 Second = Callable[[str], Iterable[Span]]

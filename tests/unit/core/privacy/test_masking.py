@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,3 +69,22 @@ def test_a_second_pass_masks_what_the_first_left() -> None:
         return [Span(0, 3, "name"), Span(8, 12, "name"), Span(40, 60, "name")]
 
     assert masking.masked("Ada, at 203.0.113.7", names) == "[name], at [ip]"
+
+
+def test_a_row_of_telephone_numbers_is_masked_at_once() -> None:
+    row = " ".join(["555-123-4567"] * 200)
+    assert masking.masked(row) == " ".join(["[phone]"] * 200)
+    assert masking.masked("+49 30 1234567" * 50) == "[phone]" * 50
+
+
+def test_a_text_of_which_more_is_found_each_time_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "4111 1111 1111 1111+49 30 1234567"
+    monkeypatch.setattr(masking, "ROUNDS", 1)
+    assert masking.masked(text) == "[withheld]" == masking.masked("[withheld]")
+    assert masking.parts(text, [(0, 4), (30, 33)]) == ("[withheld]", "[withheld]")
+
+
+def test_each_of_many_parts_is_masked_by_what_lies_in_it() -> None:
+    text = "call 555-123-4567 now, " * 50
+    pieces = [(at, at + 23) for at in range(0, len(text), 23)]
+    assert masking.parts(text, pieces) == ("call [phone] now, ",) * 50
