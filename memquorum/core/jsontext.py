@@ -126,7 +126,7 @@ _TYPES = {
     "array": "an array", "object": "an object",
 }  # fmt: skip
 # As msgspec says it: Expected `int | null`, got `str` - at `$.k`; of an item of an array, `$.agents[...]`.
-_SAID = re.compile(r"Expected `(?P<wanted>\w+)[^`]*`, got `(?P<found>\w+)` - at `\$\.(?P<field>\w+)")
+_SAID = re.compile(r"Expected `(?P<wanted>\w++)[^`]*+`, got `(?P<found>\w+)` - at `\$\.(?P<field>\w+)")
 
 
 # Of a record within the record: Object missing required field `by` - at `$.summary`.
@@ -168,13 +168,14 @@ def load(data: bytes) -> Any:
     return found
 
 
+_BRACKETS = re.compile(r"[\[\]{}]")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
 def _check_depth(text: str) -> None:
     """Refuses deep nesting before the recursive reader meets it; brackets within strings do not count."""
     depth = 0
-    for bracket in re.findall(r"[\[\]{}]", _STRINGS.sub("", text)):
+    for bracket in _BRACKETS.findall(_STRINGS.sub("", text)):
         depth += 1 if bracket in "[{" else -1
         if depth > DEPTH_MAX:
             raise JsonRefused("too_deep", None, f"nested deeper than {DEPTH_MAX}; the record is flat")

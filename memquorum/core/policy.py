@@ -363,6 +363,7 @@ AGE_LEAST_MS = 60 * 1000
 """The youngest that a rule may erase: a shorter life than a minute is no memory."""
 _UNITS: Mapping[str, int] = MappingProxyType({"m": 60_000, "h": 3_600_000, "d": 86_400_000})
 _RULE = re.compile(r"(?P<pattern>[A-Za-z0-9][A-Za-z0-9._:@+-]*\*?|\*)=(?P<ages>[^=]+)")
+_DIGEST = re.compile(r"([0-9a-f]{64})?")
 _AGE = re.compile(r"(?P<count>[0-9]{1,9})(?P<unit>[mhd])")
 
 
@@ -685,7 +686,7 @@ def _check(policy: Policy) -> None:
         (promote.tau <= promote.high_tau <= 1, "promote.high_tau must lie in [promote.tau, 1]"),
         # Below one the incumbent would be easier to overrule than to keep; beyond nine no yes of 0.9 would do.
         (
-            re.fullmatch(r"([0-9a-f]{64})?", policy.supersede.model) is not None,
+            _DIGEST.fullmatch(policy.supersede.model) is not None,
             "supersede.model must be a SHA-256 in hexadecimal, or empty",
         ),
         (1 <= policy.supersede.kappa <= 9, "supersede.kappa must lie in [1, 9]"),

@@ -83,6 +83,7 @@ class Plan(Struct, frozen=True):
         return max(found, key=lambda one: (one[0] == namespace, len(one[0])))[1] if found else self.others
 
 
+_BETWEEN = re.compile(r"[\s,]+")
 _LIMIT = re.compile(r"([^=]+)=([0-9]{1,15})/([0-9]{1,15})/([0-9]{1,15})")
 
 
@@ -93,7 +94,7 @@ def plan(text: str, others: Limits) -> Plan:
     Raises LimitsError, which names the part at fault.
     """
     found: dict[str, Limits] = {}
-    for part in re.split(r"[\s,]+", text.strip()) if text.strip() else ():
+    for part in _BETWEEN.split(text.strip()) if text.strip() else ():
         match = _LIMIT.fullmatch(part)
         if match is None:
             raise LimitsError(f"{part!r} is no NAMESPACE=EPISODES/BYTES/MEMORIES, as in greenhouse=600/4000000/0")

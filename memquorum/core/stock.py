@@ -30,7 +30,7 @@ class Full(Struct, frozen=True):
 
 MEMORIES_IN_ALL = "memories in all"
 """The alarm of intake that names the namespaces that have no room."""
-_TOLD = re.compile(r"(\S+) \(\d+ \+ \d+ of \d+\)")
+_TOLD = re.compile(r"(?<!\S)(\S++) \(\d+ \+ \d+ of \d+\)")
 
 
 def told(full: Mapping[str, Full], most: int) -> str:

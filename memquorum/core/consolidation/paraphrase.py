@@ -24,6 +24,8 @@ NUMBER, DATE, NAME, NEGATION, UNLIKE, LEFT_OUT = REASONS = (
 """Why a sentence is refused: it says a number, time, name or negation that no source does; it has few words of theirs;
 it leaves out when what it says was, or is to be."""
 CHARACTERS_MAX = 1_000
+SOURCE_MAX = 8_000
+"""Characters: nothing that a model wrote stands for a longer source, of which each sentence is held against it."""
 
 _LIKE = 1 / 3
 """So much of a sentence's content has to be in its sources."""
@@ -47,8 +49,10 @@ class _Part(Struct, frozen=True):
 
 def refused(sentence: str, sources: Sequence[str]) -> str | None:
     """Why a sentence may not stand for these texts, one of `REASONS`; None where it may."""
+    if len(sentence) > CHARACTERS_MAX or any(len(text) > SOURCE_MAX for text in sources):
+        return UNLIKE
     said, known = stated(sentence), [stated(text) for text in sources]
-    if said.foreign or len(sentence) > CHARACTERS_MAX or not _like(sentence, said, known):
+    if said.foreign or not _like(sentence, said, known):
         return UNLIKE
     rendered = _rendered(said, [part for text in sources for part in _sentences(text)])
     if not _numbers_known(said, [one.text for one in rendered]):

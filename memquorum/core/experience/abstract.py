@@ -45,9 +45,9 @@ _DATES = re.compile(
     r"|\b\d{1,2}(?::\d{2}){1,2}(?: ?[ap]\.?m\b\.?)?|\b\d{1,2} ?[ap]\.?m\b\.?"
 )
 _IDENTIFIERS = re.compile(
-    r"https?://\S+[\w/]|(?<![\w/.])(?:[~.]?/[\w.-]+)+/?"
+    r"https?://\S+[\w/]|(?<![\w/.])(?:[~.]?/[\w.-]++)+/?"
     r"|(?<!\w\.)\b\w+(?:\.\w+)*\.(?:py|js|ts|md|ya?ml|json|toml|txt|csv|sql|sh|cfg|ini|log)\b"
-    r"|(?<!\w-)\b(?=(?:\w|-\b)*?\d)(?=(?:\w|-\b)*?[A-Za-z])\w+(?:-\w+)*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\B--?[a-z][\w-]+\b"
+    r"|(?<!\w-)\b(?=\w)(?=(?:\w|-\b)*?\d)(?=(?:\w|-\b)*?[A-Za-z])\w+(?:-\w+)*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\B--?[a-z][\w-]+\b"
 )
 _NUMBERS = re.compile(r"(?<![\w.])[-+]?[$€£¥]?\d+(?:[.,]\d+)*%?(?!\w)")
 _LARGE = r"[A-ZÀ-ÖØ-Þ][\w'’-]*[^\W_]"
