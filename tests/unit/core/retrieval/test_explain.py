@@ -16,6 +16,7 @@ from memquorum.core.orders import uses
 from memquorum.core.policy import Policy, number
 from memquorum.core.records import Accessed, Link, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
 from memquorum.core.retrieval import explain, telling
+from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.facts import CODEC, facts
@@ -129,6 +130,24 @@ def test_what_a_vote_superseded_names_what_took_its_place(codec: Codec) -> None:
     assert "  What took its place says: Now it is 4." in telling.lines(account, GENESIS, "Now it is 4.")
     assert told(shard, B)[0].superseded_by is None
     assert "Outcome: superseded" in text and "Outcome: the other is superseded" in told(shard, B)[1]
+
+
+@pytest.mark.parametrize(
+    ("stated", "says"),
+    [
+        (True, "Both are alive: members vote on it soon. Meanwhile that one is served first, for it is newer."),
+        (False, "Both are alive: that follows from the words alone, which by default takes neither away;"),
+    ],
+)
+def test_what_was_inferred_to_say_otherwise_is_told_apart(codec: Codec, stated: bool, says: str) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", 500)
+    shard.episode("b", 600, contradicts=(A,))
+    pair = Pair(B, A, False, 600, 500, "short-term", "short-term", stated)
+    account = explain.explain(codec, GENESIS, replace(facts(shard, A), conflicts=(pair,)))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert says in text
+    assert ("vote on it soon" in text) is stated
 
 
 def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(codec: Codec) -> None:
