@@ -33,16 +33,20 @@ _POLICY = from_json({"supersede": {"inferred": True}})
 _DEFAULT = Policy()
 _NOTE = (
     "Figures without *by default* are those of a policy that lets members vote on what was inferred from words "
-    "(`supersede.inferred`); by default words alone supersede nothing, and what contradicts is marked and ordered."
+    "(`supersede.inferred`), and of another agent's memory somebody else has said the same as the later one, which is "
+    "asked for since; by default words alone supersede nothing, and what contradicts is marked and ordered."
 )
 _NEAREST = 10
 
 
-def superseded(older: tuple[str, str], newer: tuple[str, str], policy: Policy = _POLICY) -> bool:
-    """Whether a member is for the later of two: (agent, text) of each."""
+def superseded(
+    older: tuple[str, str], newer: tuple[str, str], policy: Policy = _POLICY, *, alone: bool = False
+) -> bool:
+    """Whether a member is for the later of two: (agent, text) of each. `alone`: nobody else has said the same, which
+    another agent's memory asks for."""
     vector = np.ones(2, np.float32)
     facts = tuple(
-        MemoryFacts(name, "n", agent, at, at, 600_000, vector, text=text)
+        MemoryFacts(name, "n", agent, at, at, 600_000, vector, text=text, witnessed=int(not alone))
         for name, at, (agent, text) in (("b", 2, newer), ("a", 1, older))
     )
     asked = Proposal(("b", "a"), "n", SUPERSEDE.name, "", 0, 0, 0)
@@ -75,6 +79,8 @@ def own(_: Material) -> Row:
         steps = [superseded(a, b) for case in some for a, b in itertools.pairwise(case.say)]
         row.figure(f"superseded{half}", _share(steps), "%")
         pairs = [pair for case in some for pair in itertools.pairwise(case.say)]
+        alone = _share(superseded(a, b, alone=True) for a, b in pairs)
+        row.figure(f"superseded where nobody else says so{half}", alone, "%")
         row.figure(f"superseded by default{half}", _share(superseded(a, b, _DEFAULT) for a, b in pairs), "%")
         facts = [c for c in cases.read("facts") if c.developers == bool(half)]
         apart = [superseded(a, b) for case in facts for a, b in itertools.combinations(case.say, 2)]
