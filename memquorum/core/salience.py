@@ -32,6 +32,7 @@ from memquorum.core.text.conflict import Claims, Doubts, Finding, between, compa
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.meant import meant, replaces
+from memquorum.core.text.quoting import repeats
 from memquorum.core.text.sameness import fingerprint, sentences
 from memquorum.core.text.unkept import asks_not_to_be_kept
 
@@ -462,6 +463,11 @@ class Summed:
             if (not own or self._lines[one][0].agent == agent) and _in_order(asked, self._sentences[one])
         )
 
+    def has(self, text: str) -> bool:
+        """Whether each sentence of a text is one of a summary's."""
+        asked = [fingerprint(one) for one in sentences(text)]
+        return bool(asked) and all(one in self._by_sentence for one in asked)
+
     def near(self, said: Said) -> list[tuple[float, Line]]:
         """The lines that share the most content words with a sentence of a text, best first: of all words that either
         has, which share both have."""
@@ -634,12 +640,19 @@ class Surroundings:
             told = ((i, self._seen(i)) for i in self._told_by(episode))
             known = [(1.0, i, one) for i, one in told if one is not None and merges(episode.marks, one.marks)]
         empty = self._failures.answer("fillers", own, False, says_nothing, episode.text)
-        nearest = 1.0 if empty else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
+        echoed = (
+            not known and not episode.explicit and self._failures.answer("quoting", own, False, self._echoed, episode)
+        )
+        nearest = 1.0 if empty or echoed else max((cosine for cosine, *_ in (*lived, *known)), default=0.0)
         novelty = novelty_ppm(nearest)
         learned = episode.learned(novelty) if episode.learned else None
         signals = replace(episode.signals, novelty_ppm=novelty, learned_ppm=learned)
         again = _choose(known, episode.marks)
         judgement = judge(self._policy, signals, again, explicit=episode.explicit, empty=empty)
+        if echoed:
+            # What was read comes back: no new fact, no support, and nothing that surrounds what comes.
+            below = min(judgement.salience_ppm, max(0, round(self._policy.encode_threshold * PPM) - 1))
+            return Judgement(BELOW_THRESHOLD, below, early=False, signals=signals)
         if episode.explicit or gates_open(self._policy, signals):
             # What was doubted is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen)
@@ -746,6 +759,22 @@ class Surroundings:
         if own:
             return [one for one in found if one[2].agent == episode.agent]
         return found
+
+    def _echoed(self, episode: EncodedEpisode) -> bool:
+        """Whether an episode only gives back, line by line, what memories say: a prompt that is said again, or a memory
+        behind a prefix."""
+        lines = repeats(episode.text)
+        return bool(lines) and all(
+            any(self._known_as(one, line.framed, episode) for one in line.texts) for line in lines
+        )
+
+    def _known_as(self, text: str, framed: bool, episode: EncodedEpisode) -> bool:
+        if framed and self._summed.has(text):
+            return True
+        told = fingerprint(text)
+        found = [around.at(row)[1] for around in (self.memories, self.settled) for row in around.same(told)]
+        own = bool(found) and not framed and personal(text)
+        return any(not own or one.agent == episode.agent for one in found)
 
     def _told_by(self, episode: EncodedEpisode) -> list[str]:
         """The summaries that say all that an episode says; none where the rule fails on its text."""

@@ -20,11 +20,15 @@ from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
+from memquorum.core.retrieval.folding import fold
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread
 from workers.retrieval.service import Service
+
+# So many of the nearest are looked at for others where most of them are the same text.
+_FOLDED_MOST = 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +44,15 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
-    # Of a few more than are wanted: what renews the first may stand further down.
-    head = replace(wanted, k=max(wanted.k, rereading.HEAD))
     found, kept = await asyncio.gather(
-        find(service, sight, head), kept_out(service, sight, wanted.namespace, wanted.filters)
+        _found(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
     near = await _weighed(service, sight, wanted, found.hits) if wanted.filters.experience else found.hits
     # Who sends a vector asks nothing that could be read once more.
     again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
-    best = await once(service, sight, again)
+    best = fold(await once(service, sight, again))
     # What came in for what it contradicts may be told by another one, too.
-    hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
+    hits = fold(await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k])))
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
@@ -66,6 +68,17 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             warning=warning,
         )
     )
+
+
+async def _found(service: Service, sight: Sight, wanted: query.Search) -> Answer:
+    """The nearest, and so many that as many are left as are wanted where those that are the same are folded."""
+    # Of a few more than are wanted: what renews the first may stand further down.
+    k = max(wanted.k, rereading.HEAD)
+    while True:
+        found = await find(service, sight, replace(wanted, k=k))
+        if len(found.hits) < k or k >= _FOLDED_MOST or len(await asyncio.to_thread(fold, found.hits)) >= wanted.k:
+            return found
+        k = min(4 * k, _FOLDED_MOST)
 
 
 async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:

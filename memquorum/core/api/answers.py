@@ -58,12 +58,15 @@ class Remembered(_Text, frozen=True):
 class Hit(Remembered, frozen=True):
     """A memory that was found. `score`: the cosine, in [−1, 1]. `conflicts_with`: memories that say otherwise, on which
     members have not voted yet, or voted to keep both; what is to be believed first stands first. `weight`: of
-    experience, where it alone was asked. `diffused`: it is a general form of another namespace."""
+    experience, where it alone was asked. `diffused`: it is a general form of another namespace. `folded`: the ids of
+    those that are the same text; `also_by`: the other agents who said it."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
     weight: float | None = None
     diffused: bool = False
+    folded: tuple[str, ...] = ()
+    also_by: tuple[str, ...] = ()
 
 
 class LeftOut(Struct, frozen=True):
@@ -98,12 +101,13 @@ def _prompt(items: Iterable[Remembered]) -> str:
 
 class _Item(Remembered, frozen=True, kw_only=True):
     """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before.
-    `diffused`: as of a hit."""
+    `diffused`, `also_by`: as of a hit."""
 
     conflicts_with: tuple[str, ...] = ()
     diffused: bool = False
     tokens: int
     folded: tuple[str, ...]
+    also_by: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
 
 

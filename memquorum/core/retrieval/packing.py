@@ -1,7 +1,7 @@
 """A ranking is packed into a budget of tokens: what fits is taken, best first; what does not is told with the reason.
 
 A memory that says the same as one that is taken already is folded into it. Two say the same where their vectors are as
-near as `ALIKE` and their texts are provably the same (`text.sameness`: similarity alone never folds). One that
+near as `ALIKE` and `folding.place` is the same for both: similarity alone never folds. One that
 is too long for the rest of the budget is passed over; shorter ones after it may still be taken.
 
 Where there is a question, of a summary those sentences are taken that answer it (`pieces`).
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
+from memquorum.core.retrieval import folding
 from memquorum.core.retrieval.pieces import Piece, Span, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
@@ -84,7 +85,7 @@ def pack(
         twin = next((other for other in alike[place] if other in chosen), None) if asks else None
         if twin is not None:
             if hit.memory_id not in chosen[twin].folded:
-                chosen[twin] = replace(chosen[twin], folded=(*chosen[twin].folded, hit.memory_id))
+                chosen[twin] = _folded(chosen[twin], hit)
             left[DUPLICATE][hit.memory_id] = None
         elif before is None and len(chosen) == k_max:
             left[MOST][hit.memory_id] = None
@@ -102,6 +103,14 @@ def pack(
     return Packed(tuple(chosen.values()), spent, told)
 
 
+def _folded(item: Item, hit: Hit) -> Item:
+    """An item into which another hit is folded, with who said that."""
+    candidate = item.scored.candidate
+    told = replace(candidate.hit, also_by=folding.also_by(candidate.hit, hit))
+    scored = replace(item.scored, candidate=replace(candidate, hit=told))
+    return replace(item, scored=scored, folded=(*item.folded, hit.memory_id))
+
+
 def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit], int]) -> Item:
     """A memory with one piece more than it had, its sentences in the order of its text."""
     candidate = scored.candidate
@@ -112,7 +121,7 @@ def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit
     hit = replace(candidate.hit, text=text, excerpt=text != candidate.text)
     given = {candidate.text.count("\n", 0, start) for start, _ in spans}
     against = (i for i in hit.conflicts_with if i not in candidate.denied or not given.isdisjoint(candidate.denied[i]))
-    hit = replace(hit, conflicts_with=tuple(against))
+    hit = replace(hit, conflicts_with=tuple(against), also_by=before.scored.candidate.hit.also_by if before else ())
     part = replace(scored, candidate=replace(candidate, hit=hit))
     return Item(part, cost(hit), before.folded if before else (), spans)
 
@@ -130,15 +139,13 @@ def _alike(candidates: Sequence[Candidate], failures: Failures) -> list[list[int
         # Only below the diagonal: each pair once, the worse one first.
         for worse, better in np.argwhere(np.tril(unit @ unit.T, -1) >= ALIKE).tolist():
             mine, its = candidates[places[worse]].hit, candidates[places[better]].hit
-            pair, one_agent = (mine.memory_id, its.memory_id), mine.agent == its.agent
-            if failures.answer(
-                "agreement", pair, False, _same, partial(read, places[worse]), partial(read, places[better]), one_agent
-            ):
+            pair = mine.memory_id, its.memory_id
+            texts = partial(read, places[worse]), partial(read, places[better])
+            if failures.answer("agreement", pair, False, _same, mine, its, *texts):
                 found[places[worse]].append(places[better])
     return found
 
 
-def _same(worse: Callable[[], Said], better: Callable[[], Said], one_agent: bool) -> bool:
-    """Whether two texts say the same: "I" said by two agents speaks of two."""
-    mine = worse()
-    return mine.agrees(better()) and (one_agent or not mine.personal)
+def _same(worse: Hit, better: Hit, mine: Callable[[], Said], its: Callable[[], Said]) -> bool:
+    """Whether one hit may be folded into the other."""
+    return folding.place(worse, mine()) == folding.place(better, its())

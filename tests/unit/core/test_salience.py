@@ -36,6 +36,7 @@ from memquorum.core.salience import (
     novelty_ppm,
     salience_ppm,
 )
+from memquorum.core.text import quoting
 from memquorum.core.text.conflict import read
 from tests.support.poison import MARK, SALIENCE, poison
 
@@ -495,6 +496,55 @@ def test_what_asks_not_to_be_remembered_is_not_stored_whatever_it_is_worth_and_i
     assert (wanted.outcome, wanted.unkept) == (STORED, False)
     talk = around.judge(episode("c", 90, "ok thanks!"))
     assert (talk.outcome, talk.unkept) == (BELOW_THRESHOLD, False)
+
+
+FACT = "Valve 3 opens at 4 bar."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        quoting.line(FACT, "ann", 1_000),
+        quoting.line(FACT, "ann", 1_000, role="user", mark=", contradicted by another memory"),
+        quoting.framed(["Remembered:\n", quoting.line(FACT, "ann", 1_000), quoting.line("I like tea.", "ann", 2_000)]),
+        f"This session:\n- [2026-03-02 09:14] ann: {FACT}\nRemembered:\n- [2026-03-02 09:14] ann (user): I like tea.",
+        f'"{FACT}"', f"1. {FACT}", f"- {FACT}", f"> {FACT}", f"Got it. {FACT}", f"Fact: {FACT}", f"[memory] {FACT}",
+        f"[memory] “{FACT}”", f"Noted: 2) {FACT}", f"{FACT}\nI like tea.", f"1. {FACT}\n2. I like tea.",
+    ],
+)  # fmt: skip
+def test_what_was_read_and_comes_back_is_no_fact_and_strengthens_nothing(text: str) -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, FACT))
+    around.judge(episode("b", 90, "I like tea."))
+    found = around.judge(episode("c", 45, text, reward_ppm=PPM))
+    assert (found.outcome, found.reinforces, found.signals.novelty_ppm) == (BELOW_THRESHOLD, None, 0)
+    assert not found.unkept
+    assert around.judge(replace(episode("d", 45, text), explicit=True)).outcome == STORED
+
+
+@pytest.mark.parametrize(
+    ("text", "agent"),
+    [
+        (quoting.line("Valve 3 opens at 5 bar.", "ann", 1_000), "ann"),
+        (quoting.framed([quoting.line(FACT, "ann", 1_000), quoting.line("Valve 4 leaks.", "ann", 2_000)]), "ann"),
+        ("Got it. Valve 3 opens at 5 bar.", "ann"),
+        (f"Fact: {FACT} It leaks.", "ann"),
+        ("- 18 °C in hall 3", "ann"),
+        ("> 18 °C in hall 3", "ann"),
+        ("Noted: I like tea.", "bob"),
+    ],
+)
+def test_what_a_frame_or_a_prefix_says_more_or_otherwise_is_stored(text: str, agent: str) -> None:
+    around = Surroundings(POLICY, 8)
+    for at, known in enumerate((FACT, "I like tea.", "18 °C in hall 3")):
+        around.judge(episode(f"k{at}", 90 * at, known))
+    assert around.judge(episode("c", 45, text, agent=agent)).outcome == STORED
+
+
+def test_what_is_said_again_as_it_is_strengthens_all_the_same() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, FACT))
+    assert around.judge(episode("b", 0, FACT)).reinforces == "a"
 
 
 def test_what_says_nothing_does_not_get_in_by_the_rank_of_its_words() -> None:

@@ -161,7 +161,7 @@ def test_no_sample_holds_content(databases: tuple[str, str]) -> None:
 CLIENT_TEXTS = [
     Told("The tank in bay 3 holds 40 litres.", session="s1"),
     Told("Its valve opens at 4 bar.", session="s1"),
-    Told("The tank in bay 3 holds 40 litres!", session="s2", agent="bob"),
+    Told("the tank in bay 3 holds 40 litres", session="s2", agent="bob"),
     Told("Lunch is at noon.", session="s2", agent="bob"),
     Told("The tank in bay 3 holds 60 litres.", session="s3", tier="long-term"),
 ]
@@ -209,6 +209,27 @@ def test_a_retrieval_fits_its_budget_and_says_what_it_left_out(client: TestClien
     assert small["left_out"]["agent"] == {"count": 2, "memory_ids": []}
     assert small["left_out"]["budget"]["count"] == 2
     assert answered(client, "/retrieve", query="tank", namespace="elsewhere")["items"] == []
+
+
+def test_ten_agents_who_report_one_event_are_one_hit_and_others_fill_the_rest(
+    databases: tuple[str, str], kafka: str, codec: Codec
+) -> None:
+    event = "The north gate of the depot was opened."
+    told = [Told(event, agent=f"agent-{at}", session=f"s{at}") for at in range(30)]
+    put(databases[0], [*told, *(Told(f"Gate {at} of the depot was painted.", agent="ann") for at in range(6))])
+    built = app(memory_dsn=databases[0], bootstrap=kafka, genesis=GENESIS, codec=codec, encoder=ENCODER)
+    with TestClient(built, base_url="http://127.0.0.1") as client:
+        hits = answered(client, "/search", query=event, k=5)["hits"]
+        assert [hit["text"] for hit in hits].count(event) == 1
+        assert len(hits) == 5, "others fill the rest"
+        (one,) = [hit for hit in hits if hit["text"] == event]
+        assert len(one["folded"]) == len(one["also_by"]) == 29
+        assert {one["agent"], *one["also_by"]} == {f"agent-{at}" for at in range(30)}
+        for path in ("/retrieve", "/context"):
+            asked = {"query": event} | ({"agent": "reader"} if path == "/context" else {})
+            items = answered(client, path, **asked)["items"]
+            (one,) = [item for item in items if item["text"] == event]
+            assert len(one["folded"]) == len(one["also_by"]) == 29
 
 
 def test_of_two_of_one_millisecond_the_one_that_came_in_later_is_the_later_word(

@@ -36,6 +36,7 @@ def test_what_says_the_same_is_folded_and_named() -> None:
     found = packed(first, again, candidate(3, "Lunch is at noon.", angle=90))
     assert ids(found) == [name(1), name(3)]
     assert found.items[0].folded == (name(2),)
+    assert found.items[0].scored.candidate.hit.also_by == ()
     assert found.left == {DUPLICATE: packing.Left(1, (name(2),))}
 
 
