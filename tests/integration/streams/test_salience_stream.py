@@ -185,7 +185,7 @@ async def test_outcomes_past_repetitions_erasure_and_poison(fresh_kafka: str, tm
         accepted(codec, 2, "a", "The valve of line 3 is stuck again.", reward_ppm=600_000),
         b"\xc3\x01 no record",
         accepted(codec, 2, "b", "The valve of line 4 is stuck again.", reward_ppm=900_000),
-        accepted(codec, 2, "c", "The valve of line 3 is stuck again!"),
+        accepted(codec, 2, "c", "The valve of line 3 is stuck again"),
         accepted(codec, 2, "erased", "Gone before it was read."),
         accepted(codec, 2, "bad", "x", sealed_content=b"0" * 40),
         accepted(codec, 2, "d", "Quite another matter: the greenhouse roof."),
