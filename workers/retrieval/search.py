@@ -50,9 +50,10 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     near = await _weighed(service, sight, wanted, found.hits) if wanted.filters.experience else found.hits
     # Who sends a vector asks nothing that could be read once more.
     again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
-    best = fold(await once(service, sight, again))
+    best = fold(await once(service, sight, again), service.failures)
     # What came in for what it contradicts may be told by another one, too.
-    hits = fold(await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k])))
+    hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
+    hits = fold(hits, service.failures)
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
@@ -76,9 +77,14 @@ async def _found(service: Service, sight: Sight, wanted: query.Search) -> Answer
     k = max(wanted.k, rereading.HEAD)
     while True:
         found = await find(service, sight, replace(wanted, k=k))
-        if len(found.hits) < k or k >= _FOLDED_MOST or len(await asyncio.to_thread(fold, found.hits)) >= wanted.k:
+        if len(found.hits) < k or k >= _FOLDED_MOST or await _different(service, found.hits) >= wanted.k:
             return found
         k = min(4 * k, _FOLDED_MOST)
+
+
+async def _different(service: Service, hits: list[Hit]) -> int:
+    """How many are left where those that are the same are folded."""
+    return len(await asyncio.to_thread(fold, hits, service.failures))
 
 
 async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.contained import Failures
 from memquorum.core.text.agreement import Said
 
 
@@ -30,11 +31,12 @@ def also_by(hit: Hit, other: Hit) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*hit.also_by, *more)))
 
 
-def fold(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each text once, where it stands first; with the ids of the others, and who said them."""
-    found: dict[Hashable, Hit] = {}
+def fold(hits: Sequence[Hit], failures: Failures | None = None) -> list[Hit]:
+    """The hits, each text once, where it stands first; with the ids of the others, and who said them. `failures`: takes
+    what a rule fails on, which is folded into nothing."""
+    failures, found = failures or Failures(), dict[Hashable, Hit]()
     for hit in hits:
-        where = place(hit, Said(hit.text))
+        where: Hashable = failures.answer("agreement", [hit.memory_id], hit.memory_id, place, hit, Said(hit.text))
         best = found.get(where)
         if best is None:
             found[where] = hit
