@@ -10,7 +10,7 @@ RULES = "memquorum/core/text/conflict.py"
 # Who asks the rules or a model, and who is handed a model's answer.
 _ASKS = re.compile(r"(?<![A-Za-z_])(?:between|comparable|doubts)\(|\bDoubts\b")
 _IMPORTS = re.compile(r"from memquorum\.core\.text(?:\.conflict import|\s+import [^\n]*\bconflict\b)")
-_READS = re.compile(r"\b(?:FROM|JOIN|COPY|INTO|UPDATE)\s+conflict\b")
+_READS = re.compile(r"\b(?:FROM|JOIN|COPY|INTO|UPDATE)\s+(?:conflict|contradiction)\b")
 
 
 def listed() -> set[str]:
