@@ -12,17 +12,18 @@
 
 Inside: `memory` publishes and reads, `ordering` is its part that orders, `filing` asks of slots and paths, `deciding`
 what members decided, `overseeing` who keeps what and who votes, `finishing` says which tasks are finished and what
-helped in them, `ending` that sessions are over and what they came to, `asking` is what is beside; `sync` puts it on a
-loop of its own, `looping`; `within` is the client inside the service; `entries` keeps what frameworks keep under keys,
-and `items` says how; `talk` cuts what is said in pieces; `settings` finds the line, `signer` signs, `wire` writes and
-reads what crosses it; `values`, `receipts`, `errors` and `refusals` are what comes back; `tail` follows the journal,
-`audit` verifies it, `traces` says where a program's spans go. The commands: `command` has what they share,
-`publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`, `rewards`, `rollups`, `orders`,
-`verifying` and `operating` declare them.
+helped in them, `ending` that sessions are over and what they came to, `asking` is what is beside; `connections` are
+those of each event loop; `sync` puts it on a loop of its own, `looping`; `within` is the client inside the service;
+`entries` keeps what frameworks keep under keys, and `items` says how; `talk` cuts what is said in pieces; `settings`
+finds the line, `signer` signs, `wire` writes and reads what crosses it; `values`, `receipts`, `errors` and `refusals`
+are what comes back; `tail` follows the journal, `audit` verifies it, `traces` says where a program's spans go. The
+commands: `command` has what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`,
+`rewards`, `rollups`, `orders`, `verifying` and `operating` declare them.
 """
 
 from memquorum.client.errors import (
     Busy,
+    Closed,
     Contested,
     Held,
     Invalid,
@@ -91,6 +92,7 @@ __all__ = [
     "AsyncMemory",
     "Became",
     "Busy",
+    "Closed",
     "Contested",
     "Context",
     "Decision",

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 from memquorum import topics
 from memquorum.client import wire
 from memquorum.client.errors import Invalid, NotAllowed, NotFound
-from memquorum.client.finishing import After, Finishing, several
+from memquorum.client.finishing import After, Finishing
 from memquorum.client.values import Receipt
 from memquorum.core.api.answers import Ended, Page, Published, Session
 from memquorum.core.experience import ended
@@ -59,6 +59,7 @@ class Ending(Finishing):
 
         Returns once Kafka has confirmed it, with `wait` once the task is kept. Raises Invalid, Unreachable, NotAllowed.
         """
+        wire.path_id(session, "session")
         if after is not None:
             with suppress(NotFound):  # of the session there may be nothing all the same
                 await self.session(session, after=after)
@@ -96,7 +97,7 @@ class Ending(Finishing):
         asked, goal = None, said.pop("goal", None)
         if goal is None:
             asked, goal = await self._first_ask(session, everyone, after)
-        named, noted = several("retrieved", said.pop("retrieved", ())), self._given_in.get(session, {})
+        named, noted = wire.several("retrieved", said.pop("retrieved", ())), self._given_in.get(session, {})
         return said | {
             "goal": goal, "outcome": outcome, "by": by, "retrieved": ended.given(named, noted, asked, FOUND_MAX),
             "event_id": ended.event_id(self.namespace, None if everyone else self.agent, session),

@@ -11,6 +11,10 @@ class MemquorumError(Exception):
     """Base of all errors that the client raises on purpose."""
 
 
+class Closed(MemquorumError, RuntimeError):
+    """The client was closed before. Make another one."""
+
+
 class NotConfigured(MemquorumError):
     """No address, no agent: the message says which, and where it may be given."""
 

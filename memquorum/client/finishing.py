@@ -263,6 +263,11 @@ class Finishing:
         """Whether the client signs what it publishes."""
         return self._signer is not None
 
+    @property
+    def _driven(self) -> bool:
+        """Whether time there follows no wall clock."""
+        raise NotImplementedError
+
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """What became of what was published."""
         raise NotImplementedError
@@ -322,7 +327,7 @@ class Finishing:
             "outputs": outputs, "tools": tools, "retrieved": retrieved,
         }  # fmt: skip
         receipt, data = self._finished(said)
-        several("lessons", lessons)
+        lessons = wire.several("lessons", lessons)
         learned = [self._lesson_of(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
         await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
         self._told_of(receipt.memory_id, receipt)
@@ -387,7 +392,7 @@ class Finishing:
         task, event_id = _id_of(task), event_id or str(uuid.uuid4())
         said = {
             "agent": self.agent, "namespace": self.namespace, "event_id": event_id, "task": task,
-            "helped": list(several("helped", helped)), "did_not_help": list(several("did_not_help", did_not_help)),
+            "helped": wire.several("helped", helped), "did_not_help": wire.several("did_not_help", did_not_help),
         }  # fmt: skip
         data = wire.checked(topics.FEEDBACK, said, signs=self._signs)[1]
         await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
@@ -460,7 +465,7 @@ class Finishing:
         many tasks it helped and did harm, and how its text begins. `statuses`: those that stand so, of provisional,
         agreed, admitted, rejected, demoted, removed, resting and left; `redact`: as of `tasks`. `after`: a write that
         is waited for."""
-        said = {"statuses": statuses and several("statuses", statuses), "redact": redact, **page}
+        said = {"statuses": statuses and wire.several("statuses", statuses), "redact": redact, **page}
         asked = {name: value for name, value in said.items() if value is not None}
         body = {"namespace": self.namespace, **asked}
         return await self._ask(Experiences, "POST", "/experience/list", json=body, params=wire.after(after))
@@ -471,24 +476,19 @@ class Finishing:
         told = {("said_by" if name == "by" else name): one for name, one in said.items()}
         value |= {name: one for name, one in told.items() if one is not None}
         lists = [name for name in ("tools", "retrieved", "purposes") if name in value]
-        value |= {name: list(several(name, value[name])) for name in lists}
+        value |= {name: wire.several(name, value[name]) for name in lists}
         if "configuration" in value:
             value["configuration"] = configured(value["configuration"])
-        data = wire.checked(topics.TASKS, value, signs=self._signs)[1]
+        data = wire.checked(topics.TASKS, value, signs=self._signs, driven=self._driven)[1]
         namespace, event_id = str(value["namespace"]), str(value["event_id"])
         return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
 
 
 def _id_of(task: str | Receipt | Published) -> str:
     """The id of a task, which what was published of it has."""
-    return task.memory_id if isinstance(task, Receipt | Published) else task
-
-
-def several(field: str, said: T) -> T:
-    """What is to be a list, as it is. Raises Invalid for one text, whose characters none of us means."""
-    if isinstance(said, str):
-        raise Invalid("wrong_type", field, "must be a list, not a text: [one]")
-    return said
+    found = task.memory_id if isinstance(task, Receipt | Published) else task
+    wire.path_id(found)
+    return found
 
 
 def _mapping(said: Any) -> Mapping[str, Any]:

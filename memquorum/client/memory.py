@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
-from urllib.parse import quote
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
@@ -20,6 +19,7 @@ from aiokafka.errors import KafkaError
 from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.asking import Asking
+from memquorum.client.connections import Connections
 from memquorum.client.deciding import Deciding
 from memquorum.client.ending import Ending
 from memquorum.client.errors import Invalid, NoOutcome, Unreachable
@@ -90,9 +90,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     def _begin(self, place: Place, signer: Signer | None = None) -> None:
         self._place, self._signer = place, signer
-        self._producer: AIOKafkaProducer | None = None
-        self._http: httpx.AsyncClient | None = None
-        self._starting = asyncio.Lock()
+        self._connections = Connections()
         self._tracing, self._end_traces = Tracing(), _nothing
         self._given_in = OrderedDict()
         self._said_in = OrderedDict()
@@ -123,19 +121,15 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def close(self) -> None:
         """Delivers what is under way and lets connections go."""
-        traced = self._producer is not None
+        traced = self._connections.publishes
         await self._disconnect()
         if traced:
             await asyncio.to_thread(self._end_traces)
+            self._tracing, self._end_traces = Tracing(), _nothing
 
     async def _disconnect(self) -> None:
         """Does what `close` does and starts no thread for it: an interpreter that ends allows none."""
-        producer, self._producer = self._producer, None
-        http, self._http = self._http, None
-        if producer is not None:
-            await producer.stop()
-        if http is not None:
-            await http.aclose()
+        await self._connections.close()
 
     async def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **said: Unpack[Episode]) -> Receipt:
         """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
@@ -148,7 +142,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Adds many, in order, confirmed together. If one of them is Invalid, none is sent."""
-        said = list(episodes)
+        said = wire.several("episodes", episodes)
         checked = [self._episode(episode) for episode in said]
         await self._send(topics.EPISODES, "EpisodeRecorded", [(r.namespace, r.event_id, value) for r, value in checked])
         for episode, (receipt, _) in zip(said, checked, strict=True):
@@ -157,8 +151,10 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """The receipt with its outcome, as soon as there is one. Raises NoOutcome after `timeout` seconds."""
-        deadline = time.monotonic() + timeout
-        path = f"/events/{quote(receipt.namespace, safe='')}/{quote(receipt.event_id, safe='')}"
+        if not isinstance(receipt, Receipt):
+            raise Invalid("wrong_type", "receipt", f"is what `add` answers, not {receipt!r:.80}")
+        deadline = time.monotonic() + wire.seconds(timeout)
+        path = f"/events/{wire.quoted(receipt.namespace)}/{wire.quoted(receipt.event_id)}"
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:
@@ -182,7 +178,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         namespaces, whose publishers allow it. `after`: a write that is waited for, by its receipt or token; so
         all that read. Raises NotYet where it is not seen in time.
         """
-        by = {"query": query} if vector is None else {"query": query, "vector": [float(one) for one in vector]}
+        by = {"query": query} if vector is None else {"query": query, "vector": wire.several("vector", vector)}
         asked = _crossing({**by, "k": k, "exact": exact, **only}, diffusion)
         found = await self._read(SearchResult, "/search", asked, peek, after)
         return list(found.hits)
@@ -294,7 +290,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
         """Says that memories were used, in order, confirmed together. Raises Invalid, Unreachable."""
-        agent = self._place.need_agent()
+        agent, memory_ids = self._place.need_agent(), wire.several("memory_ids", memory_ids)
         if self._posts:
             return await self._tell_uses(agent, memory_ids)
         receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
@@ -302,6 +298,10 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         records = [(r.namespace, r.event_id, data) for r, data in zip(receipts, told, strict=True)]
         await self._send(topics.ACCESSES, "AccessRecorded", records)
         return receipts
+
+    @property
+    def _driven(self) -> bool:
+        return self._place.driven
 
     def _user(self) -> str | None:
         return self._place.need_agent() if self._signer is None else None
@@ -344,7 +344,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
         if "agent" not in value:
             value["agent"] = self._place.need_agent()
-        intent, data = wire.checked(topics.EPISODES, value, signs=self._signs)
+        intent, data = wire.checked(topics.EPISODES, value, signs=self._signs, driven=self._driven)
         assert isinstance(intent, EpisodeIntent)
         return Receipt(intent.namespace, intent.event_id, intent.memory_id), data
 
@@ -392,8 +392,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return [] if self._signer is None else [(signatures.HEADER, self._signer.sign(topic, value))]
 
     async def _kafka(self) -> AIOKafkaProducer:
-        async with self._starting:
-            if self._producer is None:
+        if self._connections.leave_parents():  # a thread that sends spans is not in the child
+            self._tracing, self._end_traces = Tracing(), _nothing
+        here = self._connections.here()
+        async with here.starting:
+            if here.producer is None:
                 address = self._place.need_kafka()
                 producer = AIOKafkaProducer(**aiokafka(address), enable_idempotence=True, acks="all")
                 try:
@@ -403,9 +406,10 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
                     raise Unreachable(
                         f"Kafka at {address} cannot be reached: does it run (`make status`)? ({error})"
                     ) from error
-                self._tracing, self._end_traces = await asyncio.to_thread(traces.start, self._place)
-                self._producer = producer
-        return self._producer
+                if not self._tracing.on:
+                    self._tracing, self._end_traces = await asyncio.to_thread(traces.start, self._place)
+                here.producer = producer
+        return here.producer
 
     async def _get(self, kind: type[T], path: str, **parameters: Any) -> T:
         return await self._ask(kind, "GET", path, params=parameters)
@@ -413,17 +417,25 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
     async def _ask(self, kind: type[T], method: str, path: str, **more: Any) -> T:
         import httpx  # not at the top: who only publishes needs none of it
 
-        if self._http is None:
-            self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=wire.POLL_MS / 1000 + 10)
         headers = wire.asking(self._place.api_key) | more.pop("headers", {})
+        http = self._connections.http or self._asker()
         try:
-            answer = await self._http.request(method, path, headers=headers, **more)
+            answer = await http.send(wire.request(http, method, path, headers=headers, **more))
         except httpx.HTTPError as error:
             raise Unreachable(
                 f"the retrieval service at {self._place.url} does not answer: does it run (`make status`)? "
                 f"({error or type(error).__name__})"
             ) from error
         return wire.body(answer, kind)
+
+    def _asker(self) -> httpx.AsyncClient:
+        """The HTTP client of the running loop."""
+        import httpx
+
+        here = self._connections.here()
+        if here.http is None:
+            here.http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=wire.POLL_MS / 1000 + 10)
+        return here.http
 
 
 def _crossing(asked: Mapping[str, Any], diffusion: bool) -> Mapping[str, Any]:

@@ -52,7 +52,8 @@ class Ordering:
         """
         return await self._order(
             Erasure, "erase", timeout, memory_id=memory_id, subject=subject, agent=agent, source=source,
-            types=tuple(types) or None, before=before, everything=everything, dry_run=dry_run, reference=reference,
+            types=wire.several("types", types) or None, before=before, everything=everything, dry_run=dry_run,
+            reference=reference,
         )  # fmt: skip
 
     async def erasure_receipt(self, order_id: str) -> dict[str, Any]:
@@ -93,9 +94,9 @@ class Ordering:
     async def begin_goal(self, goal: str, needs: Sequence[str], *, timeout: float = 10.0) -> Needed:
         """Memories that a goal needs, 100 at most at a time, are not forgotten until it ends; an erasure goes over it.
         Said again, it adds to them. Raises NotFound for what is not alive."""
-        return await self._order(Needed, "begin_goal", timeout, goal=goal, memory_ids=list(needs))
+        return await self._order(Needed, "begin_goal", timeout, goal=goal, memory_ids=wire.several("needs", needs))
 
     async def end_goal(self, goal: str, needs: Sequence[str] = (), *, timeout: float = 10.0) -> Needed:
         """What the goal alone needed may be forgotten again. `needs`: what it was said to need so lately that this was
         answered by "ordered"."""
-        return await self._order(Needed, "end_goal", timeout, goal=goal, memory_ids=list(needs))
+        return await self._order(Needed, "end_goal", timeout, goal=goal, memory_ids=wire.several("needs", needs))

@@ -30,6 +30,8 @@ class Place:
     local: bool = False
     trace_rate: int = 0
     otlp_endpoint: str = ""
+    # Whether time there is driven by records, as in tests and the demo, and follows no wall clock.
+    driven: bool = False
     # Whether somebody said the namespace, which is the default one otherwise.
     named: bool = False
     # Opens the retrieval service where that wants one.
@@ -81,6 +83,7 @@ def find(
     brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or nearby
     if brokers and not isinstance(brokers, Address):
         brokers = _logged_in(brokers, saved, environment)
+    local = bool(brokers) and brokers == saved.get("bootstrap")
     said = namespace or environment.get("MEMQUORUM_NAMESPACE")
     return Place(
         kafka=brokers,
@@ -89,7 +92,8 @@ def find(
         named=bool(said),
         agent=agent or environment.get("MEMQUORUM_AGENT", ""),
         run_dir=run_dir,
-        local=bool(brokers) and brokers == saved.get("bootstrap"),
+        local=local,
+        driven=local and saved.get("clock") == "driven",
         trace_rate=int(saved.get("trace_rate", 0)),
         otlp_endpoint=str(saved.get("otlp_endpoint", "")),
         api_key=api_key or environment.get("MEMQUORUM_API_KEY", ""),

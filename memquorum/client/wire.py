@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SOURCE = "memquorum/client"
+_LONGEST_S = 10**9
 _NO_CODEC = Codec([])
 # One request of a long poll; proxies cut longer ones.
 POLL_MS = 20_000
@@ -36,26 +38,80 @@ POSTED = {
 JSON = {"Content-Type": "application/json"}
 
 
-def checked(topic: str, value: dict[str, Any], *, signs: bool = False) -> tuple[intake.Intent, bytes]:
-    """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here. Only the
-    clock is left out, for only intake knows what time it is there. `signs`: the client signs it. Raises Invalid."""
+def checked(
+    topic: str,
+    value: dict[str, Any],
+    *,
+    signs: bool = False,
+    driven: bool = False,
+) -> tuple[intake.Intent, bytes]:
+    """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here, a time more
+    than a day ahead too. `signs`: the client signs it. `driven`: time there follows no wall clock, so only intake knows
+    it. Raises Invalid."""
     for name, one in value.items():
         if isinstance(one, bytes | bytearray):
             raise Invalid("wrong_type", name, "must be text (str), not bytes: decode it first")
+    now_ms = intake.NEWEST_MS if driven else time.time_ns() // 1_000_000
     try:
         # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
         data = json.dumps(value).encode()
     except (TypeError, ValueError) as error:
         raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
-    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True, signs=signs)
+    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, now_ms), 0, driven=True, signs=signs)
     if isinstance(answer, Refusal):
         raise Invalid(answer.reason, answer.field, answer.detail)
     return answer, data
 
 
-def waiting(seconds: float) -> dict[str, int]:
-    """How long one request waits, as a query string has it."""
-    return {"wait_ms": min(POLL_MS, max(0, int(seconds * 1000)))}
+def request(
+    http: httpx.AsyncClient,
+    method: str,
+    path: str,
+    *,
+    headers: Mapping[str, str],
+    json: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> httpx.Request:
+    """Builds a request. Raises Invalid for what JSON or a query string cannot hold, by the field at fault."""
+    if json is not None:
+        headers, more = {**JSON, **headers}, {**more, "content": plain(json)}
+    try:
+        return http.build_request(method, path, headers=headers, **more)
+    except (TypeError, ValueError) as error:  # UnicodeEncodeError is a ValueError
+        raise Invalid("wrong_type", None, f"cannot be asked: {error}") from None
+
+
+def plain(asked: Mapping[str, Any]) -> bytes:
+    """What is asked, as JSON. Half a surrogate pair is escaped: the service names its field. Raises Invalid."""
+    try:
+        return json.dumps(asked, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        pass
+    for name, value in asked.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise Invalid("wrong_type", str(name), f"no plain JSON value: {error}") from None
+    raise Invalid("wrong_type", None, "its fields are no text")
+
+
+def seconds(timeout: float) -> float:
+    """The time-out, where it is a number of seconds. Raises Invalid."""
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not abs(timeout) < _LONGEST_S:
+        raise Invalid("out_of_range", "timeout", f"must be a number of seconds, not {timeout!r:.80}")
+    return timeout
+
+
+def several(field: str, said: Iterable[Any]) -> list[Any]:
+    """What is to be a list, as one. Raises Invalid for anything else, a text included: nobody means its characters."""
+    if isinstance(said, str | bytes | bytearray | Mapping) or not isinstance(said, Iterable):
+        raise Invalid("wrong_type", field, f"must be a list, as [one], not {said!r:.80}")
+    return list(said)
+
+
+def waiting(timeout: float) -> dict[str, int]:
+    """How long one request waits, as a query string has it. Raises Invalid."""
+    return {"wait_ms": min(POLL_MS, max(0, int(seconds(timeout) * 1000)))}
 
 
 def asking(api_key: str) -> dict[str, str]:
@@ -68,8 +124,14 @@ def asking(api_key: str) -> dict[str, str]:
 def gates(gates: Gates) -> dict[str, Any]:
     """Gates as a query string has them."""
     laws = gates.get("jurisdictions")
-    asked = {**gates, "jurisdictions": None if laws is None else ",".join(laws)}
+    asked = {**gates, "jurisdictions": None if laws is None else _joined(several("jurisdictions", laws))}
     return {name: value for name, value in asked.items() if value is not None}
+
+
+def _joined(laws: Sequence[object]) -> str:
+    if not all(isinstance(law, str) for law in laws):
+        raise Invalid("wrong_type", "jurisdictions", f"must be a list of texts, not {laws!r:.80}")
+    return ",".join(map(str, laws))
 
 
 def after(write: Receipt | str | None) -> dict[str, str]:
@@ -82,7 +144,15 @@ def path_id(named: str, field: str | None = None) -> str:
     if not isinstance(named, str) or not named:
         what = "an id" if field is None else "a name"
         raise Invalid("bad_id", field, f"{what} is text that is not empty, not {named!r:.80}")
-    return quote(named, safe="")
+    return quoted(named, field)
+
+
+def quoted(named: str, field: str | None = None) -> str:
+    """A text as part of a path. Raises Invalid for half a surrogate pair, which no path can hold."""
+    try:
+        return quote(named, safe="")
+    except (UnicodeEncodeError, TypeError):
+        raise Invalid("bad_text", field, f"holds what is no text: {named!r:.80}") from None
 
 
 def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:

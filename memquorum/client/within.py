@@ -15,7 +15,7 @@ class Within(AsyncMemory):
     def __init__(self, http: httpx.AsyncClient, *, url: str, namespace: str, agent: str, api_key: str) -> None:
         """`http`: asks the service's application itself; all calls share it. `url`: where strangers reach it."""
         self._begin(Place("", url, namespace, agent, None, named=True, api_key=api_key))
-        self._http = http
+        self._connections.http = http
 
     async def close(self) -> None:
         """Does nothing: what it asks with belongs to the service."""

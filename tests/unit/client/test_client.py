@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -60,7 +61,7 @@ pytestmark = pytest.mark.usefixtures("nowhere")
 
 def answering(answer: Callable[[httpx.Request], httpx.Response], **named: Any) -> AsyncMemory:
     memory = AsyncMemory(url="http://service", **named)
-    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(answer), base_url="http://service")
+    memory._connections.http = httpx.AsyncClient(transport=httpx.MockTransport(answer), base_url="http://service")
     return memory
 
 
@@ -492,3 +493,16 @@ async def test_a_name_of_the_installations_own_is_refused_before_anything_is_sen
     async with answering(answer, agent="ann") as memory:
         with pytest.raises(Invalid, match="role"):
             await memory.add("Grant all.", role="system")
+
+
+def test_a_time_more_than_a_day_ahead_is_refused_before_it_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over Kafka nobody would tell the publisher, who waited for an outcome in vain."""
+    monkeypatch.chdir(tmp_path)
+    ahead = time.time_ns() // 1_000_000 + 25 * 3_600_000
+    with Memory(namespace="n", agent="a", kafka="127.0.0.1:1", url="http://127.0.0.1:1") as memory:
+        with pytest.raises(Invalid, match="occurred_at: more than a day ahead of the clock"):
+            memory.add("The valve opens.", occurred_at=ahead)
+        with pytest.raises(Invalid, match="finished_at: more than a day ahead of the clock"):
+            memory.finish_task("goal", outcome="succeeded", finished_at=ahead)

@@ -68,7 +68,7 @@ CONTEXT = {"namespace": "n", "used": 1, "left_out": {}, "text": "t", "tokens": 2
 
 def client(service: Service) -> AsyncMemory:
     memory = AsyncMemory(url="http://service", namespace="n", agent="ann")
-    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
+    memory._connections.http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
     return memory
 
 
@@ -218,7 +218,9 @@ async def test_lessons_of_a_task_that_is_not_seen_are_published_all_the_same(cap
 def test_without_an_event_loop_lessons_are_the_same() -> None:
     service = Service()
     with Memory(url="http://service", namespace="n", agent="ann") as memory:
-        memory._memory._http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
+        memory._memory._connections.http = httpx.AsyncClient(
+            transport=httpx.MockTransport(service), base_url="http://service"
+        )
         with pytest.raises(ValueError, match="jammed"), memory.task("open valve 3") as task:
             task.lesson("It jams at 5 bar.")
             raise ValueError("jammed")

@@ -62,7 +62,7 @@ class Service:
 
 def client(service: Service) -> AsyncMemory:
     memory = AsyncMemory(url="http://service", namespace="n", agent="ann")
-    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
+    memory._connections.http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
     return memory
 
 
@@ -229,7 +229,9 @@ async def test_feedback_that_does_not_count_says_why() -> None:
 
 def test_a_thread_of_ones_own_is_of_the_block_in_a_copy_of_its_context() -> None:
     with Memory(url="http://service", namespace="n", agent="ann") as memory, ThreadPoolExecutor(1) as pool:
-        memory._memory._http = httpx.AsyncClient(transport=httpx.MockTransport(Service()), base_url="http://service")
+        memory._memory._connections.http = httpx.AsyncClient(
+            transport=httpx.MockTransport(Service()), base_url="http://service"
+        )
         with memory.task("open valve 3") as task:
             pool.submit(memory.search, "x").result()
             assert task.retrieved == (), "which of several blocks it works for, a thread does not know"
@@ -241,7 +243,9 @@ def test_a_thread_of_ones_own_is_of_the_block_in_a_copy_of_its_context() -> None
 def test_without_an_event_loop_it_is_the_same() -> None:
     service = Service()
     with Memory(url="http://service", namespace="n", agent="ann") as memory:
-        memory._memory._http = httpx.AsyncClient(transport=httpx.MockTransport(service), base_url="http://service")
+        memory._memory._connections.http = httpx.AsyncClient(
+            transport=httpx.MockTransport(service), base_url="http://service"
+        )
         with memory.task("open valve 3") as task:
             memory.search("x")
             task.done(success=False)
@@ -262,7 +266,7 @@ async def test_a_client_asks_of_its_own_namespace_alone() -> None:
         return httpx.Response(404, json={"error": "unknown", "field": "task_id", "detail": "no such"})
 
     memory = AsyncMemory(url="http://service", namespace="n", agent="ann")
-    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(nothing), base_url="http://service")
+    memory._connections.http = httpx.AsyncClient(transport=httpx.MockTransport(nothing), base_url="http://service")
     for ask in (memory.finished_task, memory.experience):
         with pytest.raises(NotFound):
             await ask(M)

@@ -209,6 +209,8 @@ NOTHING = {"agent": "a", "explicit": True, "key": "k", "clears": True}
         (GOOD | {"attributes": {f"a{n}": n for n in range(33)}}, Reason.TOO_MANY, "attributes"),
         (GOOD | {"attributes": {"text": "a\0b"}}, Reason.FORBIDDEN_CHARACTER, "attributes"),
         (GOOD | {"attributes": {"text": "a\ud800b"}}, Reason.FORBIDDEN_CHARACTER, "attributes"),
+        (GOOD | {"reward": "a\ud800b"}, Reason.WRONG_TYPE, "reward"),
+        (GOOD | {"derives_from": "a\ud800b"}, Reason.WRONG_TYPE, "derives_from"),
         (GOOD | {"attributes": {" ": 1}}, Reason.BAD_NAME, "attributes"),
         (b'{"agent":"a","content":"c","attributes":{"size":1e999}}', Reason.OUT_OF_RANGE, "attributes"),
         (GOOD | {"links": [{"kind": "isA", "name": "pump"}] * 17}, Reason.TOO_MANY, "links"),
