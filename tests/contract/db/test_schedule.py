@@ -306,6 +306,24 @@ def test_what_is_contested_is_alive_and_does_not_rest(world: World, shard: Shard
     assert contested() == []
 
 
+def test_of_two_the_newer_one_is_what_was_said_last(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000, accepted_at=9_000)
+    shard.episode("b", 2_000, accepted_at=9_000, contradicts=(A,))
+    shard.episode("c", 500, accepted_at=9_000, contradicts=(A,))  # imported: it came in later, and is the older one
+    world.flush(shard)
+
+    def contested() -> list[tuple[str, str]]:
+        return [(n.memory_id, o.memory_id) for n, o in world.schedule.contested(0, 10, inferred=True)]
+
+    assert contested() == [(A, C), (B, A)]
+    shard.episode("d", 3_000, "reinforced", accepted_at=9_000, reinforces=A, agent="stranger", subject="planner")
+    world.flush(shard)
+    assert contested() == [(A, C), (B, A)]
+    shard.episode("e", 2_000, "reinforced", accepted_at=9_000, reinforces=A)  # of that moment, and came in later
+    world.flush(shard)
+    assert contested() == [(A, C), (A, B)]
+
+
 def test_what_is_said_on_purpose_is_voted_on_and_what_was_inferred_is_not(world: World, shard: Shard) -> None:
     shard.episode("a", explicit=True, slot="door", agent="another")
     shard.episode("b", contradicts=(A,))
