@@ -46,8 +46,7 @@ def test_one_event_of_many_agents_is_one_hit_and_keyed_twins_are_two(fleet: Plan
         for text in (str(told), str(told).splitlines()[-1], f"Got it. {EVENT}", f'"{EVENT}"'):
             assert memory.add(text, wait=True).outcome == "below_threshold"
         assert len(memory.memories().memories) == alive
-        asked = "SELECT max(reinforced) FROM strength JOIN memory USING (memory_id) WHERE namespace = 'crowd'"
-        assert fleet.rows(asked) == [(0,)]
+        assert all(memory.get(i).reinforced == 0 for i in (one.memory_id, *one.folded))
 
 
 def test_what_asks_not_to_be_remembered_is_not_kept_and_facts_are(fleet: Plant) -> None:
