@@ -17,6 +17,7 @@ from memquorum.adk.keeping import Keeping
 from memquorum.adk.telling import Told
 from memquorum.client import Invalid, Memory
 from memquorum.client.values import Episode, Only
+from memquorum.core import names
 from memquorum.core.api.answers import Answering, Erasure
 from memquorum.core.text import quoting
 
@@ -126,7 +127,8 @@ def _entry(found: Answering) -> MemoryEntry:
     return MemoryEntry(
         id=found.memory_id,
         content=types.Content(role=telling.speaker(found.role), parts=[types.Part(text=quoting.quoted(found.text))]),
-        author=found.role,
+        # Of before such roles had to be signed.
+        author=None if found.role is None or names.above(found.role) else found.role,
         timestamp=datetime.fromtimestamp(found.occurred_at / 1_000, UTC).isoformat(timespec="seconds"),
         custom_metadata=said,
     )

@@ -1,10 +1,11 @@
-"""How many connections may stand idle, and what is answered where there are too many of all.
+"""Bounds the idle connections of a server, and answers 503 if too many connections are busy.
 
-Half of the connections may stand idle: without a request, or with half of one. Who opens more of them does not keep
-others out: for each further one, the connection that has been idle longest ends, of the peer that has most. A peer
-that asks is not idle. So whoever comes and asks is answered while somebody else fills the service with connections.
-Where more are busy than there may be connections, the others are told to try again, and `/livez` is answered all the
-same: it takes nothing but the connection, and a supervisor that hears nothing would end a service that works.
+A connection is idle while it has sent no request, or only a part of one. Half of the connections may be idle. For each
+further one, the server ends the connection that has been idle longest, of the peer that has most of them. A peer that
+opens many idle connections therefore ends its own, and a client that connects and sends its request is answered.
+
+If more connections are busy than there may be in all, requests are answered with 503, except `/livez`. That costs
+nothing but the connection, and a supervisor that gets no answer would end a service that works.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Crowd:
 
 
 def peer_of(address: object) -> str:
-    """Whose connection this is, by the address of its socket: of IPv6 the network, for a host has all of it."""
+    """The peer's name by the address of its socket: the /64 network for IPv6, since one host may use all of it."""
     said = str(address[0]) if isinstance(address, tuple) and address else ""
     try:
         found = ipaddress.ip_address(said.partition("%")[0])
@@ -89,7 +90,7 @@ def peer_of(address: object) -> str:
 
 
 class Uncrowded:
-    """Answers as the application does while there is room, and else says that there is none, but to `/livez`."""
+    """Passes requests on while there is room, and `/livez` always; answers 503 to all others."""
 
     def __init__(self, app: ASGIApp, crowd: Crowd) -> None:
         self._app, self._crowd = app, crowd

@@ -1,4 +1,4 @@
-"""Which requests a web page may send: none, but those of origins that the operator names.
+"""Refuses the requests of web pages, except pages of the origins that the operator names.
 
 A browser sends requests of any page to any address, also to a service that listens on the loopback interface alone and
 asks for no key. It asks before it sends JSON, and says from where a request comes. So what changes something has to be
@@ -45,7 +45,7 @@ class Guarded:
 
 
 def _foreign(headers: Headers, origins: Collection[str]) -> BadRequest | None:
-    """What shows that a foreign page sent the request; None if nothing does."""
+    """The refusal if a header shows that a foreign page sent the request, else None."""
     own = {f"{scheme}://{headers.get('host', '')}".lower() for scheme in ("http", "https")}
     said = [one.lower() for one in headers.getlist("origin")]
     if any(one not in own and one not in origins for one in said):
@@ -54,8 +54,8 @@ def _foreign(headers: Headers, origins: Collection[str]) -> BadRequest | None:
             "its origin in the setting retrieval_origins"
         )
         return BadRequest("forbidden", "origin", told)
-    # Who is named by its origin may come from another site. A request without one that a page sent is a stranger's:
-    # also of the same site, for all ports of this machine are one.
+    # A page that is named by its origin may be of another site. A request of a page without an origin is refused, also
+    # of the same site: all ports of this machine are one site.
     sites = headers.getlist("sec-fetch-site")
     if not said and any(one.lower() not in _OWN_SITES for one in sites):
         told = "a web page of another origin may not ask here: an agent sends no Sec-Fetch-Site"
@@ -64,7 +64,7 @@ def _foreign(headers: Headers, origins: Collection[str]) -> BadRequest | None:
 
 
 def _no_json(method: str, headers: Headers) -> BadRequest | None:
-    """What keeps a request from changing anything; None if nothing does."""
+    """The refusal if the request is to change something and has no body of JSON, else None."""
     kinds = headers.getlist("content-type")
     sound = len(kinds) == 1 and kinds[0].split(";")[0].strip().lower() == _JSON
     if method not in CHANGING or sound:

@@ -170,3 +170,11 @@ def test_the_docs_have_every_bound_with_its_default() -> None:
         values = [int(value.replace(",", "")) for value in defaults.split("; ")]
         told |= dict(zip(re.findall(r"`(\w+)`", names), values, strict=True))
     assert told == asdict(DEFAULTS)
+
+
+def test_origins_are_those_that_browsers_send(tmp_path: Path) -> None:
+    said = {"MEMQUORUM_RETRIEVAL_ORIGINS": "https://board.example.org http://[::1]:3000"}
+    assert load(said, tmp_path).origins == ("https://board.example.org", "http://[::1]:3000")
+    for wrong in ("*", "board.example.org", "https://board.example.org/", "null", "https://a,https://b"):
+        with pytest.raises(SettingsError, match=r"retrieval_origins: .* is no origin"):
+            load({"MEMQUORUM_RETRIEVAL_ORIGINS": wrong}, tmp_path)
