@@ -152,9 +152,10 @@ def test_a_peer_is_an_address_or_a_network(address: object, peer: str) -> None:
 
 
 def answer(connection: socket.socket) -> bytes:
-    found = read(connection)
-    while not found.endswith(b"xx"):
-        found += read(connection)
+    found = part = read(connection)
+    while part and not found.endswith(b"xx"):
+        part = read(connection)
+        found += part
     return found
 
 
