@@ -12,7 +12,7 @@ _LONGEST = 16
 """Words."""
 
 _BEGINS = re.compile(
-    r"[\W_]*(?:(?:and|but|so|also|ok|okay|hey|hi|hello|und|aber|et|mais|y|pero|e|ma)[\s,]+)*"
+    r"[\W_]*+(?:(?:and|but|so|also|ok|okay|hey|hi|hello|und|aber|et|mais|y|pero|e|ma)[\s,]++)*"
     r"(?:who|whom|whose|where|which|what|when|why|how|is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|"
     r"should|shall|will|would|isn|aren|don|doesn|didn|won|any|anyone|anybody|"
     r"wer|wem|wen|wessen|wo|wohin|woher|wann|warum|wieso|weshalb|wie|was|welche[rsnm]?|ist|sind|hat|haben|habt|kann|können|"

@@ -53,7 +53,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _WRONG = re.compile(
-    r"(?:i|we) (?:was|were) (?:wrong|mistaken) about (.+?)\s*[:,—-]+\s*(?:it|he|she|they)\b(?:'s (?=\S))?(.+)",
+    r"(?:i|we) (?:was|were) (?:wrong|mistaken) about (.+?)\s*+[:,—-]++\s*+(?:it|he|she|they)\b(?:'s (?=\S))?(.+)",
     re.IGNORECASE,
 )
 _MAKE_THAT = re.compile(r"make (?:that|it) (.+?) for (.+?)\.?$", re.IGNORECASE)

@@ -10,12 +10,12 @@ something ("Roger is back"). A list of another version judges other texts; raise
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import product
 
 from memquorum.core.text import lightwords, wording
+from memquorum.core.text.normal import normalised
 
 VERSION = 12
 
@@ -726,7 +726,7 @@ def _all_talk(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    text = _ELIDED.sub(" ", _AGREED.sub("d", unicodedata.normalize("NFKC", text)))
+    text = _ELIDED.sub(" ", _AGREED.sub("d", normalised("NFKC", text)))
     return [word for word in _WORDS.findall(text) if not _small(word)]
 
 

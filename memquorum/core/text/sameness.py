@@ -16,7 +16,8 @@ can fold it when it is read; who folds one too many has lost it. Each function t
 from __future__ import annotations
 
 import hashlib
-import unicodedata
+
+from memquorum.core.text.normal import normalised
 
 VERSION = 1
 """Members that fold by other rules have another number: raise it with every change."""
@@ -41,7 +42,7 @@ def same(a: str, b: str) -> bool:
 
 def canonical(text: str) -> str:
     """The form in which all texts that are the same are equal."""
-    lines = [_line(line) for line in unicodedata.normalize("NFC", text).splitlines()]
+    lines = [_line(line) for line in normalised("NFC", text).splitlines()]
     while lines and not lines[-1]:
         lines.pop()
     first = next((at for at, line in enumerate(lines) if line), len(lines))

@@ -7,7 +7,8 @@ like any other. One pattern a language, each without a repetition inside a repet
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from memquorum.core.text.normal import normalised
 
 VERSION = 1
 """Raise it with every change: stages of two versions judge texts otherwise."""
@@ -63,5 +64,5 @@ _ASKS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _PATTERNS)
 
 def asks_not_to_be_kept(text: str) -> bool:
     """Whether a text asks that it be not remembered."""
-    plain = unicodedata.normalize("NFC", text).replace("’", "'")
+    plain = normalised("NFC", text).replace("’", "'")
     return any(pattern.search(plain) for pattern in _ASKS)

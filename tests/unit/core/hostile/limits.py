@@ -1,0 +1,49 @@
+"""The rules that read a text up to a length alone, and what they say of a longer one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LIMITS: Mapping[str, tuple[int, str]] = {
+    "core.consolidation.paraphrase.CHARACTERS_MAX": (1_000, "a model's sentence is refused"),
+    "core.consolidation.paraphrase.SOURCE_MAX": (8_000, "a model's sentence of this source is refused"),
+    "core.experience.pointing.LONGEST": (2_000, "nothing is pointed at"),
+    "core.text.agreement.LONGEST": (
+        4_800,
+        "no number or negation of it stands against another text",
+    ),
+    "core.text.claims.LONG": (4_000, "it claims nothing, so it contradicts nothing"),
+    "core.text.outline.LONGEST": (300, "a sentence has no outline"),
+    "core.text.topics.LONG": (1_000, "a sentence names nothing that a roll-up is made of"),
+    "core.text.meant._LONGEST": (120, "it corrects nothing that was said before"),
+    "core.text.fillers._LONG": (200, "it says something, and is stored"),
+    "core.text.digits.MOST": (100, "a number is compared as it is written (digits)"),
+    "core.retrieval.hops._HEAD": (240, "what a memory is of is looked for in its beginning"),
+}
+"""By the constant: its value in characters, and what holds beyond it; docs/texts.md has the same."""
+
+BOUNDED: Mapping[str, str] = {
+    **{f"core.text.claims.{one}": "core.text.outline.LONGEST" for one in ("_WRONG", "_MAKE_THAT", "_NO_LONGER")},
+    **{f"core.text.claims.{one}": "core.text.outline.LONGEST" for one in ("_CALLED", "_STOPPED", "_MISTAKE")},
+    "core.text.claims": "core.text.claims.LONG",
+    "core.text.agreement._QUOTED": "core.text.agreement.LONGEST",
+    "core.text.allowing": "core.text.claims.LONG",
+    "core.text.outline": "core.text.outline.LONGEST",
+    "core.text.meant": "core.text.meant._LONGEST",
+    "core.text.fillers": "core.text.fillers._LONG",
+    "core.retrieval.hops._LABEL": "core.retrieval.hops._HEAD",
+    "core.retrieval.hops._BEGINS": "core.retrieval.hops._HEAD",
+}
+"""By a module or a pattern: the limit of the texts that it is given. All others are given 64 KiB."""
+
+WINDOWS: Mapping[str, int] = {
+    "core.experience.abstract._STARTS": 40,
+    "core.experience.abstract._PLACED": 40,
+    "core.privacy.numbers._BEFORE": 40,
+    "core.privacy.numbers._OF_A_THING": 40,
+    "core.privacy.numbers._CALLING": 40,
+    "core.privacy.numbers._SSN_WORD": 40,
+    "core.privacy.formats._CARD_WORD": 160,
+    "core.privacy.formats._VERSION": 10,
+}
+"""Patterns that are only held against so many characters beside something that was found."""

@@ -1,0 +1,283 @@
+"""Every rule of the core that reads a text of a stranger, as a function of one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memquorum.core import ids, jsontext, labelling, moments, names, salience
+from memquorum.core.api.answers import Hit
+from memquorum.core.consolidation import (
+    covering,
+    extractive,
+    faithful,
+    importance,
+    losing,
+    paraphrase,
+    rendering,
+    rollups,
+    sections,
+    sentences,
+    stated,
+    weighing,
+)  # fmt: skip
+from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
+from memquorum.core.privacy import finding, masking, sensitivity
+from memquorum.core.records import Quote
+from memquorum.core.retrieval import conflicts, hops, matter, query, rereading
+from memquorum.core.retrieval import wording as retrieval_wording
+from memquorum.core.text import (
+    agreement,
+    allowing,
+    asking,
+    claims,
+    conflict,
+    content,
+    escaping,
+    fillers,
+    meant,
+    outline,
+    parsing,
+    proceeding,
+    sameness,
+    tokens,
+    topics,
+    wording,
+)  # fmt: skip
+from memquorum.core.text import (
+    moments as text_moments,
+)
+from memquorum.core.vote import grounds
+from memquorum.ports import Source
+
+Rule = Callable[[str], object]
+
+SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
+"""What a text is held against where a rule takes two."""
+
+
+def _source(text: str, memory_id: str = "a") -> Source:
+    return Source(memory_id=memory_id, text=text, at=1, importance_ppm=500_000, needed=True)
+
+
+def _both(rule: Callable[[str, str], object]) -> Rule:
+    """Asks a rule of two texts with the text in either place, and in both."""
+    return lambda text: (rule(text, SENTENCE), rule(SENTENCE, text), rule(text, text[: len(text) // 2] + "x"))
+
+
+def _words(rule: Callable[[str], object]) -> Rule:
+    """Asks a rule of one word with the whole text, and with each of its words."""
+    return lambda text: (rule(text), [rule(word) for word in text.split()])
+
+
+def _conflict(a: str, b: str) -> object:
+    return conflict.between(claims.read(a), claims.read(b), same_agent=True)
+
+
+def _oppose(a: str, b: str) -> object:
+    return opposing.oppose(a, agreement.marks(a), b, agreement.marks(b))
+
+
+def _patches(text: str) -> object:
+    said = rollups.sentences("a", text, at=1, agent="ada", subject="s")[:200]
+    return list(rollups.patches("n", [*said, *said], []))
+
+
+def _sources(text: str) -> list[Source]:
+    return [_source(text), _source(SENTENCE, "b"), _source(text[::-1], "c")]
+
+
+def _faithful(text: str) -> object:
+    quotes = [Quote("a", start, end, sections.section(text[start:end]), 1) for start, end in sentences.spans(text)]
+    return faithful.faithful(quotes, {"a": text}, {"a": 1})
+
+
+def _covered(text: str) -> object:
+    quotes = [Quote("a", start, end, "facts", 1) for start, end in sentences.spans(text)[:3]]
+    return losing.coverage_ppm(quotes, _sources(text), lost_rank_ppm=0)
+
+
+def _abstracted(text: str) -> object:
+    return abstract.abstracted(text), abstract.abstracted(f"Please read the log: {text}"), abstract.lacking(text)
+
+
+def _stands(text: str) -> object:
+    reach = reward.Reach()
+    return (
+        reach.stands("What is the pump?", "", "The pump 7 of Ada is in Graz.", text),
+        reach.stands("What is the pump?", "", text, SENTENCE),
+        reach.stands(text, "", "room 12", SENTENCE),
+    )
+
+
+def _matter(text: str) -> object:
+    one, other = matter.Matter(text), matter.Matter(SENTENCE)
+    told = matter.differ(one, other, True), matter.differ(other, one, True)
+    return told, [one.says_instead(stem, other, frozenset()) for stem in sorted(other.stems)[:5]]
+
+
+def _hit(memory_id: str, text: str) -> Hit:
+    return Hit(memory_id, text, "short-term", "ada", 1, 1, 0, 0.5, score=0.5)
+
+
+def _best_first(text: str) -> object:
+    one, other = _hit("a", text), _hit("b", SENTENCE)
+    return rereading.best_first(SENTENCE, [one, other]), rereading.best_first(text, [one, other])
+
+
+def _surroundings(text: str) -> object:
+    summed = salience.Summed()
+    summed.add("a", text)
+    return summed.near(agreement.Said(SENTENCE)), summed.saying(agreement.Said(text), "")
+
+
+def _json(text: str) -> object:
+    try:
+        return jsontext.load(text.encode("utf-8", "surrogatepass"))
+    except jsontext.JsonRefused:
+        return None
+
+
+def _filters(text: str) -> object:
+    try:
+        return query.read_query(text)
+    except ValueError:
+        return None
+
+
+RULES: Mapping[str, Rule] = {
+    "agreement.Said.agrees": _both(lambda a, b: agreement.Said(a).agrees(agreement.Said(b))),
+    "agreement.marks": agreement.marks,
+    "agreement.gist": agreement.gist,
+    "agreement.personal": agreement.personal,
+    "agreement.Said": lambda text: agreement.Said(text).sentences,
+    "allowing.allowing": lambda text: allowing.allowing(text, led=True),
+    "asking.bare_question": asking.bare_question,
+    "claims.read": claims.read,
+    "conflict.between": _both(_conflict),
+    "content.content": content.content,
+    "content.stems_of": _words(content.stems_of),
+    "escaping.escaped": escaping.escaped,
+    "fillers.says_nothing": fillers.says_nothing,
+    "fillers.talk_of": fillers.talk_of,
+    "meant.meant": meant.meant,
+    "meant.mentioned": meant.mentioned,
+    "meant.replaces": lambda text: meant.replaces(meant.meant("No, she lives in Linz."), text),
+    "moments.moment": text_moments.moment,
+    "outline.outline": outline.outline,
+    "outline.halves": outline.halves,
+    "parsing.tokens_of": parsing.tokens_of,
+    "parsing.placed": parsing.placed,
+    "parsing.values_of": lambda text: parsing.values_of(*parsing.tokens_of(text)),
+    "parsing.verb_of": lambda text: (both := parsing.tokens_of(text))[1] and parsing.verb_of(*both),
+    "parsing.stemmed": _words(parsing.stemmed),
+    "proceeding.proceeds": proceeding.proceeds,
+    "tokens.tokens": tokens.tokens,
+    "sameness.fingerprint": sameness.fingerprint,
+    "topics.names": topics.names,
+    "topics.key": topics.key,
+    "wording.stem": _words(wording.stem),
+    "wording.denied": _words(wording.denied),
+    "covering.corrects": covering.corrects,
+    "covering.Sentence": covering.Sentence.of,
+    "extractive.choose": lambda text: extractive.choose(_sources(text)),
+    "faithful.faithful": _faithful,
+    "importance.importance_ppm": lambda text: importance.importance_ppm(text, age_ms=1, references=1, positive=True),
+    "losing.coverage_ppm": _covered,
+    "losing.replaceable": lambda text: losing.replaceable(_sources(text), share_ppm=500_000, lost_rank_ppm=0),
+    "losing.worthless": lambda text: losing.worthless(_sources(text)),
+    "paraphrase.refused": _both(lambda a, b: paraphrase.refused(a, [b])),
+    "paraphrase.nearest": _both(lambda a, b: paraphrase.nearest(a, [b])),
+    "rendering.sentences": rendering.sentences,
+    "rollups.patches": _patches,
+    "sections.section": sections.section,
+    "sentences.spans": sentences.spans,
+    "stated.stated": stated.stated,
+    "stated.readings": stated.readings,
+    "weighing.read": weighing.read,
+    "weighing.important": lambda text: weighing.important(_sources(text)),
+    "abstract.abstracted": _abstracted,
+    "named.apart": _both(named.apart),
+    "noting.speaks_of": lambda text: noting.speaks_of([text], SENTENCE, [text]),
+    "opposing.oppose": _both(_oppose),
+    "opposing.denies": lambda text: opposing.denies(text, frozenset({"pump"})),
+    "pointing.pointed": lambda text: pointing.pointed("What is it?", "", SENTENCE, text),
+    "reward.Reach.stands": _stands,
+    "written.plainly": written.plainly,
+    "finding.spans": finding.spans,
+    "finding.kinds": finding.kinds,
+    "masking.masked": masking.masked,
+    "masking.parts": lambda text: masking.parts(text, [(0, len(text) // 2), (len(text) // 2, len(text))]),
+    "sensitivity.suggested_ppm": sensitivity.suggested_ppm,
+    "hops.head": hops.head,
+    "hops.asked": lambda text: hops.asked([text]),
+    "hops.second": lambda text: hops.second(text, [hops.Told("a", text, 0.5)], [hops.Told("b", SENTENCE, 0.4)]),
+    "matter.Matter": _matter,
+    "rereading.best_first": _best_first,
+    "rereading.becomes_otherwise": rereading.becomes_otherwise,
+    "conflicts.denied": _both(lambda a, b: conflicts.denied(a, b, own=True)),
+    "wording.quoted": retrieval_wording.quoted,
+    "query.read_query": _filters,
+    "grounds.hear": grounds.hear,
+    "salience.Summed": _surroundings,
+    "jsontext.load": _json,
+    "moments.read": moments.read,
+    "moments.read_rfc_3339": moments.read_rfc_3339,
+    "names.name_fault": names.name_fault,
+    "names.uuid": names.uuid,
+    "ids.is_uuid": ids.is_uuid,
+    "labelling.path_fault": labelling.path_fault,
+    "labelling.attributes_fault": lambda text: labelling.attributes_fault({text[:9]: text}),
+}
+"""The rules by their names."""
+
+SEVERAL: Mapping[str, int] = {
+    "masking.masked": 5,
+    "masking.parts": 5,
+}
+"""How many times a rule reads its text, where that is more than once: of a text that is masked, what is masked."""
+
+PAIRWISE: frozenset[str] = frozenset({
+    "conflicts.denied", "extractive.choose", "faithful.faithful", "losing.coverage_ppm", "losing.replaceable",
+    "losing.worthless", "paraphrase.nearest", "paraphrase.refused", "pointing.pointed", "reward.Reach.stands",
+    "rollups.patches", "salience.Summed", "weighing.important",
+})  # fmt: skip
+"""Rules that hold each sentence of a text against each of another: what they take is not in proportion to it."""
+CLAUSES: frozenset[str] = frozenset({"parsing.placed", "parsing.tokens_of", "parsing.values_of", "parsing.verb_of"})
+"""Parts of `claims.read`, which gives them clauses of the texts that it reads at all."""
+
+LONG_ALONE: frozenset[str] = frozenset(
+    [
+        "stated.stated",
+        "stated.readings",
+        "weighing.read",
+        "abstract.abstracted",
+        "named.apart",
+        "noting.speaks_of",
+        "opposing.oppose",
+        "opposing.denies",
+        "written.plainly",
+        "finding.spans",
+        "finding.kinds",
+        "masking.masked",
+        "masking.parts",
+        "sensitivity.suggested_ppm",
+        "hops.head",
+        "hops.asked",
+        "hops.second",
+        "matter.Matter",
+        "rereading.best_first",
+        "rereading.becomes_otherwise",
+        "wording.quoted",
+        "query.read_query",
+        "grounds.hear",
+        "jsontext.load",
+        "moments.read",
+        "moments.read_rfc_3339",
+        "names.name_fault",
+        "names.uuid",
+        "ids.is_uuid",
+        "labelling.path_fault",
+        "labelling.attributes_fault",
+    ]
+)
+"""Rules that are measured with `LONG=1` alone."""
