@@ -144,10 +144,11 @@ def test_a_session_on_which_rules_fail_is_parked_and_left_after_some_tries(
 
 def test_many_sessions_on_which_rules_fail_do_not_keep_others_from_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
     poison(monkeypatch, ("workers.consolidator.extractive:choose",))
+    monkeypatch.setattr("workers.consolidator.worker._PARKED_MAX", 20)
     one = made(Poisoned(), lambda _: LOSES)
     monkeypatch.setattr(one, "_commit", lambda _: None)
-    for at in range(600):
+    for at in range(30):
         one._parked.reached(("t", 1), at + 1)
         one._try(Session(CLOSED, ("t", 1), at, None, 0))
-    assert len(one._parked) == 500
+    assert len(one._parked) == 10
     assert not one._parked.full

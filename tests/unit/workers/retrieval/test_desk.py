@@ -72,7 +72,7 @@ def test_a_read_ends_when_its_client_has_gone(monkeypatch: pytest.MonkeyPatch) -
         client.gone.set()
         with pytest.raises(ClientDisconnect):
             await task
-        await asyncio.wait_for(idle(of), 10)
+        await asyncio.wait_for(idle(of), 2)
 
     asyncio.run(run())
 
@@ -85,7 +85,7 @@ def test_a_read_ends_when_its_request_took_too_long() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(idle(of), 10)
+        await asyncio.wait_for(idle(of), 2)
 
     asyncio.run(run())
 
@@ -96,12 +96,12 @@ def test_one_caller_has_so_many_threads_and_another_is_answered_meanwhile() -> N
         tasks = await under_way(of, client, "mallory", 8)
         await busy(of, 2)
         async with of.serving("alice", client.request):
-            assert await asyncio.wait_for(of.read(len, "text"), 10) == 4
+            assert await asyncio.wait_for(of.read(len, "text"), 2) == 4
         assert of.busy == 2
         for task in tasks:
             task.cancel()
         assert await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.wait_for(idle(of), 10)
+        await asyncio.wait_for(idle(of), 2)
         async with of.serving("mallory", client.request):
             assert await of.read(len, "text") == 4
 
@@ -124,7 +124,7 @@ def test_what_waits_for_its_turn_is_not_begun_once_its_request_is_over() -> None
         second.cancel()
         first.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
-        await asyncio.wait_for(idle(of), 10)
+        await asyncio.wait_for(idle(of), 2)
         assert read == []
 
     asyncio.run(run())
