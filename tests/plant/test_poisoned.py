@@ -1,0 +1,62 @@
+"""Texts beyond what anybody says end and stop nobody: what others say near them is kept, voted on and read, and no
+process is started again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from infra import supervisor
+from tests.builders.poisoned import LONG_NUMBER, TEXTS
+from tests.support.sessions import Plant
+
+SYNC = "The weekly sync of team Falcon with the Bergen office in room 12 is at %s pm."
+
+
+def starts(fleet: Plant) -> Mapping[str, int]:
+    """How often each process was started."""
+    told = json.loads((fleet.line.run_dir / "pids.json").read_text())["processes"]
+    return {name: one["starts"] for name, one in told.items() if "starts" in one}
+
+
+def alarms(fleet: Plant) -> list[str]:
+    """The alarms of processes that end again and again."""
+    return [one["alarm"] for one in supervisor.read_pids(fleet.line.run_dir)["processes"].values() if "alarm" in one]
+
+
+def test_who_says_something_near_such_a_text_is_not_punished(fleet: Plant) -> None:
+    before = starts(fleet)
+    with fleet.client("near-poison", "mallory") as mallory, fleet.client("near-poison") as anna:
+        bomb = mallory.add(f"{SYNC % 3} {LONG_NUMBER} hundred.", explicit=True, wait=True)
+        assert bomb.outcome == "stored"
+        for at in (3, 4, 5):
+            assert anna.add(SYNC % at, explicit=True, wait=True).outcome in ("stored", "reinforced")
+        assert anna.search("when is the sync of team Falcon?", peek=True)
+        assert anna.retrieve("when is the sync of team Falcon?", peek=True).items
+        assert anna.context("when is the sync of team Falcon?", peek=True).items
+    assert starts(fleet) == before
+
+
+def test_members_decide_where_such_texts_are_near(fleet: Plant) -> None:
+    before = starts(fleet)
+    with fleet.client("voted-poison") as anna:
+        said = anna.add(
+            "The hall of team Falcon has seats for all.", explicit=True, reward=1.0, confidence=1.0, wait=True
+        )
+        for at, text in enumerate(TEXTS):
+            with fleet.client("voted-poison", f"mallory-{at}") as mallory:
+                told = mallory.add(f"The hall of team Falcon: {text}"[:65_000], explicit=True, wait=True).outcome
+                assert told in ("stored", "reinforced"), text[:60]
+        with fleet.client("voted-poison", "bert") as bert:
+            bert.add("The hall of team Falcon has seats for all.", wait=True)
+
+    def decided() -> int:
+        ((count,),) = fleet.rows("SELECT count(*) FROM journal WHERE effect = 'decided'")
+        return int(count)
+
+    already = decided()
+    fleet.later(lambda: decided() > already, "nothing was decided")
+    assert fleet.rows("SELECT 1 FROM living WHERE namespace = 'voted-poison' AND alive > 0")
+    assert said.memory_id
+    assert starts(fleet) == before
+    assert alarms(fleet) == []
