@@ -57,7 +57,8 @@ _FILED = {
     "key": "(%(keys)s::text[] IS NULL OR m.id IN (SELECT f.memory_id FROM content f WHERE f.namespace = %(namespace)s"
     " AND f.key = ANY(%(keys)s)))",
     "path": "(%(path)s::text IS NULL OR m.id IN (SELECT f.memory_id FROM content f WHERE f.namespace = %(namespace)s"
-    " AND (f.path = %(path)s OR f.path > %(path)s || '/' AND f.path < %(path)s || '0')))",
+    " AND (f.path = %(path)s OR f.path > %(path)s || '/' AND f.path < %(path)s || '0'"
+    " OR f.path = %(older_path)s OR f.path > %(older_path)s || '/' AND f.path < %(older_path)s || '0')))",
     "attributes": "(%(where)s::jsonpath IS NULL OR EXISTS (SELECT FROM content f WHERE f.memory_id = m.id"
     " AND jsonb_path_match(coalesce(f.attributes, '{}'), %(where)s::jsonpath, %(values)s::jsonb, true)))",
 }
@@ -190,7 +191,9 @@ _WHOLE = {
     "attributes": _FILED["attributes"],
     # Bounds that an index keeps to, and in them whole segments alone.
     "branch": "(%(path)s::text IS NULL OR c.path >= %(path)s AND c.path < %(path)s || '0'"
-    " AND (c.path = %(path)s OR c.path > %(path)s || '/'))",
+    " AND (c.path = %(path)s OR c.path > %(path)s || '/')"
+    " OR c.path >= %(older_path)s AND c.path < %(older_path)s || '0'"
+    " AND (c.path = %(older_path)s OR c.path > %(older_path)s || '/'))",
     # A condition about nothing, as of a memory of no session, is not passed either.
     "left_out": " ".join(f"WHEN ({one}) IS NOT TRUE THEN '{reason}'" for reason, one in _FILTERS.items()),
 }

@@ -210,13 +210,13 @@ class InMemoryTrialLook:
     def _own(self, memory: Memory) -> tuple[str, ...]:
         made: Iterable[Provenance] = self._store.provenance.values()
         said = {memory.id, *(one.parent for one in made if one.child == memory.id and not one.merged)}
-        events = {
-            ids.session_event_id(one.namespace, agent, one.session)
+        digests = {
+            ids.session_digest(one.namespace, agent, one.session)
             for one in map(self._store.memories.get, said) if one is not None and one.session is not None
             for agent in (None, one.agent)
         }  # fmt: skip
         tasks = {one: self._store.memories[one].event_id for one in self._tasks}
-        return tuple(sorted(one for one, event in tasks.items() if event in events))
+        return tuple(sorted(one for one, event in tasks.items() if ids.session_in(event) in digests))
 
     def _sources(self, memory: Memory) -> tuple[str, ...]:
         made: Iterable[Provenance] = self._store.provenance.values()

@@ -6,9 +6,10 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from memquorum.core import sealing
-from memquorum.ports import VaultBehind
+from memquorum.ports import Owner, VaultBehind
 
 
 class InMemoryVault:
@@ -17,16 +18,30 @@ class InMemoryVault:
     def __init__(self) -> None:
         self._keys: dict[str, bytes | None] = {}
         self._made: dict[str, tuple[str, str, float]] = {}
+        self._owners: dict[str, Owner] = {}
         self._followed: dict[int, int] = {}
         self._lock = threading.Lock()
 
-    def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
+    def create(
+        self, wanted: Sequence[tuple[str, str, str]], claims: Mapping[str, bytes] = MappingProxyType({})
+    ) -> dict[str, bytes]:
         """Keys for (memory id, namespace, subject); see the port."""
         with self._lock:
             for memory_id, namespace, subject in wanted:
                 self._keys.setdefault(memory_id, secrets.token_bytes(sealing.KEY_BYTES))
-                self._made.setdefault(memory_id, (namespace, subject, time.monotonic()))
-            return self._open(memory_id for memory_id, _, _ in wanted)
+                if memory_id not in self._made:
+                    self._made[memory_id] = (namespace, subject, time.monotonic())
+                    self._owners[memory_id] = Owner(subject, claims.get(memory_id))
+            subjects = {memory_id: subject for memory_id, _, subject in reversed(wanted)}
+            return self._open(
+                one for one, _, _ in wanted
+                if one not in claims or self._owners[one].admits(claims[one], subjects[one])
+            )  # fmt: skip
+
+    def owners(self, memory_ids: Iterable[str]) -> dict[str, Owner]:
+        """Whose the ids are; see the port."""
+        with self._lock:
+            return {one: self._owners[one] for one in memory_ids if one in self._owners}
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         """The keys that exist; see the port."""

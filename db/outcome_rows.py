@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from db import connection
@@ -30,13 +30,19 @@ def asked(events: Sequence[Event]) -> dict[str, Any]:
 
 
 def found(rows: Iterable[tuple[Any, ...]]) -> dict[Event, dict[str, Any]]:
-    """The events that have an outcome; `erased` of an episode that an order took since."""
+    """The events that have an outcome, and whose episodes they were; `erased` of one that an order took since."""
     return {
         (namespace, event_id): {
-            "outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq, **_cleared(entry)
+            "outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq, "agent": agent,
+            **_cleared(entry),
         }
-        for namespace, event_id, shard, outcome, memory_id, seq, entry in rows
+        for namespace, event_id, shard, outcome, memory_id, seq, entry, agent in rows
     }  # fmt: skip
+
+
+def taken(became: Mapping[str, Any], agent: str | None) -> bool:
+    """Whether what became of an event is said of another agent's episode than this one's."""
+    return agent is not None and became["agent"] not in (None, agent)
 
 
 def _cleared(entry: bytes | None) -> dict[str, Any]:

@@ -96,21 +96,26 @@ ON CONFLICT DO NOTHING
 
 -- :name vault_keys_insert
 -- New memories' keys; a key that is there, destroyed or not, stays as it is.
-INSERT INTO memory_key (memory_id, namespace, subject, wrapped)
-SELECT * FROM unnest(%(ids)s::uuid[], %(namespaces)s::text[], %(subjects)s::text[], %(wrapped)s::bytea[])
-    AS new (memory_id, namespace, subject, wrapped)
+INSERT INTO memory_key (memory_id, namespace, subject, wrapped, claim)
+SELECT * FROM unnest(
+    %(ids)s::uuid[], %(namespaces)s::text[], %(subjects)s::text[], %(wrapped)s::bytea[], %(claims)s::bytea[]
+) AS new (memory_id, namespace, subject, wrapped, claim)
 ORDER BY memory_id
 ON CONFLICT DO NOTHING
 
 -- :name vault_keys
 -- The keys that are not destroyed, each with its subject's, both wrapped; and how far the journals were followed when
 -- these were all. In one statement: between two of them a backup could be put back.
-SELECT m.memory_id::text, m.namespace, m.subject, m.wrapped, s.wrapped, NULL::integer, NULL::bigint
+SELECT m.memory_id::text, m.namespace, m.subject, m.wrapped, s.wrapped, NULL::integer, NULL::bigint, m.claim
 FROM memory_key m
 JOIN subject_key s USING (namespace, subject)
 WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, shard, seq FROM destruction
+SELECT NULL, NULL, NULL, NULL, NULL, shard, seq, NULL FROM destruction
+
+-- :name vault_owners
+-- Whose ids are that have a key or had one: the subject of the key, and the claim, NULL where it was made without one.
+SELECT memory_id::text, subject, claim FROM memory_key WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name vault_keys_destroy
 -- The row stays without the key, so that no late record makes it again.
@@ -326,7 +331,7 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace,
 SELECT e.namespace, e.event_id, e.shard, CASE WHEN x.memory_id IS NULL THEN e.outcome ELSE 'erased' END,
     e.memory_id::text, coalesce(x.seq, e.seq),
     CASE WHEN e.outcome IN ('cleared', 'contested', 'unfounded') AND x.memory_id IS NULL
-        THEN (SELECT j.entry FROM journal j WHERE j.shard = e.shard AND j.seq = e.seq) END
+        THEN (SELECT j.entry FROM journal j WHERE j.shard = e.shard AND j.seq = e.seq) END, e.agent
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[], %(ids)s::uuid[]) AS wanted (namespace, event_id, id)
     USING (namespace, event_id)
@@ -2965,8 +2970,8 @@ FROM (
     SELECT x.*
     FROM content f
     JOIN memory x ON x.id = f.memory_id
-    WHERE f.namespace = %(namespace)s AND f.key = %(key)s
-      AND (f.path = %(path)s OR %(path)s::text IS NULL AND f.path IS NULL)
+    WHERE f.namespace = %(namespace)s AND f.key = ANY(%(slot_keys)s)
+      AND (f.path = ANY(%(slot_paths)s::text[]) OR %(slot_paths)s::text[] IS NULL AND f.path IS NULL)
       AND x.tier IN ('short-term', 'long-term')
     ORDER BY x.said DESC, x.said_offset DESC
     LIMIT 1

@@ -35,7 +35,7 @@ from db.experience_reads import ExperienceReads
 from db.listed_reads import ListedReads
 from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
-from memquorum.core import ids
+from memquorum.core import ids, names
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.api.answers import Hit, Ordered
 from memquorum.core.audit.receipts import Proof
@@ -230,7 +230,8 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
     async def slot(self, sight: Sight, slot: Slot) -> dict[str, Any] | None:
         """What fills a slot, as `memory` shows it; None where that is nothing, or what the gates keep back."""
         wanted = found_rows.filters_of(slot.filters) | {
-            "namespace": slot.namespace, "key": slot.key, "path": slot.path, "kept": list(KEPT),
+            "namespace": slot.namespace, "slot_keys": list(names.spellings(slot.key)),
+            "slot_paths": None if slot.path is None else list(names.spellings(slot.path)), "kept": list(KEPT),
         }  # fmt: skip
         rows = await self._pool.ask("slot_shown", wanted, sight)
         return found_rows.shown(rows[0]) if rows else None

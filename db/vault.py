@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 
 import psycopg
 
@@ -20,7 +21,7 @@ from db.connection import VAULT, Link
 from db.followed import Followed
 from db.queries import QUERIES
 from memquorum.core import sealing
-from memquorum.ports import VaultBehind, VaultUnavailable
+from memquorum.ports import Owner, VaultBehind, VaultUnavailable
 
 Subject = tuple[str, str]
 Journals = Callable[[Mapping[int, int]], Mapping[int, int]]
@@ -30,6 +31,7 @@ where that cannot be said now."""
 # Who has not asked for so long asks the journals again too: the server may have been given back a backup meanwhile,
 # without this connection's end.
 _SURE_S = 60.0
+_NONE: Mapping[str, tuple[bytes, str]] = MappingProxyType({})
 
 
 class PostgresVault:
@@ -58,7 +60,9 @@ class PostgresVault:
         """Lets the connection go."""
         self._link.close()
 
-    def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
+    def create(
+        self, wanted: Sequence[tuple[str, str, str]], claims: Mapping[str, bytes] = MappingProxyType({})
+    ) -> dict[str, bytes]:
         """Keys for (memory id, namespace, subject), in one transaction; see the port."""
         if not wanted:
             return {}
@@ -75,9 +79,10 @@ class PostgresVault:
                         sealing.wrap(subjects[owner], os.urandom(sealing.NONCE_BYTES), _fresh(), _of_memory(memory_id))
                         for memory_id, owner in first.items()
                     ],
+                    "claims": [claims.get(memory_id) for memory_id in first],
                 },
             )
-            return self._keys(connection, list(first))
+            return self._keys(connection, list(first), {i: (one, first[i][1]) for i, one in claims.items()})
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         """The keys that exist; see the port."""
@@ -86,6 +91,15 @@ class PostgresVault:
             return {}
         with self._link.use() as connection:
             return self._keys(self._asking(connection), ids)
+
+    def owners(self, memory_ids: Iterable[str]) -> dict[str, Owner]:
+        """Whose the ids are; see the port."""
+        ids = list(memory_ids)
+        if not ids:
+            return {}
+        with self._link.use() as connection:
+            rows = self._asking(connection).execute(QUERIES["vault_owners"], {"ids": uuids(ids)}).fetchall()
+        return {memory_id: Owner(subject, claim) for memory_id, subject, claim in rows}
 
     def destroy(self, memory_ids: Iterable[str]) -> int:
         """Destroys keys for good; the count of those that existed."""
@@ -171,14 +185,17 @@ class PostgresVault:
                 "the master key that the vault was made with, or the row was altered"
             ) from None
 
-    def _keys(self, connection: psycopg.Connection, ids: Sequence[str]) -> dict[str, bytes]:
+    def _keys(
+        self, connection: psycopg.Connection, ids: Sequence[str], claims: Mapping[str, tuple[bytes, str]] = _NONE
+    ) -> dict[str, bytes]:
+        """`claims`: by id the claim on its key, and the subject of who claims it."""
         owned: dict[tuple[Subject, bytes], list[tuple[str, bytes]]] = {}
         # Binary, because keys in hexadecimal digits cost the server and this process more than the index does.
         rows = connection.execute(QUERIES["vault_keys"], {"ids": uuids(ids)}, binary=True).fetchall()
         self._followed.check({row[5]: row[6] for row in rows if row[0] is None})
         self._sure_until = time.monotonic() + _SURE_S
-        for memory_id, namespace, subject, wrapped, wrapped_owner, *_ in rows:
-            if memory_id is None:
+        for memory_id, namespace, subject, wrapped, wrapped_owner, _, _, claim in rows:
+            if memory_id is None or (memory_id in claims and not Owner(subject, claim).admits(*claims[memory_id])):
                 continue
             owned.setdefault(((namespace, subject), wrapped_owner), []).append((memory_id, wrapped))
         keys: dict[str, bytes] = {}

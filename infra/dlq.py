@@ -28,6 +28,7 @@ from memquorum.core.text.escaping import escaped
 from memquorum.core.text.plurals import many
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
+from workers.intake import claims
 from workers.kafka.ticks import last_tick
 from workers.upkeep import dead_letters
 from workers.upkeep.dead_letters import Letter, Wanted
@@ -202,8 +203,10 @@ def _replay(settings: Settings, parsed: Namespace) -> int:
 def _publish_again(settings: Settings, parsed: Namespace, letters: list[Letter], console: Console) -> int:
     opened = dead_letters.payloads(roles.vault(settings), letters)
     judged = _judged(settings, letters, opened)
+    became = _became(settings, judged)
+    judged |= {name: claims.TAKEN for name, outcome in became.items() if outcome == Reason.TAKEN}
     # What failed may come in again, once the cause is mended. Of all else nothing new would be said.
-    inside = {name: outcome for name, outcome in _became(settings, judged).items() if outcome != FAILED}
+    inside = {name: outcome for name, outcome in became.items() if outcome not in (FAILED, Reason.TAKEN)}
     sound, left, needless = dead_letters.sort(letters, judged, inside, _full(settings))
     done = 0
     if parsed.go:
@@ -256,4 +259,8 @@ def _became(settings: Settings, judged: Mapping[str, Intent | Refusal]) -> dict[
     episodes = {name: answer for name, answer in judged.items() if isinstance(answer, EpisodeIntent)}
     events = {name: (episode.namespace, episode.event_id) for name, episode in episodes.items()}
     told = outcome_rows.load(settings.memory_dsn, list(dict.fromkeys(events.values())))
-    return {name: str(told[event]["outcome"]) for name, event in events.items() if event in told}
+    return {
+        name: str(Reason.TAKEN if outcome_rows.taken(told[event], episodes[name].agent) else told[event]["outcome"])
+        for name, event in events.items()
+        if event in told
+    }

@@ -13,6 +13,7 @@ from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.ordering import desk
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum.commands import BEFORE, OF_TYPE, OLDER_THAN, REFERENCE, before, flag, one_of, option
+from memquorum.core import names
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW, WORDS
 from memquorum.core.journal.rows import Protection
@@ -21,6 +22,7 @@ from memquorum.core.orders.erase import AGE, AGENT, ERASURE, MEMORY, SOURCE, SUB
 from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
+from memquorum.core.retrieval.erasing import otherwise
 from memquorum.core.retrieval.ordered import counted, sent, stays, summed_up
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -63,11 +65,19 @@ def run(settings: Settings, parsed: Namespace) -> int:
     said[AGE] = _age(before(parsed), parsed.types)
     selector, value = next(((name, text) for name, text in said.items() if text is not None), (EVERYTHING, ""))
     with desk(settings, parsed) as at:
+        if selector in (SUBJECT, SOURCE):
+            value = names.normal(value)
         value = value.lower() if selector == MEMORY else value
         order = at.named(
             ERASURE, ErasureOrdered(b"", "", parsed.namespace, selector, value, "", 0, parsed.reference)
         )  # fmt: skip
-        shown, held = _found(at.link, order)
+        # What an earlier release stored under another spelling of the name takes an order of its own.
+        orders, (shown, held, _) = [order], _found(at.link, order)
+        for other in otherwise(order):
+            more, stands, some = _found(at.link, other)
+            if some:
+                orders.append(at.named(ERASURE, other))
+                shown, held = [*shown, "under another spelling:", *more], [*held, *stands]
         if held:
             named = (f"{one.memory_id} ({one.reference or 'no reference'}, by {one.ordered_by})" for one in held[:5])
             told = ", ".join(named) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
@@ -78,7 +88,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
         if not parsed.yes:
             print("nothing was ordered: give --yes")
             return 0
-        return at.give(ERASURE, [order])
+        return at.give(ERASURE, orders)
 
 
 def _age(moment: int | None, types: Sequence[str]) -> str | None:
@@ -93,8 +103,8 @@ def _age(moment: int | None, types: Sequence[str]) -> str | None:
         raise SettingsError(f"erase: {wrong}") from None
 
 
-def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protection]]:
-    """What would go, in words, and the holds that stand against it."""
+def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protection], bool]:
+    """What would go, in words, and the holds that stand against it; and whether there is anything."""
     with link.use() as connection, connection.transaction():
         found = erasure_rows.found(connection, order.namespace, order.selector, order.value)
         ids = [one.episode.memory_id for one in found]
@@ -121,7 +131,7 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
     told += [f"  {left.memory_id}  by {left.agent}, {moment(left.created)}: {left.why}" for left in staying[:_LISTED]]
     if len(staying) > _LISTED:
         told.append(f"  and {len(staying) - _LISTED:,} more")
-    return told, [one for one in standing.values() if one.kind == HOLD]
+    return told, [one for one in standing.values() if one.kind == HOLD], bool(found)
 
 
 def _named(order: ErasureOrdered) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
@@ -106,14 +107,35 @@ class Past(Protocol):
         ...
 
 
+class Owner(Struct, frozen=True):
+    """Whose an id is that has a key, or had one: the key's subject, and the claim on the id (`core.ids.claim`); None
+    where it was made without one, as by earlier releases."""
+
+    subject: str
+    claim: bytes | None
+
+    def admits(self, claim: bytes, subject: str) -> bool:
+        """Whether who has this claim may use the id: it is its own, or was made without a claim for the same subject.
+
+        Releases that kept no claim did not note the agent, and an agent that says nothing else is its own subject."""
+        return subject == self.subject if self.claim is None else claim == self.claim
+
+
 class Vault(Protocol):
     """Keys: one per memory, wrapped by its subject's, wrapped by the master key (DESIGN 15)."""
 
-    def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
+    def create(
+        self, wanted: Sequence[tuple[str, str, str]], claims: Mapping[str, bytes] = MappingProxyType({})
+    ) -> dict[str, bytes]:
         """Keys for (memory id, namespace, subject): made where absent, the same ones again on a redelivery.
 
-        A destroyed key is never made again: its id is absent from the answer. 32 bytes each. Raises VaultUnavailable.
+        A destroyed key is never made again: its id is absent from the answer. So is an id in `claims` that belongs to
+        somebody else (`Owner.admits`): whose record comes first has it. 32 bytes each. Raises VaultUnavailable.
         """
+        ...
+
+    def owners(self, memory_ids: Iterable[str]) -> dict[str, Owner]:
+        """Whose the ids are that have a key, destroyed or not; others are absent. Raises VaultUnavailable."""
         ...
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:

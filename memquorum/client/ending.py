@@ -100,7 +100,7 @@ class Ending(Finishing):
         named, noted = wire.several("retrieved", said.pop("retrieved", ())), self._given_in.get(session, {})
         return said | {
             "goal": goal, "outcome": outcome, "by": by, "retrieved": ended.given(named, noted, asked, FOUND_MAX),
-            "event_id": ended.event_id(self.namespace, None if everyone else self.agent, session),
+            "event_id": ended.event_id(self.agent, self.namespace, None if everyone else self.agent, session),
         }  # fmt: skip
 
     async def _first_ask(self, session: str, everyone: bool, after: After) -> tuple[str, str]:

@@ -48,7 +48,9 @@ class Filing:
             event_id, some = str(uuid.uuid4()), memory_ids[at : at + USES_MOST]
             told = {"agent": agent, "namespace": self.namespace, "memory_ids": list(some), "event_id": event_id}
             await self._ask(Used, "POST", "/memories/uses", json=told, params={"confirm": "true"})
-            found += [Receipt(self.namespace, ids.use_event_id(event_id, str(names.uuid(one))), one) for one in some]
+            found += [
+                Receipt(self.namespace, ids.use_event_id(agent, event_id, str(names.uuid(one))), one) for one in some
+            ]
         return found
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:

@@ -39,7 +39,7 @@ After = Receipt | str | None
 _LOG = logging.getLogger("memquorum.client")
 _CUT = "…"
 _SAID_MOST = 1_000
-_LOST = (None, "erased", "failed", "unreadable")
+_LOST = (None, "erased", "failed", "unreadable", "taken")
 """What may become of a task that is not kept."""
 
 
@@ -369,7 +369,7 @@ class Finishing:
         if told.get("namespace") not in (None, self.namespace):
             raise Invalid("out_of_range", "namespace", f"a lesson stays with its task, in {self.namespace!r}")
         made_of = dict.fromkeys((task, *(told.get("derives_from") or ())))
-        event_id = told.get("event_id") or ids.lesson_event_id(task, place)
+        event_id = told.get("event_id") or ids.lesson_event_id(str(told.get("agent") or self.agent), task, place)
         episode = {**told, "namespace": self.namespace, "derives_from": list(made_of), "event_id": event_id}
         self._episode(episode)
         return episode
@@ -481,7 +481,7 @@ class Finishing:
             value["configuration"] = configured(value["configuration"])
         data = wire.checked(topics.TASKS, value, signs=self._signs, driven=self._driven)[1]
         namespace, event_id = str(value["namespace"]), str(value["event_id"])
-        return Receipt(namespace, event_id, ids.memory_id(namespace, event_id)), data
+        return Receipt(namespace, event_id, ids.memory_id(namespace, event_id), agent=str(value["agent"])), data
 
 
 def _id_of(task: str | Receipt | Published) -> str:

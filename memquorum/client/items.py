@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memquorum.client.errors import Invalid
-from memquorum.core.names import CHARACTERS_MAX, name_fault
+from memquorum.core.names import CHARACTERS_MAX, name_fault, normal
 
 MARK, HIDDEN, TEXT = "$", "$hidden", "text"
 """Attributes of our own: what the content is, and that no query finds it; and what the text of a memory is called that
@@ -31,8 +31,9 @@ Scalar = str | int | float | bool | None
 
 
 def path_of(namespace: Sequence[str]) -> str | None:
-    """The path of a namespace; None of the empty one. What no segment can hold is escaped as in a URL."""
-    return "/".join(_escaped(label, "%/") for label in namespace) or None
+    """The path of a namespace, composed as it is stored; None of the empty one. What no segment can hold is escaped as
+    in a URL."""
+    return normal("/".join(_escaped(label, "%/") for label in namespace)) or None
 
 
 def namespace_of(path: str | None) -> tuple[str, ...]:
@@ -42,7 +43,7 @@ def namespace_of(path: str | None) -> tuple[str, ...]:
 
 def key_of(key: str) -> str:
     """A key as a memory has it."""
-    return _escaped(key, "%")
+    return normal(_escaped(key, "%"))
 
 
 def plain_key(key: str) -> str:
@@ -154,7 +155,7 @@ def _json(value: Mapping[str, Any]) -> str:
 def _storable(value: object, depth: int = 0) -> bool:
     """Whether the store's JSON gives the value back as it is."""
     if isinstance(value, str):
-        return "\0" not in value and _encodable(value)
+        return "\0" not in value and _encodable(value) and normal(value) == value
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, int):

@@ -151,14 +151,20 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """The receipt with its outcome, as soon as there is one. Raises NoOutcome after `timeout` seconds."""
+<<<<<<< HEAD
         if not isinstance(receipt, Receipt):
             raise Invalid("wrong_type", "receipt", f"is what `add` answers, not {receipt!r:.80}")
         deadline = time.monotonic() + wire.seconds(timeout)
         path = f"/events/{wire.quoted(receipt.namespace)}/{wire.quoted(receipt.event_id)}"
+=======
+        deadline = time.monotonic() + timeout
+        path = f"/events/{quote(receipt.namespace, safe='')}/{quote(receipt.event_id, safe='')}"
+        whose = {} if receipt.agent is None else {"agent": receipt.agent}
+>>>>>>> 56c193b5 (intake: ids belong to their agents, and names that read the same are one)
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:
-                found = await self._get(Became, path, wait_ms=max(1, min(wire.POLL_MS, int(left * 1000))))
+                found = await self._get(Became, path, wait_ms=max(1, min(wire.POLL_MS, int(left * 1000))), **whose)
             except Unreachable as error:  # it may be starting again; the episode is safe in Kafka meanwhile
                 last = error
                 await asyncio.sleep(min(_AGAIN_S, left))
@@ -346,7 +352,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
             value["agent"] = self._place.need_agent()
         intent, data = wire.checked(topics.EPISODES, value, signs=self._signs, driven=self._driven)
         assert isinstance(intent, EpisodeIntent)
-        return Receipt(intent.namespace, intent.event_id, intent.memory_id), data
+        return Receipt(intent.namespace, intent.event_id, intent.memory_id, agent=intent.agent), data
 
     async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
         """Sends (namespace, event id, value) in order, each dated 1 ms later, and waits until Kafka has all."""

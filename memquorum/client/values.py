@@ -17,7 +17,8 @@ class Receipt:
     where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; erased where an order to
     erase took the episode, or kept it out: added again, it stays out; unreadable
     where its key was destroyed meanwhile; failed where it could not be encoded or judged: its dead letter brings it
-    back (`dlq replay`), and then its outcome is another. None if nobody waited. `nowhere`: the links of what was stored
+    back (`dlq replay`), and then its outcome is another; taken where another agent used the event id first, so that it
+    lies in a dead letter. None if nobody waited. `nowhere`: the links of what was stored
     to no memory that was alive in its namespace then; they are none.
 
     Of what clears a slot: cleared; empty where nothing filled it; contested where something fills it still. `hidden`:
@@ -35,6 +36,8 @@ class Receipt:
     """Of feedback that does not count, why."""
     lessons: tuple[Receipt, ...] = ()
     """Of a finished task, what was published of its lessons."""
+    agent: str | None = None
+    """Of an episode or a finished task, who published it."""
 
     @property
     def token(self) -> str:

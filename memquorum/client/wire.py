@@ -14,7 +14,7 @@ import msgspec
 from memquorum import cloudevents, topics
 from memquorum.client.errors import Busy, Held, Invalid, NotAllowed, NotFound, NotYet, Unreachable
 from memquorum.client.values import Gates, Receipt
-from memquorum.core import intake
+from memquorum.core import intake, names
 from memquorum.core.api.endpoints import END_SESSION, FEEDBACK, FINISH_TASK, PUBLISHED
 from memquorum.core.avro import Codec
 from memquorum.core.intake import Origin, Refusal
@@ -23,6 +23,7 @@ from memquorum.telemetry import tracing
 if TYPE_CHECKING:
     import httpx
 
+_FILED = ("key", "path")
 T = TypeVar("T")
 
 _SOURCE = "memquorum/client"
@@ -51,10 +52,15 @@ def checked(
     for name, one in value.items():
         if isinstance(one, bytes | bytearray):
             raise Invalid("wrong_type", name, "must be text (str), not bytes: decode it first")
+<<<<<<< HEAD
     now_ms = intake.NEWEST_MS if driven else time.time_ns() // 1_000_000
+=======
+    # What is signed is signed in the form in which it is filed.
+    composed = {name: names.normal(one) for name, one in value.items() if name in _FILED and isinstance(one, str)}
+>>>>>>> 56c193b5 (intake: ids belong to their agents, and names that read the same are one)
     try:
         # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
-        data = json.dumps(value).encode()
+        data = json.dumps(value | composed).encode()
     except (TypeError, ValueError) as error:
         raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
     answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, now_ms), 0, driven=True, signs=signs)

@@ -265,7 +265,8 @@ def _rights(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def _slots(given: Iterable[str], rights: Iterable[str]) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys((given,) if isinstance(given, str) else given))
+    said = (given,) if isinstance(given, str) else tuple(given)
+    found = tuple(dict.fromkeys(names.normal(slot) if isinstance(slot, str) else slot for slot in said))
     for slot in found:
         if not isinstance(slot, str) or (slot != "*" and names.name_fault(slot.removesuffix("*")) is not None):
             raise AccessError(f"slots: {slot!r} is neither a slot nor the beginning of one and `*`")

@@ -47,8 +47,7 @@ def fault(
     said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, content)
     if said != (namespace, agent, text):
         return "what was signed says something else"
-    event_id = record.event_id if record.event_id is not None else ids.signed_event_id(topic, value)
-    if ids.memory_id(namespace, event_id) != memory_id:
+    if memory_id not in {ids.memory_id(namespace, one) for one in intake.signed_ids(codec, value, topic)}:
         return "what was signed is another event"
     return None
 

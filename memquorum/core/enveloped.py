@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from memquorum.core import ids, moments
+from memquorum.core import moments
 from memquorum.core.jsontext import JsonRefused
 
 VERSION = "1.0"
@@ -23,11 +23,12 @@ _MARK = "specversion"
 
 
 class Event(Struct, frozen=True):
-    """A CloudEvent that was taken out of its envelope. `data`: the object or the bytes that it carries; `event_id`: by
-    its source and id; `at`: its time in milliseconds since the epoch, if it says one."""
+    """A CloudEvent that was taken out of its envelope. `data`: the object or the bytes that it carries; `at`: its time
+    in milliseconds since the epoch, if it says one."""
 
     type: str
-    event_id: str
+    source: str
+    id: str
     at: int | None
     data: dict[str, Any] | bytes
 
@@ -49,7 +50,7 @@ def opened(value: Mapping[str, Any]) -> Event:
         raise JsonRefused("out_of_range", _MARK, f"CloudEvents of version {VERSION} are taken")
     kind, source, event_id = (_text(value, name) for name in ("type", "source", "id"))
     at = None if value.get("time") is None else _time(value["time"])
-    return Event(kind, ids.cloud_event_id(source, event_id), at, _data(value))
+    return Event(kind, source, event_id, at, _data(value))
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:

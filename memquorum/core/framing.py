@@ -74,15 +74,22 @@ def understood(schema_type: str, text: str, references: bool) -> Written:
         return Written(code="bad_avro", fault=f"the registry's schema cannot be read with: {said}")
 
 
-def read(codec: Codec, data: bytes, expected: type[T], written: Written | None = None) -> T:
+Named = tuple[str, str]
+"""The source and the id of a CloudEvent."""
+
+
+def read(
+    codec: Codec, data: bytes, expected: type[T], written: Written | None = None
+) -> tuple[T, Named | None]:  # fmt: skip
     """The record that the bytes are, as the schema types it; its values are not yet checked. Raises Unread.
 
-    `written`: what the registry says, where the bytes are in its framing; None: there is no registry.
+    With it the source and the id of the CloudEvent that it came in, if it did. `written`: what the registry says, where
+    the bytes are in its framing; None: there is no registry.
     """
     if data[:2] == b"\xc3\x01":
-        return _from_avro(codec, data, expected)
+        return _from_avro(codec, data, expected), None
     if data[0] in _ENDS:
-        return _from_registry(codec, data, expected, written)
+        return _from_registry(codec, data, expected, written), None
     first = data.lstrip(b" \t\r\n")[:1]
     if first == b"{":
         return _from_json(codec, data, expected)
@@ -90,13 +97,14 @@ def read(codec: Codec, data: bytes, expected: type[T], written: Written | None =
     raise Unread("unknown_framing", None, f"the first byte is {data[0]:#04x}{many}; {_TAKEN}")
 
 
-def _from_json(codec: Codec, data: bytes, expected: type[T], *, plain: bool = False) -> T:
+def _from_json(codec: Codec, data: bytes, expected: type[T], *, plain: bool = False) -> tuple[T, Named | None]:
     """`plain`: what came in an envelope, or in a framing, has no envelope of its own."""
     try:
         value = jsontext.load(data)
         if plain or not enveloped.is_event(value):
-            return jsontext.read(value, expected, OBJECTS)
-        return _carried(codec, enveloped.opened(value), expected)
+            return jsontext.read(value, expected, OBJECTS), None
+        event = enveloped.opened(value)
+        return _carried(codec, event, expected), (event.source, event.id)
     except jsontext.JsonRefused as wrong:
         raise Unread(wrong.code, wrong.field, wrong.detail) from None
 
@@ -111,14 +119,12 @@ def _carried(codec: Codec, event: enveloped.Event, expected: type[T]) -> T:
     elif data[:2] == b"\xc3\x01":
         record = _from_avro(codec, data, expected)
     elif data.lstrip(b" \t\r\n")[:1] == b"{":
-        record = _from_json(codec, data, expected, plain=True)
+        record, _ = _from_json(codec, data, expected, plain=True)
     else:
         raise Unread("unknown_framing", "data_base64", f"bytes that are no record; {_TAKEN}")
-    changes: dict[str, Any] = {}
-    if getattr(record, "event_id", "") is None:
-        changes["event_id"] = event.event_id
-    if event.at is not None:
-        changes |= {name: event.at for name in _TIMES if getattr(record, name, "") is None}
+    if event.at is None:
+        return record
+    changes: dict[str, Any] = {name: event.at for name in _TIMES if getattr(record, name, "") is None}
     return replace(record, **changes)
 
 
@@ -132,7 +138,7 @@ def _from_registry(codec: Codec, data: bytes, expected: type[T], written: Writte
         raise Unread(written.code, None, f"{framing}: {written.fault}")
     value = data[_ENDS[data[0]] :]
     if written.json:
-        return _from_json(codec, value, expected, plain=True)
+        return _from_json(codec, value, expected, plain=True)[0]
     try:
         return codec.resolve(written.writer, expected, value)
     except WrongRecord as error:

@@ -10,6 +10,15 @@ import uuid
 _MEMORIES = uuid.UUID("6d656d71-756f-5275-8d2d-6d656d6f7279")
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
+_LINE = "memquorum/"
+"""How the event ids begin that are made here. No other event id from outside may begin so (decision 142)."""
+_MADE = re.compile(_LINE + "([a-z]+)/([0-9a-f]{32})/[0-9a-f]{64}")
+PLACE, SIGNED, CLOUD, SESSION, LESSON, USE, SUMMARY = (
+    "place", "signed", "cloudevent", "session", "lesson", "use", "summary",
+)  # fmt: skip
+"""What an event id is made from."""
+_BY_INTAKE = frozenset({PLACE, SIGNED, CLOUD})
+
 DEFAULT_NAMESPACE = "default"
 
 
@@ -23,37 +32,111 @@ def space_key_id(namespace: str) -> str:
     return str(uuid.uuid5(_MEMORIES, f"space/{namespace}"))
 
 
-def origin_event_id(topic: str, partition: int, offset: int) -> str:
+def made_event_id(kind: str, agent: str | None, *said: str) -> str:
+    """The event id that an agent's record gets from what is `said`; `kind`: one of those above.
+
+    It names the agent, and intake takes it from nobody else (`is_anothers`): who can foretell it cannot use it up.
+    """
+    return f"{_LINE}{kind}/{_tag(agent)}/{sha256(*map(_bytes, said)).hex()}"
+
+
+def is_anothers(event_id: str, agent: str | None) -> bool:
+    """Whether an event id begins like those that are made here, and is none that was made for this agent."""
+    made = _MADE.fullmatch(event_id)
+    return event_id.startswith(_LINE) and (made is None or made[2] != _tag(agent))
+
+
+def is_made(event_id: str) -> bool:
+    """Whether an event id was made here, for whatever agent."""
+    return event_id.startswith(_LINE)
+
+
+def made_by_intake(event_id: str) -> bool:
+    """Whether an event id is of a kind that intake alone makes: of a record that comes without one."""
+    made = _MADE.fullmatch(event_id)
+    return made is not None and made[1] in _BY_INTAKE
+
+
+def claim(kind: str, namespace: str, agent: str | None) -> bytes:
+    """Whose an event id is, as the vault keeps it: SHA-256 of the agent, and of the `kind` of record that it sent."""
+    return sha256(*map(_bytes, ("claim", kind, namespace, agent or "")))
+
+
+def _tag(agent: str | None) -> str:
+    return hashlib.sha256(_bytes(agent or "")).hexdigest()[:32]
+
+
+def _bytes(text: str) -> bytes:
+    # Called before intake has looked at the text, which may hold half of a surrogate pair.
+    return text.encode(errors="surrogatepass")
+
+
+def origin_event_id(agent: str | None, topic: str, partition: int, offset: int) -> str:
     """The event id of a record that carries none: its place in its topic, so that a redelivery has the same id."""
+    return made_event_id(PLACE, agent, topic, str(partition), str(offset))
+
+
+def signed_event_id(agent: str, topic: str, value: bytes) -> str:
+    """The event id of a record that carries none and that its agent signed: its signed bytes, so that whoever publishes
+    them again says nothing new."""
+    return made_event_id(SIGNED, agent, topic, hashlib.sha256(value).hexdigest())
+
+
+def cloud_event_id(agent: str | None, source: str, event_id: str) -> str:
+    """The event id of a record that carries none and came as a CloudEvent: ids are unique within their source alone."""
+    return made_event_id(CLOUD, agent, source, event_id)
+
+
+def use_event_id(agent: str, event_id: str, memory_id: str) -> str:
+    """The event id of one memory's use, where a request of that event id told of several."""
+    return made_event_id(USE, agent, memory_id, event_id)
+
+
+def session_digest(namespace: str, agent: str | None, session: str) -> str:
+    """What the event ids end with of the finished tasks that a session was, or, with `agent`, that agent's part of it.
+
+    The database makes the same of a memory's session (`trial_sessions`), so that no verifier need be told that.
+    """
+    told = f"{len(namespace)}:{namespace}{len(agent or '')}:{agent or ''}{session}"
+    return hashlib.sha256(_bytes(told)).hexdigest()
+
+
+def session_in(event_id: str) -> str | None:
+    """The digest of the session that a finished task was, by its event id; None of any other event id."""
+    before, _, found = event_id.rpartition("/")
+    if before == "session":  # as earlier releases made it
+        return found
+    made = _MADE.fullmatch(event_id)
+    return found if made is not None and made[1] == SESSION else None
+
+
+def session_event_id(publisher: str, namespace: str, agent: str | None, session: str) -> str:
+    """The event id of the finished task that a session was, or, with `agent`, that agent's part of it."""
+    return f"{_LINE}{SESSION}/{_tag(publisher)}/{session_digest(namespace, agent, session)}"
+
+
+def lesson_event_id(agent: str, task: str, place: int) -> str:
+    """The event id of a lesson from a finished task, by the task's memory id: said again, it is the same one."""
+    return made_event_id(LESSON, agent, task, str(place))
+
+
+# What earlier releases gave such records for event ids. Anybody could use one up, so intake gives them no more: it only
+# finds by them what such a release let in already.
+
+
+def place_uuid(topic: str, partition: int, offset: int) -> str:
+    """The UUID of a record's place: of a dead letter's key, and once the event id of a record without one."""
     return str(uuid.uuid5(_MEMORIES, f"{topic}/{partition}/{offset}"))
 
 
-def signed_event_id(topic: str, value: bytes) -> str:
-    """The event id of a record that carries none and that its agent signed: its signed bytes, so that whoever publishes
-    them again says nothing new."""
+def signed_uuid(topic: str, value: bytes) -> str:
+    """Once the event id of a signed record without one."""
     return str(uuid.uuid5(_MEMORIES, f"signed/{topic}/{hashlib.sha256(value).hexdigest()}"))
 
 
-def cloud_event_id(source: str, event_id: str) -> str:
-    """The event id of a record that carries none and came as a CloudEvent: ids are unique within their source alone."""
+def cloud_uuid(source: str, event_id: str) -> str:
+    """Once the event id of a CloudEvent whose record had none."""
     return str(uuid.uuid5(_MEMORIES, f"cloudevent/{len(source)}:{source}:{event_id}"))
-
-
-def use_event_id(event_id: str, memory_id: str) -> str:
-    """The event id of one memory's use, where a request of that event id told of several."""
-    return str(uuid.uuid5(_MEMORIES, f"use/{memory_id}/{event_id}"))
-
-
-def session_event_id(namespace: str, agent: str | None, session: str) -> str:
-    """The event id of the finished task that a session was, or, with `agent`, that agent's part of it. The database
-    makes the same of a memory's session (`trial_sessions`), so that no verifier need be told that."""
-    told = f"{len(namespace)}:{namespace}{len(agent or '')}:{agent or ''}{session}"
-    return f"session/{hashlib.sha256(told.encode()).hexdigest()}"
-
-
-def lesson_event_id(task: str, place: int) -> str:
-    """The event id of a lesson from a finished task, by the task's memory id: said again, it is the same one."""
-    return str(uuid.uuid5(_MEMORIES, f"lesson/{task}/{place}"))
 
 
 def is_uuid(text: str) -> bool:

@@ -9,6 +9,8 @@ What a record may hold:
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
 - `agent`, `subject`, `event_id`, `session`, and the texts that are only carried along (`records.episodes.Carried`):
   1 to 128 printable characters, no blank at either end.
+- Of these, and of `path` and attributes, names and texts are brought into Unicode's composed form (`names.normal`);
+  an `agent` that is not in it is refused, and an `event_id` and what is said in words stay as they are.
 - `content`, `query`, `goal`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold; a
   task's `inputs` and `outputs` likewise, and they may be blank. `tools`: up to 64, each of up to 4 KiB.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
@@ -124,6 +126,8 @@ class EpisodeIntent(Said, frozen=True, kw_only=True):
     memory_id: str
     namespace: str
     content: str
+    earlier: str | None = None
+    """The event id that earlier releases gave this record, which comes without one; None where it has its own."""
     names: tuple[str, ...] = ()
     """What those of its links are to that are to a name, in their order."""
     labels: Labels = Labels()
@@ -191,7 +195,7 @@ def accept(
     """
     clock = _Clock(now_ms, driven, origin.timestamp_ms)
     try:
-        record = _record(codec, data, origin.topic, written)
+        record, named = _record(codec, data, origin.topic, written)
         if signature is not None and framing.schema_id(data) is not None:
             told = "members read what an agent signed and ask no registry: sign JSON or single-object Avro"
             raise _Refused(Reason.UNKNOWN_FRAMING, signatures.HEADER, told)
@@ -202,12 +206,16 @@ def accept(
                 told = f"the operator has intake refuse every order that {record.signer} signs; ask the operator"
                 raise _Refused(Reason.NOT_ENTITLED, "signer", told)
             return _ordered(codec, genesis, data or b"", origin, clock)
-        if record.event_id is None and _proven(genesis, origin.topic, record, data or b"", signature):
-            # Its place would make of one saying as many as there are strangers who publish it again.
-            record = replace(record, event_id=ids.signed_event_id(origin.topic, data or b""))
-        intent = _intent(record, origin, clock)
         proven = _proven(genesis, origin.topic, record, data or b"", signature)
+        if record.event_id is None:
+            made: tuple[str, ...] = _event_ids(record, origin, named, data if proven else None)
+            intent = _intent(replace(record, event_id=made[0]), origin, clock)
+        else:
+            made = (record.event_id,)
+            _check_own(record)
+            intent = _intent(record, origin, clock)
         if isinstance(intent, EpisodeIntent):
+            intent = replace(intent, earlier=made[1] if len(made) > 1 else None)
             _check_summary(intent, proven)
         if not (proven or signs):
             _check_names(genesis, intent)
@@ -215,6 +223,7 @@ def accept(
             _check_signature(genesis, origin.topic, intent, data, signature)
             if signature is not None and isinstance(intent, EpisodeIntent):
                 intent = replace(intent, signed=signature + data)
+            _check_composed(genesis, record)
             if granted is not None and isinstance(intent, EpisodeIntent):
                 intent = replace(intent, granted=_granted(genesis, intent, data, granted))
         return intent
@@ -242,9 +251,21 @@ def suggesting(intent: Intent | Refusal, weights: Weights, failures: Failures | 
 def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:
     """The record that bytes of an outside topic are, as `accept` reads them; None where they are none."""
     try:
-        return _record(codec, data, topic)
+        return _record(codec, data, topic)[0]
     except _Refused:
         return None
+
+
+def signed_ids(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> tuple[str, ...]:
+    """The event ids that a signed record may have been given: by this release, and by earlier ones. Its own, if it has
+    one; none where the bytes are no record that an agent signs."""
+    try:
+        record, named = _record(codec, data, topic)
+    except _Refused:
+        return ()
+    if isinstance(record, ClockRequested | Signed):
+        return ()
+    return _event_ids(record, Origin(topic, 0, 0), named, data) if record.event_id is None else (record.event_id,)
 
 
 def seal_episode(
@@ -286,8 +307,11 @@ _EXPECTED: dict[str, type[Outside]] = {
 }
 
 
-def _record(codec: Codec, data: bytes | None, topic: str, written: Written | None = None) -> Outside:
-    """The record as the schema types it; its values are not yet checked."""
+def _record(
+    codec: Codec, data: bytes | None, topic: str, written: Written | None = None
+) -> tuple[Outside, framing.Named | None]:  # fmt: skip
+    """The record as the schema types it; its values are not yet checked. With it the source and the id of the
+    CloudEvent that it came in."""
     expected = _EXPECTED[topic]
     if not data:
         raise _Refused(Reason.EMPTY_RECORD, None, f"the record has no value; send one {expected.__name__}")
@@ -300,6 +324,36 @@ def _record(codec: Codec, data: bytes | None, topic: str, written: Written | Non
         return framing.read(codec, data, expected, written)
     except framing.Unread as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
+
+
+def _event_ids(
+    record: Published, origin: Origin, named: framing.Named | None, signed: bytes | None
+) -> tuple[str, str]:  # fmt: skip
+    """The event id of a record that comes without one, and what earlier releases gave it. `named`: the source and the
+    id of its CloudEvent; `signed`: the bytes, where its agent has signed them."""
+    if named is not None:
+        return ids.cloud_event_id(record.agent, *named), ids.cloud_uuid(*named)
+    if signed is not None and record.agent is not None:
+        # Its place would make of one saying as many as there are strangers who publish it again.
+        return ids.signed_event_id(record.agent, origin.topic, signed), ids.signed_uuid(origin.topic, signed)
+    place = (origin.topic, *(origin.first or (origin.partition, origin.offset)))
+    return ids.origin_event_id(record.agent, *place), ids.place_uuid(*place)
+
+
+def _check_own(record: Published) -> None:
+    """Raises _Refused where an event id from outside is one that is made here, for another agent or by intake alone.
+
+    An episode that failed comes again with the id that intake gave it: the vault knows that (`workers.intake.claims`).
+    """
+    event_id = record.event_id or ""
+    again = isinstance(record, EpisodeRecorded | TaskFinished)
+    if ids.is_anothers(event_id, record.agent) or (ids.made_by_intake(event_id) and not again):
+        raise _Refused(Reason.BAD_ID, "event_id", NOT_YOURS)
+
+
+NOT_YOURS = (
+    "ids that begin with memquorum/ are made by memquorum, each for one agent: send an id of your own, or leave it out"
+)
 
 
 def _intent(record: Published, origin: Origin, clock: _Clock) -> _Said:
@@ -318,7 +372,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     _check_purpose(record)
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
-    agent = _name("agent", record.agent)
+    agent = _agent("agent", record.agent)
     memory_id = ids.memory_id(namespace, event_id)
     supersedes = _memories("supersedes", record.supersedes, SUPERSEDES_MAX)
     if memory_id in supersedes:
@@ -356,7 +410,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
 def _task(record: TaskFinished, origin: Origin, clock: _Clock) -> EpisodeIntent:
     """A finished task as an episode of its own kind: it derives from what it retrieved, and goes where that goes."""
     namespace, event_id = _namespace(record.namespace), _event_id(record.event_id, origin)
-    agent = _name("agent", record.agent)
+    agent = _agent("agent", record.agent)
     intent = EpisodeIntent(
         event_id=event_id,
         memory_id=ids.memory_id(namespace, event_id),
@@ -403,7 +457,7 @@ def _ended(record: TaskFinished, agent: str) -> Task:
     if record.outcome == UNKNOWN and record.said_by is not None:
         told = f"nobody says how it ended where the outcome is {UNKNOWN}: leave it out, or say how"
         raise _Refused(Reason.OUT_OF_RANGE, "said_by", told)
-    said_by = "" if record.outcome == UNKNOWN else _optional("said_by", record.said_by, _name) or agent
+    said_by = "" if record.outcome == UNKNOWN else _optional("said_by", record.said_by, _agent) or agent
     configuration = _NO_CONFIGURATION if record.configuration is None else record.configuration
     if _SHA256.fullmatch(configuration) is None:
         raise _Refused(Reason.BAD_ID, "configuration", "not a SHA-256 in hexadecimal: 64 digits, lower case")
@@ -430,7 +484,7 @@ def _feedback(record: FeedbackGiven, origin: Origin, clock: _Clock) -> FeedbackA
         event_id=_event_id(record.event_id, origin),
         memory_id=task,
         namespace=_namespace(record.namespace),
-        agent=_name("agent", record.agent),
+        agent=_agent("agent", record.agent),
         helped=helped,
         did_not_help=others,
         given_at=clock.time("given_at", record.given_at),
@@ -468,7 +522,7 @@ def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAcce
         event_id=_event_id(record.event_id, origin),
         memory_id=memory_id,
         namespace=_namespace(record.namespace),
-        agent=_name("agent", record.agent),
+        agent=_agent("agent", record.agent),
         accessed_at=clock.time("accessed_at", record.accessed_at),
     )
 
@@ -480,11 +534,11 @@ def _query(record: QueryRecorded, origin: Origin, clock: _Clock) -> QueryIntent:
     return QueryIntent(
         event_id=_event_id(record.event_id, origin),
         namespace=_namespace(record.namespace),
-        agent=_name("agent", record.agent),
+        agent=_agent("agent", record.agent),
         asked_at=clock.time("asked_at", record.asked_at),
         query=_text("query", record.query),
         memory_ids=_memories("memory_ids", record.memory_ids, FOUND_MAX),
-        encoder=_optional("encoder", record.encoder, _name),
+        encoder=_optional("encoder", record.encoder, _plain),
         vector=record.vector,
     )
 
@@ -493,7 +547,7 @@ def _end(record: SessionEnded, origin: Origin, clock: _Clock) -> EndIntent:
     return EndIntent(
         event_id=_event_id(record.event_id, origin),
         namespace=_namespace(record.namespace),
-        agent=_optional("agent", record.agent, _name),
+        agent=_optional("agent", record.agent, _agent),
         session=_name("session", record.session),
         ended_at=clock.time("ended_at", record.ended_at),
     )
@@ -530,16 +584,21 @@ def _quoting(summary: Summary) -> Summary:
     named = [names.uuid(quote.memory_id) for quote in summary.quotes]
     if None in named:
         raise _Refused(Reason.BAD_ID, "summary", "a sentence of what is no UUID; name the memory that says it")
-    _name("summary", summary.by)
+    _plain("summary", summary.by)
     renews = names.uuid(summary.renews) if summary.renews is not None else None
     if summary.renews is not None and renews is None:
         raise _Refused(Reason.BAD_ID, "summary", "renews is no UUID; name the summary that was erased")
     quotes = (
-        Quote(str(memory_id), quote.start, quote.end, _name("summary", quote.section), quote.at, quote.sentence)
+        Quote(str(memory_id), quote.start, quote.end, _plain("summary", quote.section), quote.at, quote.sentence)
         for memory_id, quote in zip(named, summary.quotes, strict=True)
     )
     return Summary(
-        summary.by, _name("summary", summary.session), summary.importance_ppm, summary.commitment, tuple(quotes), renews
+        summary.by,
+        _plain("summary", summary.session),
+        summary.importance_ppm,
+        summary.commitment,
+        tuple(quotes),
+        renews,
     )
 
 
@@ -596,6 +655,18 @@ def _check_signature(
     fault = signatures.fault(genesis, topic, intent.namespace, intent.agent, value=data, signature=signature)
     if fault is not None:
         raise _Refused(Reason(fault.code), signatures.HEADER, fault.detail)
+
+
+def _check_composed(genesis: Genesis, record: Published) -> None:
+    """Where agents sign, members compare what was signed with the slot that an episode fills, and change neither: key
+    and path have to be signed in the form in which they are filed."""
+    if not isinstance(record, EpisodeRecorded) or (record.namespace or ids.DEFAULT_NAMESPACE) not in genesis.signed:
+        return
+    for name in ("key", "path"):
+        value = getattr(record, name)
+        if value is not None and names.normal(value) != value:
+            told = "letters and accents apart: in this namespace it is signed in Unicode's composed form, NFC"
+            raise _Refused(Reason.BAD_NAME, name, told)
 
 
 def _granted(genesis: Genesis, intent: EpisodeIntent, data: bytes, header: bytes) -> str | None:
@@ -664,7 +735,7 @@ def _links(said: tuple[Link, ...], namespace: str, own: str) -> tuple[tuple[Link
             found.append(Link(link.kind, name=_name("links", link.name)))
             continue
         # What is no UUID is an event id. It is not repeated: who takes `to` for `name` must not tell the topics a name.
-        to = _name("links", link.to or "")
+        to = _plain("links", link.to or "")
         to = names.uuid(to) or ids.memory_id(namespace, to)
         if own in linking.meant(namespace, to):
             raise _Refused(Reason.BAD_ID, "links", "names the episode itself; name what was said before")
@@ -677,6 +748,7 @@ def _labels(record: EpisodeRecorded) -> Labels:
     """What it is filed under."""
     path = record.path
     if path is not None:
+        path = names.normal(_sound("path", path, labelling.path_fault(path)))
         _sound("path", path, labelling.path_fault(path))
     try:
         attributes = None if record.attributes is None else labelling.parsed(record.attributes)
@@ -691,13 +763,22 @@ def _namespace(value: str | None) -> str:
 
 def _event_id(value: str | None, origin: Origin) -> str:
     if value is None:
-        partition, offset = origin.first or (origin.partition, origin.offset)
-        return ids.origin_event_id(origin.topic, partition, offset)
-    return _name("event_id", value)
+        return ids.origin_event_id(None, *(origin.topic, *(origin.first or (origin.partition, origin.offset))))
+    return _plain("event_id", value)
 
 
 def _name(field: str, value: str) -> str:
+    """A name in its composed form: whoever asks for it asks for that."""
+    found = names.normal(_plain(field, value))
+    return _sound(field, found, names.name_fault(found))
+
+
+def _plain(field: str, value: str) -> str:
     return _sound(field, value, names.name_fault(value))
+
+
+def _agent(field: str, value: str) -> str:
+    return _sound(field, value, names.composed_fault(value))
 
 
 def _sound(field: str, value: str, fault: names.Fault | None) -> str:

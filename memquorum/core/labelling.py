@@ -120,14 +120,30 @@ def read(attributes: str | None) -> dict[str, Any]:
 
 
 def parsed(attributes: str) -> str | None:
-    """Attributes as a publisher sends them, as `written`; None where they are empty. Raises jsontext.JsonRefused."""
+    """Attributes as a publisher sends them, as `written`, their names and texts composed (`names.normal`); None where
+    they are empty. Raises jsontext.JsonRefused."""
     value = jsontext.load(attributes.encode())
     if not isinstance(value, dict):
         raise jsontext.JsonRefused("wrong_type", None, "must be a JSON object")
+    value = _composed(value)
     fault = attributes_fault(value)
     if fault is not None:
         raise jsontext.JsonRefused(fault.code, None, fault.detail)
     return written(value) if value else None
+
+
+def _composed(value: Any) -> Any:
+    """A JSON value with its names and texts composed. Raises jsontext.JsonRefused where two names become one."""
+    if isinstance(value, str):
+        return names.normal(value)
+    if isinstance(value, list):
+        return [_composed(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {names.normal(name): _composed(one) for name, one in value.items()}
+    if len(found) < len(value):
+        raise jsontext.JsonRefused("duplicate_field", None, "two names that read the same; send one of them")
+    return found
 
 
 def slot(space: bytes, labels: Labels) -> str | None:

@@ -104,4 +104,4 @@ def _finished(accepted: EpisodeAccepted, text: str) -> bytes:
 
 def dead_letter_id(origin: Origin) -> str:
     """The vault id of a refused payload's key: the same again on a redelivery, never a memory's."""
-    return ids.origin_event_id(f"{topics.REFUSED}/{origin.topic}", origin.partition, origin.offset)
+    return ids.place_uuid(f"{topics.REFUSED}/{origin.topic}", origin.partition, origin.offset)

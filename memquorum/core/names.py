@@ -2,13 +2,18 @@
 
 A namespace is a key of topics and rows and part of addresses, so it keeps to a few characters that mean nothing in
 either. The other names are for people, in any script, but printable: no control or format characters, no surrogates.
+
+A letter with an accent can be one character, or a letter and an accent. Names that people read as the same are the
+same: intake brings them into the composed form (Unicode's NFC), once, and questions are asked so, too (`normal`). An
+agent's name is never changed, since its signature covers it: one that is not composed is refused. Ids of events are no
+names.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
@@ -58,6 +63,30 @@ def above(role: str) -> bool:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+def composed_fault(value: str) -> Fault | None:
+    """What keeps the text from being the name of an agent, in which it is composed; None if nothing."""
+    fault = name_fault(value)
+    if fault is None and normal(value) != value:
+        told = "letters and accents apart: send it in Unicode's composed form, NFC, so that one agent has one name"
+        return Fault("bad_name", told)
+    return fault
+
+
+def normal(text: str) -> str:
+    """The text in its composed form."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """The text in its composed form, and how an earlier release may have stored it: decomposed, or as it is given."""
+    return (text,) if text.isascii() else tuple(dict.fromkeys((normal(text), unicodedata.normalize("NFD", text), text)))
+
+
+def spelled(values: Iterable[str] | None) -> tuple[str, ...] | None:
+    """All spellings of several texts, each once; None of none."""
+    return None if values is None else tuple(dict.fromkeys(one for value in values for one in spellings(value)))
 
 
 def namespace_fault(value: str) -> Fault | None:

@@ -56,6 +56,8 @@ class Reason(StrEnum):
     """A tick older than the last one."""
     FORGOTTEN = "forgotten"
     """The event's memory was forgotten and its key destroyed; the payload is not kept."""
+    TAKEN = "taken"
+    """Another agent used the event id first, or a record of another kind: send it again under another one."""
     FAILED = "failed"
     """Let in, and then it could not be encoded or judged: tried again when it is replayed."""
     OVER_QUOTA = "over_quota"

@@ -28,7 +28,7 @@ class History:
     def __init__(self, entries: Entries, conversation: str, below: str, said: Episode) -> None:
         """`below`: the path of all conversations. `said`: what each item's episode says beside it. Raises Invalid."""
         label = items.path_of([conversation]) or ""
-        self._path = f"{below}/{label}"
+        self._path = names.normal(f"{below}/{label}")
         # It is the source of all items, too, which an erasure names: so it is a name itself.
         for one in (label, self._path):
             if (fault := names.name_fault(one)) is not None:
@@ -77,7 +77,7 @@ class History:
         """Each item, in order, with the memories that it lies in: one of which a part is gone is none."""
         found: dict[str, list[Listed]] = {}
         for one in await self._entries.below(self._path):
-            if one.path == self._path and one.key is not None:
+            if one.path is not None and names.normal(one.path) == self._path and one.key is not None:
                 found.setdefault(one.key.split(".")[0], []).append(one)
         self._last = max(self._last, *map(_number, found), 0)
         return [(item, parts) for parts in found.values() if (item := messages.read(parts)) is not None]

@@ -254,6 +254,11 @@ def _content(publication: Publication) -> str | None:
         return None
 
 
+def _agent(publication: Publication) -> str:
+    """The agent of a publication without an event id: all of these are JSON."""
+    return str(json.loads(publication.value or b"")["agent"])
+
+
 def wrong(one: Sent, found: Found) -> str | None:
     """What is wrong with the end that a publication met; None if nothing."""
     expected = one.publication
@@ -280,7 +285,8 @@ def wrong(one: Sent, found: Found) -> str | None:
         return None if (value["namespace"], value["event_id"]) in found.accesses else "did not come in"
     assert expected.event is not None
     namespace, event_id = expected.event
-    outcome, _ = found.events.get((namespace, event_id or ids.origin_event_id(*one.place)), ("no outcome", None))
+    event_id = event_id or ids.origin_event_id(_agent(expected), *one.place)
+    outcome, _ = found.events.get((namespace, event_id), ("no outcome", None))
     return None if outcome in OUTCOMES and came_in else outcome
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from memquorum.core.records import (
     Proposal,
     Signed,
 )
+from memquorum.ports import Owner
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import seed_of
 from tests.builders.worths import weighed
@@ -51,8 +53,13 @@ class DerivedVault:
     def __init__(self) -> None:
         self.notes: dict[int, int] = {}
 
-    def create(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes]:
+    def create(
+        self, wanted: Iterable[tuple[str, str, str]], claims: Mapping[str, bytes] = MappingProxyType({})
+    ) -> dict[str, bytes]:
         return self.open(memory for memory, _, _ in wanted)
+
+    def owners(self, memory_ids: Iterable[str]) -> dict[str, Owner]:
+        raise AssertionError("no replica asks whose ids are")
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         return {memory: hashlib.sha256(b"key/" + memory.encode()).digest() for memory in memory_ids}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 
 from memquorum.core import ids
@@ -16,9 +15,6 @@ from memquorum.ports import SessionMemory
 ROLE = "summary"
 EXTRACTIVE = "extractive/1"
 """Who makes a summary of sentences as they were said, as provenance has it."""
-
-# Fixed for ever: whoever makes the same summary again publishes the same event.
-_SUMMARIES = uuid.UUID("3c0b1a52-7d1f-5a6e-9a55-73756d6d6172")
 
 
 def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> Divided:
@@ -70,5 +66,6 @@ def summary(
 def _event_id(closed: SessionClosed, agent: str, by: str, memory_ids: Sequence[str]) -> str:
     # What is made anew may be made of all that the erased one was made of, where that went for what was merged into it.
     anew = () if closed.summary is None else (closed.summary,)
-    named = "\0".join((closed.namespace, agent, closed.session, by, *memory_ids, *anew))
-    return str(uuid.uuid5(_SUMMARIES, named))
+    # Whoever makes the same summary again publishes the same event. Intake takes this id from the consolidator alone.
+    named = (closed.namespace, agent, closed.session, by, *memory_ids, *anew)
+    return ids.made_event_id(ids.SUMMARY, CONSOLIDATOR, *named)

@@ -80,10 +80,11 @@ class Gate:
             self._tell()
         return Refusal(Reason.OVER_QUOTA, "namespace", _detail(over))
 
-    def forgotten(self, episode: EpisodeIntent) -> None:
-        """An episode that passed is not written after all: its key was destroyed."""
-        if self._stocktaking and episode.counts:
-            self._stocktaking.stock.give_back(episode.namespace)
+    def settled(self, passed: Intent | Refusal, answer: Intent | Refusal) -> None:
+        """What passed is not written after all, if the answer is a refusal now: its key was destroyed, or its id is
+        another's."""
+        if self._stocktaking and isinstance(answer, Refusal) and isinstance(passed, EpisodeIntent) and passed.counts:
+            self._stocktaking.stock.give_back(passed.namespace)
 
     def placed(self, namespace: str, shard: int, offset: int) -> None:
         """An episode that passed stands in the accepted stream."""

@@ -30,8 +30,8 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -45,11 +45,11 @@ from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
 from memquorum.core.privacy.sensitivity import SHIPPED, Weights
 from memquorum.core.quota import Plan
-from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockTicked, EpisodeAccepted, QueryAsked, SessionClosed
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
+from workers.intake import claims
 from workers.intake.arrivals import (
     at,
     dead_letter,
@@ -60,7 +60,6 @@ from workers.intake.arrivals import (
     sealed,
     session_closed,
     value_of,
-    wanted,
 )
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
@@ -74,18 +73,13 @@ from workers.kafka.group_membership import Place
 from workers.kafka.strangers import stamped
 from workers.kafka.ticks import last_tick
 
+T = TypeVar("T")
+
 _LOG = logging.getLogger("memquorum.intake")
 _BATCH = 500
 _IDLE_S = 0.2
 # A partition that is behind and gives nothing for so long is not waited for.
 _QUIET_S = 2.0
-_FORGOTTEN = Refusal(
-    Reason.FORGOTTEN,
-    "event_id",
-    "what this event said was forgotten or passed over, and its key destroyed; publish under a new event id to say it "
-    "anew. "
-    "The payload was not kept",
-)
 
 # What is laid aside until what stands in other topics was let in.
 _AFTER = {
@@ -317,18 +311,22 @@ class Intake:
         began, since_ns = time.monotonic(), time.time_ns()
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
-        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
+        origins = self._from_vault(lambda: claims.attested(self.vault, [origin_of(m) for m in said]))
+        if origins is None:
+            return
+        judged = [(m, origin, self._judge(m, origin, now_ms)) for m, origin in zip(said, origins, strict=True)]
         self._shown.contained(self._failures.told())
         # What stands before the end of a session was let in, and flushed, with the batches before.
         places = ending((answer for *_, answer in judged), self._shards)
         self._reached = self.reading.ends(places, self._stop, self._turn) if places else {}
-        keys = self._keys(one for _, origin, answer in judged for one in wanted(origin, answer))
-        if keys is None or len(self._reached) < len(places):
+        found = self._from_vault(lambda: claims.keyed(self.vault, judged))
+        if found is None or len(self._reached) < len(places):
             return
-        for message, origin, answer in judged:
+        for (message, origin, answer), (*_, passed) in zip(found[0], judged, strict=True):
+            self._gate.settled(passed, answer)
             hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
             self._hops.append(hop)
-            self._send(message, origin, answer, keys, hop)
+            self._send(message, origin, answer, found[1], hop)
         if self._flushed():
             self._commit(messages)
             self._shown.worked(time.monotonic() - began)
@@ -345,17 +343,14 @@ class Intake:
             self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights, self._failures
         )
 
-    def _keys(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes] | None:
-        """The keys, however long the vault takes; None if told to stop."""
-        distinct = list(dict.fromkeys(wanted))
-        if not distinct:
-            return {}
+    def _from_vault(self, ask: Callable[[], T]) -> T | None:
+        """What the vault answers, however long it takes; None if told to stop."""
         pause = 0.1
         while not self._stop:
             try:
-                keys = self.vault.create(distinct)
+                found = ask()
             except VaultUnavailable as error:
-                _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
+                _LOG.warning("the vault cannot be reached (%s); a batch waits", error)
                 self._shown.health.wait("vault", error.why)
                 self._turn()
                 self.reading.stay()
@@ -365,7 +360,7 @@ class Intake:
             if pause > 0.1:
                 self._shown.health.go("vault")
                 self.reading.go_on()
-            return keys
+            return found
         return None
 
     def _send(
@@ -378,9 +373,6 @@ class Intake:
             record = sealed(answer, origin, keys)
             if record is not None:
                 self._accept(record, hop)
-            elif isinstance(answer, EpisodeIntent):
-                self._gate.forgotten(answer)
-                self._refuse(message, origin, _FORGOTTEN, keys, hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
         elif isinstance(answer, EndIntent):

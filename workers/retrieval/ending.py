@@ -74,7 +74,7 @@ async def _task_of(service: Service, end: EndIntent, came: EndRequest, caller: C
     said: dict[str, Any] = {name: getattr(came, name) for name in _OF_THE_TASK} | {
         "agent": end.agent, "namespace": end.namespace, "goal": goal, "finished_at": came.ended_at,
         "retrieved": ended.given(came.retrieved, (), asked, FOUND_MAX),
-        "event_id": ended.event_id(end.namespace, end.agent, end.session),
+        "event_id": ended.event_id(end.agent, end.namespace, end.agent, end.session),
     }  # fmt: skip
     told = {name: one for name, one in said.items() if one is not None}
     data, intent = named(service, topics.TASKS, json.dumps(told).encode())

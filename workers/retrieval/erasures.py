@@ -14,6 +14,7 @@ from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import HOLD
+from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.erasing import ErasureAsked
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.ordering import Asking
@@ -26,17 +27,24 @@ _RELEASES = "`python -m infra hold --release`"
 async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
     """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
     reads, sight, order = asking.service.reads, asking.sight, asked.order
-    found = await reads.going(sight, order.namespace, order.selector, order.value)
+    found = [*await reads.going(sight, order.namespace, order.selector, order.value)]
+    older = list[ErasureOrdered]()
+    for one in asked.otherwise:
+        if more := await reads.going(sight, one.namespace, one.selector, one.value):
+            found += more
+            older.append(one)
     taken = [one.episode.memory_id for one in found]
     await _refuse_held(asking.service, sight, taken)
     stays = await reads.staying(sight, order.namespace, order.selector, order.value, taken)
     if asked.dry_run:
         return _beside(_would(asked, found), stays, asked.listed)
-    (order_id,) = await asking.give(ERASURE, [order])
+    order_id, *also = await asking.give(ERASURE, [order, *older])
     done = await asking.answered(order_id)
-    told = Erasure(order.namespace, order.selector, order.value, False, "ordered", order_id=order_id)
+    told = Erasure(order.namespace, order.selector, order.value, False, "ordered", order_id=order_id, also=tuple(also))
     if done is not None:
         told = _became(told, done)
+    for further in also:
+        told = _with(told, await asking.answered(further))
     return told if told.status == "withheld" else _beside(told, stays, asked.listed)
 
 
@@ -48,6 +56,19 @@ def _became(told: Erasure, done: Ordered) -> Erasure:
         attested_epoch=done.epoch,
     )  # fmt: skip
     return told if done.took is None else replace(told, **asdict(done.took))
+
+
+def _with(told: Erasure, done: Ordered | None) -> Erasure:
+    """The same, with what became of an order for another spelling of the name: it is as far as the last of them."""
+    if done is None or done.took is None or told.memories is None:
+        return replace(told, status=told.status if done is None else done.status)
+    took = done.took
+    return replace(
+        told, status=told.status if done.status == "erased" else done.status, why=told.why or done.why,
+        memories=told.memories + took.memories, episodes=(told.episodes or 0) + took.episodes,
+        summaries=(told.summaries or 0) + took.summaries, anew=(told.anew or 0) + took.anew,
+        recipients=tuple(sorted({*told.recipients, *took.recipients})),
+    )  # fmt: skip
 
 
 def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -> Erasure:

@@ -13,9 +13,11 @@ from msgspec import to_builtins
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from db import outcome_rows
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller, Sight
 from memquorum.core.api.answers import Shown
 from memquorum.core.policy import PPM, Policy
+from memquorum.core.reasons import Reason
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
 from memquorum.core.retrieval.query import Filters
@@ -121,7 +123,10 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
         found = await service.outcomes.wait(sight, asked, wait_ms / 1000)
     else:
         found = (await service.reads.outcomes(sight, [asked])).get(asked)
+    if found is not None and outcome_rows.taken(found, query.read_agent(request.query_params.get("agent"))):
+        found = {**_NOTHING, "outcome": str(Reason.TAKEN), "agent": None}
     told = {"namespace": namespace, "event_id": event_id, **(found or _NOTHING), "nowhere": []}
+    told.pop("agent", None)
     if found is not None and found["outcome"] == STORED:
         links = await service.reads.nowhere(sight, service.codec, found["shard"], found["journal_seq"])
         told["nowhere"] = to_builtins(links)

@@ -56,9 +56,12 @@ async def session(service: Service, request: Request, caller: Caller) -> Respons
     """What comes of a session, by agents. Of content it tells nothing."""
     namespace = query.read_namespace(request.path_params["namespace"])
     name = query.read_name("session", request.path_params["session"])
-    place = shard_of(namespace, service.genesis.shards), namespace, name
-    members, made, free, shard = await service.reads.session(caller.at(namespace, READ, PUBLISH), service.codec, place)
-    if not members:
+    sight, on = caller.at(namespace, READ, PUBLISH), shard_of(namespace, service.genesis.shards)
+    for spelling in names.spellings(name):
+        members, made, free, shard = await service.reads.session(sight, service.codec, (on, namespace, spelling))
+        if members:
+            break
+    else:
         return unknown("session", f"no memory of {namespace!r} is of session {name!r}")
     policy = service.configurations.policy(namespace)
     return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, made, free, shard, policy=policy))

@@ -28,7 +28,7 @@ async def rollups(service: Service, request: Request, caller: Caller) -> Respons
 
 async def rollup(service: Service, request: Request, caller: Caller) -> Response:
     """What is said of one thing across sessions, word for word, now or as of a time."""
-    topic = query.read_name("topic", request.path_params["topic"])
+    topic = query.read_exactly("topic", request.path_params["topic"])
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
     as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))

@@ -427,6 +427,9 @@ class Erasure(Struct, frozen=True):
     why: str | None = None
     staying: tuple[Staying, ...] = ()
     staying_more: int = 0
+    also: tuple[str, ...] = ()
+    """The ids of further orders, for what an earlier release stored under another spelling of the name: what they take
+    is counted here, and each has a receipt of its own."""
 
 
 class Protector(Struct, frozen=True):
@@ -644,7 +647,8 @@ class ErasureReceipt(Struct, frozen=True):
 
 
 class Became(Struct, frozen=True):
-    """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since. `nowhere`:
+    """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since, `taken`
+    where another agent than the one that asks used its id first. `nowhere`:
     its links to no memory that was alive in its namespace when it was stored; they are none.
 
     Of what clears a slot the outcome is `cleared`, `empty` or `contested`: `hidden` is served no more, and `stays` is

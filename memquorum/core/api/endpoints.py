@@ -218,7 +218,11 @@ MEMBERS = Endpoint(
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
     "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
-    query=_waits("for an outcome", 0), waits=True,
+    query=(
+        *_waits("for an outcome", 0),
+        Parameter("agent", str, "Who published it: where another agent used the id first, the outcome is `taken`."),
+    ),
+    waits=True,
 )  # fmt: skip
 REWARDS = Endpoint(
     "rewards", "GET", "/rewards/{namespace}", (READ, AUDIT),

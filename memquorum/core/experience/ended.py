@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memquorum.core import ids
+from memquorum.core import ids, names
 
 ASKING = "user"
 """The role of whoever asks in a session."""
@@ -20,10 +20,10 @@ Spoken = tuple[str, str | None, str | None]
 """A memory of a session: its id, its text, None where that is shown no more, and the role that its agent spoke in."""
 
 
-def event_id(namespace: str, agent: str | None, session: str) -> str:
-    """The event id of the task that a session was, or an agent's part of it: one session is one task, however often it
-    is said to be over."""
-    return ids.session_event_id(namespace, agent, session)
+def event_id(publisher: str, namespace: str, agent: str | None, session: str) -> str:
+    """The event id of the task that a session was, or an agent's part of it: one session is one task of who publishes
+    it, however often it is said to be over."""
+    return ids.session_event_id(publisher, namespace, agent, names.normal(session))
 
 
 def first_ask(spoken: Iterable[Spoken]) -> tuple[str, str] | None:

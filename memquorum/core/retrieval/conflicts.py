@@ -132,7 +132,9 @@ def let_in(filters: Filters, hit: Hit) -> bool:
         and (filters.until is None or (hit.first_at or hit.occurred_at) < filters.until)
         and (filters.keys is None or hit.key in filters.keys)
         and not filters.experience  # whether it was admitted nothing says here
-        and filing.passes(filters.path, filters.where, filed=hit.path, attributes=hit.attributes)
+        and filing.passes(
+            filters.path, filters.where, filed=hit.path, attributes=hit.attributes, older=filters.older_path
+        )
     )
 
 

@@ -27,7 +27,7 @@ FORMS_MOST: Final = 100
 TASKS_MOST: Final = 1_000
 """So many tasks that were given one of them, the last, say what they weigh here."""
 _ALL = 1 << 62
-_HERE = ("agents", "subjects", "sessions", "path", "keys", "where")
+_HERE = ("agents", "subjects", "sessions", "path", "older_path", "keys", "where")
 
 
 class Form(Struct, frozen=True):

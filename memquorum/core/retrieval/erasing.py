@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from memquorum.core import names
 from memquorum.core.api.requests import ErasureRequest
 from memquorum.core.orders import aged
 from memquorum.core.orders import erase as orders
@@ -37,6 +39,18 @@ class ErasureAsked(Struct, frozen=True):
         """The namespace that it is about."""
         return self.order.namespace
 
+    @property
+    def otherwise(self) -> tuple[ErasureOrdered, ...]:
+        """The same of what earlier releases stored under other spellings of the name."""
+        return otherwise(self.order)
+
+
+def otherwise(order: ErasureOrdered) -> tuple[ErasureOrdered, ...]:
+    """The same orders for other spellings of the name (`names.spellings`): an order takes exactly what it names."""
+    if order.selector not in (SUBJECT, AGENT, SOURCE):
+        return ()
+    return tuple(replace(order, value=one) for one in names.spellings(order.value) if one != order.value)
+
 
 def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> ErasureAsked:
     """The erasure that a JSON body asks for. `now_ms`: milliseconds since the epoch; what is to come is not erased.
@@ -56,6 +70,8 @@ def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> Erasure
     ((selector, value),) = named
     if selector == MEMORY:
         value = read_memory_id(value)
+    elif selector in (SUBJECT, SOURCE):
+        value = names.normal(value)
     listed = read_number("listed", asked.listed, 0, bounds.listed_most, LISTED_DEFAULT)
     order = ErasureOrdered(b"", NOBODY, read_namespace(asked.namespace), selector, value, "x", now_ms, asked.reference)
     try:

@@ -53,7 +53,7 @@ def read(where: Mapping[str, Any]) -> tuple[Condition, ...]:
         asked = said if isinstance(said, dict) else {"$eq": said}
         if not asked:
             raise BadCondition("empty_value", "an attribute with no condition; send a value, or operators")
-        found += [_condition(name, how, value) for how, value in asked.items()]
+        found += [_condition(names.normal(name), how, value) for how, value in asked.items()]
     if len(found) > CONDITIONS_MOST:
         raise BadCondition("too_many", f"{len(found)} conditions; {CONDITIONS_MOST} are the most")
     return tuple(found)
@@ -67,7 +67,12 @@ def _condition(name: str, how: str, value: object) -> Condition:
         if not isinstance(value, list) or not 1 <= len(value) <= VALUES_MOST:
             raise BadCondition("wrong_type", f"$in takes an array of 1 to {VALUES_MOST} values")
         values = value
-    return Condition(name, how, tuple(_scalar(how, one) for one in values))
+    said = tuple(_scalar(how, one) for one in values)
+    if how in ORDERS:
+        return Condition(name, how, tuple(names.normal(one) if isinstance(one, str) else one for one in said))
+    # An earlier release stored texts as they came.
+    spelled = (spelling for one in said for spelling in (names.spellings(one) if isinstance(one, str) else (one,)))
+    return Condition(name, how, tuple(spelled))
 
 
 def _scalar(how: str, value: object) -> Scalar:
@@ -100,10 +105,16 @@ def jsonpath(conditions: Sequence[Condition]) -> tuple[str | None, str]:
 
 
 def passes(
-    path: str | None, conditions: Sequence[Condition], *, filed: str | None, attributes: Mapping[str, Any] | None
+    path: str | None,
+    conditions: Sequence[Condition],
+    *,
+    filed: str | None,
+    attributes: Mapping[str, Any] | None,
+    older: str | None = None,
 ) -> bool:
-    """Whether a memory that is filed there, with these attributes, is what is asked for."""
-    if path is not None and not below(path, filed):
+    """Whether a memory that is filed there, with these attributes, is what is asked for. `older`: another spelling of
+    the path."""
+    if path is not None and not below(path, filed) and (older is None or not below(older, filed)):
         return False
     return all(_holds(one, (attributes or {}).get(one.name, _ABSENT)) for one in conditions)
 

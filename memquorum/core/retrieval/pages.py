@@ -31,6 +31,7 @@ from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.texts import OUTCOMES as ENDINGS
 from memquorum.core.experience.weights import DEMOTED, LEFT, REMOVED
 from memquorum.core.ids import is_uuid, shard_of
+from memquorum.core.names import spelled
 from memquorum.core.orders.protect import HOLD, PIN, goal_kind
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -39,9 +40,9 @@ from memquorum.core.retrieval.query import (
     BadRequest,
     Filters,
     read_body,
+    read_exactly,
     read_gates,
     read_memory_id,
-    read_name,
     read_namespace,
     read_number,
 )
@@ -188,7 +189,7 @@ def read_tasks(body: bytes, bounds: Bounds = DEFAULTS) -> Finished:
     namespace = read_namespace(asked.namespace)
     return Finished(
         namespace, _limit(asked, bounds), _gates(asked), _some("outcomes", asked.outcomes, ENDINGS),
-        _names("agents", asked.agents), _names("subjects", asked.subjects),
+        spelled(_names("agents", asked.agents)), spelled(_names("subjects", asked.subjects)),
         None if asked.memory_id is None else read_memory_id(asked.memory_id),
         asked.since, _until(asked), _number(TASKS, namespace, asked.cursor, _LATEST), bool(asked.redact),
     )  # fmt: skip
@@ -260,8 +261,8 @@ def _protectors(body: bytes, what: str, kind: str, bounds: Bounds) -> Standing:
     namespace = read_namespace(asked.namespace)
     return _standing(
         asked, namespace, bounds, kind=kind, behind=_number(what, namespace, asked.cursor, _LATEST),
-        ordered_by=None if asked.ordered_by is None else read_name("ordered_by", asked.ordered_by),
-        reference=None if asked.reference is None else read_name("reference", asked.reference),
+        ordered_by=None if asked.ordered_by is None else read_exactly("ordered_by", asked.ordered_by),
+        reference=None if asked.reference is None else read_exactly("reference", asked.reference),
     )  # fmt: skip
 
 
@@ -310,7 +311,7 @@ def _names(field: str, asked: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return None
     if not 1 <= len(asked) <= NAMES_MAX:
         raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out for all")
-    return tuple(read_name(field, one) for one in asked)
+    return tuple(read_exactly(field, one) for one in asked)
 
 
 def _number(what: str, where: str | int, value: str | None, default: int) -> int:
@@ -328,7 +329,7 @@ def _name(what: str, where: str, value: str) -> str:
         said = bytes.fromhex(place).decode()
     except ValueError:
         raise _no_cursor("no cursor") from None
-    return read_name("cursor", said)
+    return read_exactly("cursor", said)
 
 
 def _place(what: str, where: str | int, value: str) -> str:

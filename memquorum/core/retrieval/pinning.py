@@ -8,7 +8,7 @@ from memquorum.core.api.requests import GoalRequest, NeedRequest, PinRequest
 from memquorum.core.orders import protect as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import ProtectionOrdered
-from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_memory_id, read_name, read_namespace
+from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_exactly, read_memory_id, read_namespace
 
 NEEDS_MOST = 100
 REQUIRED_MOST = 1_000
@@ -59,4 +59,4 @@ def _goal(asked: NeedRequest | GoalRequest) -> Goal:
     ids = tuple(dict.fromkeys(map(read_memory_id, asked.memory_ids)))
     if len(ids) > NEEDS_MOST:
         raise BadRequest("out_of_range", "memory_ids", f"{len(ids)} memories; {NEEDS_MOST} are the most")
-    return Goal(read_namespace(asked.namespace), read_name("goal", asked.goal), ids)
+    return Goal(read_namespace(asked.namespace), read_exactly("goal", asked.goal), ids)

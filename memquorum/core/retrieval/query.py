@@ -18,6 +18,7 @@ from memquorum.core import facets, ids, jsontext, labelling, names
 from memquorum.core.api.answers import Hit
 from memquorum.core.api.requests import Filtered, SearchRequest
 from memquorum.core.intake import NEWEST_MS, OLDEST_MS
+from memquorum.core.names import spelled
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.core.retrieval import filing
@@ -65,6 +66,8 @@ class Filters(Struct, frozen=True):
     purpose: str | None = None
     jurisdictions: tuple[str, ...] | None = None
     path: str | None = None
+    older_path: str | None = None
+    """How an earlier release may have stored the path, where it is spelled in more than one way."""
     keys: tuple[str, ...] | None = None
     where: tuple[Condition, ...] = ()
     experience: bool = False
@@ -159,13 +162,13 @@ def read_filters(asked: Filtered) -> Filters:
     return replace(
         read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
         tiers=tiers,
-        agents=_names("agents", asked.agents, read_name),
-        subjects=_names("subjects", asked.subjects, read_name),
-        sessions=_names("sessions", asked.sessions, read_name),
+        agents=spelled(_names("agents", asked.agents, read_exactly)),
+        subjects=spelled(_names("subjects", asked.subjects, read_name)),
+        sessions=spelled(_names("sessions", asked.sessions, read_name)),
         since=asked.since,
         until=asked.until,
         types=types,
-        keys=_names("keys", asked.keys, read_name),
+        keys=spelled(_names("keys", asked.keys, read_name)),
         experience=bool(asked.experience),
         **read_filed(asked.path, asked.where),
     )
@@ -178,10 +181,12 @@ def read_diffusion(asked: bool | None, filters: Filters) -> Filters:
 
 def read_filed(path: str | None, where: Mapping[str, Any] | None) -> dict[str, Any]:
     """Where memories have to be filed, and with which attributes: two fields of `Filters`. Raises BadRequest."""
+    older = None
     if path is not None:
         _check("path", labelling.path_fault(path))
+        path, older = names.normal(path), next(iter(names.spellings(path)[1:]), None)
     try:
-        return {"path": path, "where": filing.read(where or {})}
+        return {"path": path, "older_path": older, "where": filing.read(where or {})}
     except filing.BadCondition as wrong:
         raise BadRequest(wrong.code, "where", wrong.detail) from None
 
@@ -258,14 +263,15 @@ def _facet(check: Callable[[str, str], None]) -> Callable[[str, str], None]:
     return checked
 
 
-def _names(field: str, values: tuple[str, ...] | None, check: Callable[[str, str], object]) -> tuple[str, ...] | None:
+def _names(
+    field: str, values: tuple[str, ...] | None, check: Callable[[str, str], str | None]
+) -> tuple[str, ...] | None:  # fmt: skip
     if values is None:
         return None
     if not 1 <= len(values) <= NAMES_MAX:
         raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
-    for value in values:
-        check(field, value)
-    return values
+    found = ((check(field, value), value) for value in values)
+    return tuple(value if read is None else read for read, value in found)
 
 
 def read_body(body: bytes, kind: type[T]) -> T:
@@ -295,18 +301,18 @@ def read_namespace(value: str | None) -> str:
 
 def read_event_id(value: str) -> str:
     """An event id. Raises BadRequest."""
-    return read_name("event_id", value)
+    return read_exactly("event_id", value)
 
 
 def read_speaker(value: str) -> str:
     """The agent in whose name something is read or said. Raises BadRequest for a name of the installation's own."""
-    _check("agent", names.name_fault(value) or names.agent_fault(value))
+    _check("agent", names.composed_fault(value) or names.agent_fault(value))
     return value
 
 
 def read_agent(value: str | None) -> str | None:
     """The agent that a query string names, None where it names none. Raises BadRequest."""
-    return None if value is None else read_name("agent", value)
+    return None if value is None else read_exactly("agent", value)
 
 
 def read_persona(value: str | None) -> str | None:
@@ -420,7 +426,12 @@ def read_query(value: str, bounds: Bounds = DEFAULTS) -> str:
 
 
 def read_name(field: str, value: str) -> str:
-    """A name of an agent, a session or an event. Raises BadRequest and names the field."""
+    """A name of a subject, a session or a key, composed as intake stores it. Raises BadRequest and names the field."""
+    return names.normal(read_exactly(field, value))
+
+
+def read_exactly(field: str, value: str) -> str:
+    """A name of an agent or an event, as it is. Raises BadRequest and names the field."""
     _check(field, names.name_fault(value))
     return value
 

@@ -39,7 +39,10 @@ def read_uses(body: bytes) -> Told:
 
 def accesses(told: Told, event_id: str) -> list[AccessRecorded]:
     """One access for each memory. They carry no time: intake dates them."""
-    return [AccessRecorded(told.agent, one, told.namespace, ids.use_event_id(event_id, one)) for one in told.memory_ids]
+    return [
+        AccessRecorded(told.agent, one, told.namespace, ids.use_event_id(told.agent, event_id, one))
+        for one in told.memory_ids
+    ]
 
 
 class Lately:

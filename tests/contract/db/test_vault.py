@@ -12,7 +12,7 @@ import pytest
 from db.inmemory import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.sealing import SealError
-from memquorum.ports import Follows, Vault, VaultBehind, VaultUnavailable
+from memquorum.ports import Follows, Owner, Vault, VaultBehind, VaultUnavailable
 from tests.support.waiting import PATIENCE_S
 
 MASTER = bytes(range(32))
@@ -160,6 +160,20 @@ def test_an_id_keeps_its_first_subject(vault: Vault) -> None:
     made = vault.create([(a, "n", "alice"), (a, "n", "bob")])
     assert vault.create([(a, "n", "bob")]) == made
     assert vault.open([a]) == made
+
+
+def test_who_claims_an_id_first_has_it(vault: Vault, again: Callable[[], Vault]) -> None:
+    a, b, c = ids(3)
+    made = vault.create([(a, "n", "ann"), (b, "n", "ann")], {a: b"ann"})
+    assert vault.create([(a, "n", "ann")], {a: b"bob"}) == {}
+    assert again().create([(a, "n", "bob")], {a: b"ann"}) == {a: made[a]}
+    # Without a claim it is its subject's.
+    assert vault.create([(b, "n", "ann")], {b: b"bob"}) == {b: made[b]}
+    assert vault.create([(b, "n", "bob")], {b: b"bob"}) == {}
+    assert vault.owners([a, b, c]) == {a: Owner("ann", b"ann"), b: Owner("ann", None)} and vault.owners([]) == {}
+    vault.destroy([a])
+    assert vault.create([(a, "n", "ann")], {a: b"ann"}) == {}
+    assert again().owners([a]) == {a: Owner("ann", b"ann")}, "a claim outlives the key"
 
 
 def test_callers_at_the_same_time_get_the_same_keys(again: Callable[[], Vault]) -> None:

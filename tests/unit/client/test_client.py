@@ -108,7 +108,7 @@ async def test_a_client_that_knows_no_kafka_publishes_through_the_service_with_i
         used = await memory.use(receipt.memory_id)
     (where, episode, headers), (there, end, _), (to, use, _) = asked
     assert (to, use["agent"], use["memory_ids"]) == ("/memories/uses", "a", [receipt.memory_id])
-    assert used.event_id == ids.use_event_id(use["event_id"], receipt.memory_id)
+    assert used.event_id == ids.use_event_id(use["agent"], use["event_id"], receipt.memory_id)
     assert (where, episode["event_id"], episode["agent"]) == ("/memories", receipt.event_id, "a")
     assert (headers["authorization"], headers["content-type"]) == ("Bearer mq_1", "application/json")
     assert headers[tracing.HEADER] == trace
@@ -196,7 +196,7 @@ def test_both_clients_have_the_same_methods_with_the_same_signatures() -> None:
 def test_episodes_become_receipts_that_know_their_memory() -> None:
     memory = AsyncMemory(agent="a", namespace="n")
     receipt, data = memory._episode({"content": "é", "event_id": "e", "session": None})
-    assert receipt == Receipt("n", "e", ids.memory_id("n", "e"))
+    assert receipt == Receipt("n", "e", ids.memory_id("n", "e"), agent="a")
     assert json.loads(data) == {"namespace": "n", "event_id": "e", "agent": "a", "content": "é"}
     other, data = memory._episode({"content": "x", "event_id": None, "agent": "b"})
     assert json.loads(data)["agent"] == "b"

@@ -91,7 +91,7 @@ async def test_a_session_that_ended_with_an_outcome_is_a_finished_task_of_what_w
         again = await memory.end_session("s", outcome="succeeded", goal="Open it.")
     first, second = service.to("/tasks")
     assert first == {
-        "agent": "ann", "namespace": "n", "event_id": ended.event_id("n", "ann", "s"), "goal": "Open valve 3.",
+        "agent": "ann", "namespace": "n", "event_id": ended.event_id("ann", "n", "ann", "s"), "goal": "Open valve 3.",
         "outcome": "succeeded", "said_by": "eve", "outputs": "It is open.", "tools": [], "retrieved": [M, N, ASK],
     }  # fmt: skip
     assert service.to("/memories/list")[0] == {"namespace": "n", "sessions": ["s"], "agents": ["ann"]}
@@ -201,7 +201,7 @@ async def test_a_lesson_is_made_of_its_task_and_published_once_that_was_seen() -
     assert (one["content"], one["derives_from"], one["type"]) == ("Open valve 3 slowly.", [task.id, M], "semantic")
     assert (other["derives_from"], other["agent"]) == ([task.id], "ann")
     assert task.receipt is not None and task.receipt.lessons[0].memory_id == first
-    assert one["event_id"] == ids.lesson_event_id(task.id, 0) != other["event_id"]
+    assert one["event_id"] == ids.lesson_event_id("ann", task.id, 0) != other["event_id"]
 
 
 async def test_lessons_of_a_task_that_is_not_seen_are_published_all_the_same(caplog: pytest.LogCaptureFixture) -> None:

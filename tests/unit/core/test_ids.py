@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.ids import is_uuid, memory_id, murmur2, origin_event_id, sha256, shard_of
+from memquorum.core.ids import is_uuid, memory_id, murmur2, place_uuid, sha256, shard_of
 
 
 # From Kafka's own UtilsTest, as unsigned numbers.
@@ -35,11 +35,11 @@ def test_a_shard_is_a_partition(namespace: str, shards: int) -> None:
 
 
 def test_uuids_have_one_spelling() -> None:
-    assert is_uuid(origin_event_id("t", 0, 1))
-    assert not is_uuid(origin_event_id("t", 0, 1).upper())
+    assert is_uuid(place_uuid("t", 0, 1))
+    assert not is_uuid(place_uuid("t", 0, 1).upper())
     assert not is_uuid("x")
-    assert not is_uuid(origin_event_id("t", 0, 1) + "\n")
-    assert not is_uuid(origin_event_id("t", 0, 1).replace("-", ""))
+    assert not is_uuid(place_uuid("t", 0, 1) + "\n")
+    assert not is_uuid(place_uuid("t", 0, 1).replace("-", ""))
 
 
 def test_parts_do_not_run_together() -> None:

@@ -203,7 +203,8 @@ def test_what_clears_a_slot_needs_no_room_and_takes_none(books: Books) -> None:
     for offset in range(3):
         clears(offset)
     assert door.let_in("a") == 1
-    door.gate.forgotten(clears(3))
+    refused = Refusal(Reason.TAKEN, "event_id", "taken")
+    door.gate.settled(clears(3), refused)
     assert door.let_in("a") == 0, "it gives no room back that it had not taken"
     door.stocktaking.close()
 

@@ -7,13 +7,12 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from confluent_kafka.schema_registry import SchemaRegistryClient, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroSerializer
@@ -49,100 +48,18 @@ from memquorum.telemetry.bundle import Telemetry
 from tests import ROOT
 from tests.builders import erasures, genesis
 from tests.builders.protections import NAMESPACE, signed, wanted
+from tests.support.intake import GENESIS, MASTER, SHARDS, START, Line
 from tests.support.registry import Schemas, serving
 from tests.support.waiting import PATIENCE_S
 from workers.intake.registry import Registry
-from workers.intake.worker import Clock, Intake, run
+from workers.intake.worker import Intake
 from workers.kafka import group_membership, loop
 from workers.kafka.group_membership import PlaceLost
 from workers.upkeep import dead_letters
 from workers.upkeep.dead_letters import Wanted
 
 CANARY = "canary-81f2"
-START = 1_750_000_000_000
-MASTER = bytes(range(32))
-SHARDS = 4
 EACH = 40  # episodes of a partition
-GENESIS = genesis.make(
-    shards=SHARDS,
-    agent_keys={"planner": genesis.public_key("agent:planner")},
-    services=erasures.entitled()["services"],
-)
-
-
-class Line:
-    """Publishes to the outside topics and reads what intake makes of it."""
-
-    def __init__(self, bootstrap: str, codec: Codec, vault: PostgresVault) -> None:
-        self.bootstrap, self.codec, self.vault = bootstrap, codec, vault
-        self.producer = loop.producer(bootstrap)
-        self.reader = loop.consumer(bootstrap)
-        written = (topics.ACCEPTED, topics.REFUSED, topics.ASKED, topics.CLOSED)
-        loop.assign(self.reader, {(t, p): None for t in written for p in range(SHARDS)})
-        self.messages: list[Message] = []
-
-    def publish(self, topic: str, *values: Any, headers: Any = None, partition: int = 0) -> None:
-        for value in values:
-            data = value if isinstance(value, bytes) else json.dumps(value).encode()
-            self.producer.produce(topic, data, partition=partition, headers=headers)
-        assert self.producer.flush(10) == 0
-
-    def until(self, enough: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not enough():
-            assert time.monotonic() < deadline, f"only {[type(r).__name__ for r in self.all()]}"
-            self.messages += loop.records(self.reader, 100, 0.2)
-
-    def all(self, topic: str | None = None) -> list[Any]:
-        return [self.codec.decode(m.value() or b"") for m in self.messages if topic in (None, m.topic())]
-
-    def of(self, kind: type) -> list[Any]:
-        return [record for record in self.all() if isinstance(record, kind)]
-
-    @contextmanager
-    def intake(
-        self,
-        clock: Clock = "driven",
-        *,
-        tick_ms: int = 1000,
-        stamps: Writer | None = None,
-        limits: Plan | None = None,
-        queries_ms: int = 3_600_000,
-        registry: Registry | None = None,
-    ) -> Iterator[None]:
-        stop, failed = loop.Stop(), []
-
-        def work() -> None:
-            try:
-                run(
-                    self.bootstrap,
-                    GENESIS,
-                    self.codec,
-                    self.vault,
-                    clock=clock,
-                    tick_ms=tick_ms,
-                    stamps=stamps,
-                    stop=stop,
-                    limits=limits,
-                    queries_ms=queries_ms,
-                    registry=registry,
-                )
-            except BaseException as error:
-                failed.append(error)
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join(PATIENCE_S)
-            assert not thread.is_alive(), "intake did not stop"
-            assert not failed, failed
-
-    def close(self) -> None:
-        self.reader.close()
-        self.vault.close()
 
 
 @pytest.fixture

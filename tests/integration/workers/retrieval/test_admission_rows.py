@@ -118,7 +118,7 @@ async def test_as_many_tasks_may_judge_it_as_verifiers_count(
 ) -> None:
     """Three come after it, or after it was rejected, whatever has come of the memory since."""
     made, texts = Shard(codec, GENESIS), dict[str, Clear]()
-    session = session_event_id(NAMESPACE, None, "morning")
+    session = session_event_id("host", NAMESPACE, None, "morning")
 
     def says(name: str, goal: str = "") -> None:
         texts[memory_id(name)] = tried.clear("It says so.", 1.0, 0.0, **({"goal": goal} if goal else {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import psycopg
@@ -12,7 +13,7 @@ from db import audit_rows
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.retrieval import filing
-from memquorum.core.retrieval.listing import Branch, Listing, Slot
+from memquorum.core.retrieval.listing import Branch, Listing, Slot, read_list, read_slot
 from memquorum.core.retrieval.query import Filters
 from tests.builders.filed import CASES, RED
 from tests.support.kept import ENCODER, SIGHT, SPACE, Told, ask, put, question
@@ -59,6 +60,30 @@ async def test_a_path_ends_at_a_segment(reads: Reads, databases: tuple[str, str]
     hits = await reads.search(SIGHT, SPACE, ENCODER.name, vector, 100, filters=only)
     assert sorted(hit.memory_id for hit in hits) == sorted(expected)
     assert {hit.path for hit in hits} <= set(PATHS)
+
+
+@pytest.mark.parametrize("said", ["Zo\u00eb", "Zoe\u0308"])
+async def test_what_was_stored_under_another_spelling_is_found_by_either(
+    reads: Reads, databases: tuple[str, str], said: str
+) -> None:
+    """Earlier releases stored names as they came."""
+    both = ("Zo\u00eb", "Zoe\u0308")
+    ids = put(databases[0], [Told("the valve opens", session=one) for one in (*both, "Zoe")])
+    filed(databases[0], ids, [(f"users/{one}/notes", {"name": one}) for one in (*both, "Zoe")])
+    with psycopg.connect(databases[0]) as connection:
+        for memory_id, one in zip(ids, both, strict=False):
+            connection.execute("UPDATE content SET key = %s WHERE memory_id = %s", [one, memory_id])
+            connection.execute("UPDATE memory SET subject = %s WHERE id = %s", [one, memory_id])
+    for asked in ({"subjects": [said]}, {"sessions": [said]}, {"keys": [said]}, {"path": f"users/{said}"},
+                  {"where": {"name": said}}):  # fmt: skip
+        filters = read_list(json.dumps(asked).encode()).filters
+        assert await listed(reads, filters) == ids[:2], asked
+        assert sorted(await ask(reads, "valve", filters)) == sorted(ids[:2]), asked
+    branch = Branch(SPACE, read_list(json.dumps({"path": f"users/{said}"}).encode()).filters, 9)
+    assert await reads.paths(SIGHT, branch) == sorted(f"users/{one}/notes" for one in both)
+    slot = read_slot(json.dumps({"namespace": SPACE, "key": said, "path": f"users/{said}/notes"}).encode())
+    found = await reads.slot(SIGHT, slot)
+    assert found is not None and found["memory_id"] in ids[:2]
 
 
 async def test_a_key_is_found_below_a_path_by_its_name_alone(reads: Reads, databases: tuple[str, str]) -> None:

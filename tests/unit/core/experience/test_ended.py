@@ -8,12 +8,12 @@ from memquorum.core.intake import FOUND_MAX
 
 def test_one_session_is_one_task_and_each_part_its_own() -> None:
     ids = {
-        ended.event_id(namespace, agent, session)
+        ended.event_id("p", namespace, agent, session)
         for namespace, agent, session in (
             ("n", "a", "s"), ("n", None, "s"), ("m", "a", "s"), ("n", "as", ""), ("n", "a", "ss"), ("n", "b", "s"),
         )
     }  # fmt: skip
-    assert len(ids) == 6 and ended.event_id("n", "a", "s") in ids
+    assert len(ids) == 6 and ended.event_id("q", "n", "a", "s") not in ids and ended.event_id("p", "n", "a", "s") in ids
 
 
 def test_the_goal_is_what_a_user_said_first_or_else_what_anybody_did() -> None:

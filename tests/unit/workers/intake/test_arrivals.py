@@ -51,8 +51,8 @@ def event_id(*headers: tuple[str, Any]) -> str:
 
 
 def test_a_replayed_record_keeps_the_id_of_its_first_place() -> None:
-    assert event_id() == ids.origin_event_id(topics.EPISODES, 1, 7)
-    assert event_id((arrivals.FIRST_AT, PLACE)) == ids.origin_event_id(topics.EPISODES, 3, 41)
+    assert event_id() == ids.origin_event_id("a", topics.EPISODES, 1, 7)
+    assert event_id((arrivals.FIRST_AT, PLACE)) == ids.origin_event_id("a", topics.EPISODES, 3, 41)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_replayed_record_keeps_the_id_of_its_first_place() -> None:
     ],
 )  # fmt: skip
 def test_a_place_that_is_none_says_nothing(value: bytes | None) -> None:
-    assert event_id((arrivals.FIRST_AT, value)) == ids.origin_event_id(topics.EPISODES, 1, 7)
+    assert event_id((arrivals.FIRST_AT, value)) == ids.origin_event_id("a", topics.EPISODES, 1, 7)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_session_that_ended_with_an_outcome_is_a_finished_task_too(codec: Code
     assert (topic, kind) == (topics.TASKS, "TaskFinished") and isinstance(task, EpisodeIntent)
     assert task.task is not None and (task.task.outcome, task.task.said_by) == ("succeeded", "eve")
     assert (read(task.content).goal, task.derives_from) == ("t", (THEIRS, HERS))
-    assert task.event_id == ended.event_id("greenhouse", "ann", "s1")
+    assert task.event_id == ended.event_id("ann", "greenhouse", "ann", "s1")
     assert told["task"]["memory_id"] == task.memory_id and told["task"]["token"] == f"greenhouse/{task.event_id}"
     (listing,) = service.reads.listings
     assert (listing.filters.sessions, listing.filters.agents) == (("s1",), ("ann",))

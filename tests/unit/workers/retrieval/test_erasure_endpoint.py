@@ -108,6 +108,32 @@ def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, 
     assert after["took"] == {name: told[name] for name in (*counts, "first_seq", "residue_until")}
 
 
+@pytest.mark.parametrize("said", ["Zo\u00eb", "Zoe\u0308"])
+def test_either_spelling_takes_what_lies_under_both(
+    client: TestClient, service: Served, codec: Codec, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """What an earlier release stored as it came takes an order of its own: an order takes exactly what it names."""
+    found = {"Zo\u00eb": HERS, "Zoe\u0308": THEIRS}
+
+    async def going(_: object, __: str, selector: str, value: str) -> list[Named]:
+        assert selector == "subject"
+        return [Named(ErasedEpisode(found[value], "short-term", b"c"), "ann", 1, None)] if value in found else []
+
+    monkeypatch.setattr(service.reads, "going", going)
+    asked = {"namespace": "greenhouse", "subject": said}
+    shown = client.post("/orders/erase", json=asked).json()
+    assert ([one["memory_id"] for one in shown["going"]], shown["memories"]) == ([HERS, THEIRS], 2)
+    told = client.post("/orders/erase", json=asked | {"dry_run": False}).json()
+    ordered = [ERASURE.opened(codec, GENESIS, data)[1] for _, _, data in service.sent]
+    assert [one.value for one in ordered] == list(found)
+    assert [one.order_id for one in ordered] == [told["order_id"], *told["also"]]
+    assert told["status"] == "erased"
+    del found["Zoe\u0308"]
+    service.sent.clear()
+    assert client.post("/orders/erase", json=asked | {"dry_run": False}).json()["also"] == []
+    assert [ERASURE.opened(codec, GENESIS, data)[1].value for _, _, data in service.sent] == ["Zo\u00eb"]
+
+
 def test_what_is_not_carried_out_in_time_is_said_so(client: TestClient, service: Served) -> None:
     service.carries_out = False
     answer = client.post("/orders/erase?wait_ms=0", json={"everything": True, "dry_run": False})

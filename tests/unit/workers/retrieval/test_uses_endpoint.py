@@ -55,7 +55,7 @@ def test_a_use_that_is_told_is_published(service: Served) -> None:
     told = answer.json()
     assert (answer.status_code, told["namespace"], told["used"]) == (202, "greenhouse", 1)
     (use,) = published(service)
-    assert use == AccessRecorded("ann", HERS, "greenhouse", ids.use_event_id(told["event_id"], HERS))
+    assert use == AccessRecorded("ann", HERS, "greenhouse", ids.use_event_id("ann", told["event_id"], HERS))
 
 
 def test_who_repeats_a_request_says_the_same_again(service: Served) -> None:

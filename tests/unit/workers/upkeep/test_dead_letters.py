@@ -61,7 +61,7 @@ def test_a_letter_of_what_was_published_again_is_of_the_same_episode(codec: Code
         dead_letters.judge(codec, GENESIS, one, payload, now_ms=NOW, driven=False)
         for one in (letter(3), letter(40, first=(0, 3)))
     ]
-    wanted = ids.origin_event_id(topics.EPISODES, 0, 3)
+    wanted = ids.origin_event_id("a", topics.EPISODES, 0, 3)
     assert [one.event_id for one in found if isinstance(one, EpisodeIntent)] == [wanted, wanted]
     assert dict(dead_letters._headers(letter(40, first=(0, 3))))["first_at"] == f"{topics.EPISODES}/0/3".encode()
 

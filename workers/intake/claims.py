@@ -1,0 +1,137 @@
+"""Whose event ids are: the agent that used one first has it, and another agent's record stays outside as taken.
+
+The vault keeps with each key whose the id is (`core.ids.claim`), in the same statement that makes the key: of two
+processes of intake one is first. What stays outside goes into a dead letter with its payload; only what an agent says
+again of its own that was forgotten goes without, since the letter would outlive the forgetting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from confluent_kafka import Message
+from msgspec.structs import replace
+
+from memquorum.core import ids, intake, letters
+from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
+from memquorum.core.reasons import Reason
+from memquorum.core.records import AccessAccepted, FeedbackAccepted
+from memquorum.ports import Owner, Vault
+from workers.intake.arrivals import wanted
+
+Judged = tuple[Message, Origin, Intent | Refusal]
+
+EPISODE, USE, FEEDBACK = "episode", "use", "feedback"
+"""Kinds of record that one event id is not shared by."""
+# A vault namespace that no record can have: '!' is no character of a namespace.
+_EVENTS = "!events"
+_SUBJECT = "event"
+TAKEN = Refusal(
+    Reason.TAKEN,
+    "event_id",
+    "another agent, or a record of another kind, used this event id first, and that stands; publish under another "
+    "event id, or leave it out",
+)
+FORGOTTEN = Refusal(
+    Reason.FORGOTTEN,
+    "event_id",
+    "what this agent said under this event id was forgotten or passed over, and its key destroyed; publish under a new "
+    "event id to say it anew. The payload was not kept",
+)
+_NOT_YOURS = Refusal(Reason.BAD_ID, "event_id", intake.NOT_YOURS)
+
+
+def attested(vault: Vault, origins: Sequence[Origin]) -> list[Origin]:
+    """The origins; where a record says that it was refused before, and there is no letter of that, without saying so.
+
+    Its event id follows from that place: whoever names a place where nothing stood yet would use up another's id.
+    Raises VaultUnavailable.
+    """
+    named = {one: letters.dead_letter_id(Origin(one.topic, *one.first)) for one in origins if one.first is not None}
+    known = vault.owners(set(named.values())) if named else {}
+    return [one if named.get(one, "") in known or one.first is None else replace(one, first=None) for one in origins]
+
+
+def keyed(vault: Vault, judged: Sequence[Judged]) -> tuple[list[Judged], dict[str, bytes]]:
+    """The records as they come in or stay outside, by whose their event ids are; and the keys that they need.
+
+    Made again it gives the same. Raises VaultUnavailable.
+    """
+    known = _as_before(vault, judged)
+    claims = dict[str, bytes]()
+    for event, claim in _claims(known):
+        claims.setdefault(event, claim)
+    needed = [one for _, origin, answer in known for one in (*wanted(origin, answer), *_bare(answer))]
+    if not needed:
+        return known, {}
+    keys = vault.create(list(dict.fromkeys(needed)), claims)
+    owners = vault.owners([event for event in claims if event not in keys])
+    settled = [(message, origin, _settled(answer, claims, keys, owners)) for message, origin, answer in known]
+    # A letter of what was forgotten keeps no payload, so it needs no key.
+    refused = [one for _, origin, answer in settled if answer is TAKEN for one in wanted(origin, answer)]
+    return settled, keys | vault.create(list(dict.fromkeys(refused))) if refused else keys
+
+
+def _as_before(vault: Vault, judged: Sequence[Judged]) -> list[Judged]:
+    """The same, with the event ids of earlier releases where one has let them in; and without those that bear an id as
+    intake makes them and were not given it."""
+    asked = dict[str, EpisodeIntent]()
+    for _, _, answer in judged:
+        if isinstance(answer, EpisodeIntent):
+            if answer.earlier is not None:
+                asked[ids.memory_id(answer.namespace, answer.earlier)] = answer
+            elif ids.made_by_intake(answer.event_id):
+                asked[answer.memory_id] = answer
+    owners = vault.owners(asked) if asked else {}
+    return [(message, origin, _known(answer, owners)) for message, origin, answer in judged] if asked else [*judged]
+
+
+def _known(answer: Intent | Refusal, owners: Mapping[str, Owner]) -> Intent | Refusal:
+    if not isinstance(answer, EpisodeIntent):
+        return answer
+    if answer.earlier is None:
+        made = ids.made_by_intake(answer.event_id)
+        owner = owners.get(answer.memory_id)
+        own = ids.claim(EPISODE, answer.namespace, answer.agent)
+        return _NOT_YOURS if made and (owner is None or owner.claim != own) else answer
+    before = ids.memory_id(answer.namespace, answer.earlier)
+    owner = owners.get(before)
+    if owner is None or owner.claim is not None or owner.subject != answer.subject:
+        return answer
+    return replace(answer, event_id=answer.earlier, memory_id=before)
+
+
+def _claim(answer: Intent | Refusal) -> tuple[str, bytes] | None:
+    """What an answer claims: the memory id of its event id, and whose that is. None where nobody else can have it."""
+    if isinstance(answer, EpisodeIntent):
+        return answer.memory_id, ids.claim(EPISODE, answer.namespace, answer.agent)
+    if not isinstance(answer, AccessAccepted | FeedbackAccepted) or ids.is_made(answer.event_id):
+        return None
+    kind = USE if isinstance(answer, AccessAccepted) else FEEDBACK
+    return ids.memory_id(answer.namespace, answer.event_id), ids.claim(kind, answer.namespace, answer.agent)
+
+
+def _claims(judged: Sequence[Judged]) -> Iterator[tuple[str, bytes]]:
+    return (one for *_, answer in judged if (one := _claim(answer)) is not None)
+
+
+def _bare(answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:
+    """The vault's row of an event id that no memory has: its key seals nothing."""
+    claimed = None if isinstance(answer, EpisodeIntent) else _claim(answer)
+    if claimed is not None:
+        yield claimed[0], _EVENTS, _SUBJECT
+
+
+def _settled(
+    answer: Intent | Refusal, claims: Mapping[str, bytes], keys: Mapping[str, bytes], owners: Mapping[str, Owner]
+) -> Intent | Refusal:
+    """The answer, or that its event id is another's. `claims`: who came first in this batch; `owners`: of what has no
+    key for that one."""
+    claimed = _claim(answer)
+    if claimed is None:
+        return answer
+    event, claim = claimed
+    if event in keys:
+        return answer if claims[event] == claim else TAKEN
+    subject = answer.subject if isinstance(answer, EpisodeIntent) else _SUBJECT
+    return FORGOTTEN if owners[event].admits(claim, subject) else TAKEN
