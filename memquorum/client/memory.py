@@ -151,16 +151,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
         """The receipt with its outcome, as soon as there is one. Raises NoOutcome after `timeout` seconds."""
-<<<<<<< HEAD
         if not isinstance(receipt, Receipt):
             raise Invalid("wrong_type", "receipt", f"is what `add` answers, not {receipt!r:.80}")
         deadline = time.monotonic() + wire.seconds(timeout)
         path = f"/events/{wire.quoted(receipt.namespace)}/{wire.quoted(receipt.event_id)}"
-=======
-        deadline = time.monotonic() + timeout
-        path = f"/events/{quote(receipt.namespace, safe='')}/{quote(receipt.event_id, safe='')}"
         whose = {} if receipt.agent is None else {"agent": receipt.agent}
->>>>>>> 56c193b5 (intake: ids belong to their agents, and names that read the same are one)
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:

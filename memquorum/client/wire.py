@@ -52,12 +52,9 @@ def checked(
     for name, one in value.items():
         if isinstance(one, bytes | bytearray):
             raise Invalid("wrong_type", name, "must be text (str), not bytes: decode it first")
-<<<<<<< HEAD
     now_ms = intake.NEWEST_MS if driven else time.time_ns() // 1_000_000
-=======
     # What is signed is signed in the form in which it is filed.
     composed = {name: names.normal(one) for name, one in value.items() if name in _FILED and isinstance(one, str)}
->>>>>>> 56c193b5 (intake: ids belong to their agents, and names that read the same are one)
     try:
         # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
         data = json.dumps(value | composed).encode()
