@@ -21,7 +21,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.records import ClockTicked, EpisodeAccepted, OrderAccepted, SessionClosed, SessionEnded
 from tests.builders import erasures
 from tests.builders.protections import NAMESPACE
-from tests.integration.workers.intake.test_intake import GENESIS, MASTER, SHARDS, Line
+from tests.support.intake import GENESIS, MASTER, SHARDS, Line
 from workers.kafka import loop
 
 TICK_MS = 500
