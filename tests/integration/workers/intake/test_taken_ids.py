@@ -101,7 +101,7 @@ def test_nor_does_who_publishes_cloud_events(line: Line, namespace: str) -> None
     for number in range(5):
         publish(event("/plants/7", f"A-{number}", episode("victim", f"Sensor {number} broke.", namespace)), "victim")
     with line.intake(clock="wall"):
-        line.until(lambda: len(accepted(line, "victim")) == 5)
+        line.until(lambda: len(accepted(line, "victim")) == 5 and len(line.of(IntakeRefused)) == 5)
     assert [one.event_id for one in accepted(line, "victim")] == [
         ids.cloud_event_id("victim", "/plants/7", f"A-{number}") for number in range(5)
     ]
