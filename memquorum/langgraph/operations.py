@@ -30,7 +30,7 @@ from memquorum.client import AsyncMemory, Invalid, NotFound, items
 from memquorum.client.entries import Entries, cleared, taken_back
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
-from memquorum.core.names import uuid
+from memquorum.core.names import normal, uuid
 from memquorum.langgraph import filters
 
 Saying = Callable[[tuple[str, ...], str], Episode]
@@ -106,7 +106,8 @@ class Operations:
             found = await self.memory.get(memory_id)
         except NotFound:
             return None
-        return found if found.text is not None and (found.key, found.path) == (None, path) else None
+        filed = None if found.path is None else normal(found.path)
+        return found if found.text is not None and (found.key, filed) == (None, path) else None
 
     async def _search(self, op: SearchOp, after: str | None) -> list[SearchItem]:
         asked, (begin, end) = self._halves(op), _window(op)
@@ -161,13 +162,13 @@ class Operations:
             cursor, after = page.next, None
 
     async def _namespaces(self, op: ListNamespacesOp, after: str | None) -> list[tuple[str, ...]]:
-        conditions, end = op.match_conditions or (), op.offset + op.limit
+        conditions, end = [_composed(one) for one in op.match_conditions or ()], op.offset + op.limit
         found: dict[tuple[str, ...], None] = {}
         below, cursor = items.path_of(_literal(conditions)), None
         while len(found) < end:
             page = await self.memory.paths(path=below, cursor=cursor, after=after)
             for path in page.paths:
-                namespace = items.namespace_of(path)
+                namespace = items.namespace_of(normal(path))
                 if all(matches(condition, namespace) for condition in conditions):
                     found[namespace[: op.max_depth]] = None
             if page.next is None:
@@ -195,6 +196,11 @@ class Operations:
             return [], None
         found = {name: texts for name in names if (texts := get_text_at_path(dict(op.value or {}), name))}
         return [text for texts in found.values() for text in texts], next(iter(found)) if len(found) == 1 else None
+
+
+def _composed(condition: MatchCondition) -> MatchCondition:
+    """A condition on labels as they are stored."""
+    return MatchCondition(condition.match_type, tuple(normal(label) for label in condition.path))
 
 
 def _slot(one: Hit | Listed) -> tuple[str | None, str]:
