@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memquorum.core import names
 from memquorum.core.caps import Quota
 from memquorum.core.contained import OutsideError
 from memquorum.core.merging import Marks
@@ -118,7 +119,11 @@ class Owner(Struct, frozen=True):
         """Whether who has this claim may use the id: it is its own, or was made without a claim for the same subject.
 
         Releases that kept no claim did not note the agent, and an agent that says nothing else is its own subject."""
-        return subject == self.subject if self.claim is None else claim == self.claim
+        return self.of(subject) if self.claim is None else claim == self.claim
+
+    def of(self, subject: str) -> bool:
+        """Whether the key is of this subject: earlier releases did not compose names."""
+        return names.normal(subject) == names.normal(self.subject)
 
 
 class Vault(Protocol):

@@ -96,7 +96,7 @@ def _known(answer: Intent | Refusal, owners: Mapping[str, Owner]) -> Intent | Re
         return _NOT_YOURS if made and (owner is None or owner.claim != own) else answer
     before = ids.memory_id(answer.namespace, answer.earlier)
     owner = owners.get(before)
-    if owner is None or owner.claim is not None or owner.subject != answer.subject:
+    if owner is None or owner.claim is not None or not owner.of(answer.subject):
         return answer
     return replace(answer, event_id=answer.earlier, memory_id=before)
 

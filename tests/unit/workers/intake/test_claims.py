@@ -126,11 +126,14 @@ def test_an_agents_own_ids_are_its_alone_without_a_row_of_the_vault(codec: Codec
     ],
     ids=["by place", "by envelope"],
 )
+@pytest.mark.parametrize("subject", ["ann", "Zo\u00eb", "Zoe\u0308"])
 def test_what_an_earlier_release_let_in_keeps_its_id(
-    codec: Codec, vault: InMemoryVault, value: Any, earlier: str
+    codec: Codec, vault: InMemoryVault, value: Any, earlier: str, subject: str
 ) -> None:
     memory = ids.memory_id(NAMESPACE, earlier)
-    vault.create([(memory, NAMESPACE, "ann")])
+    vault.create([(memory, NAMESPACE, subject)])
+    said = {"subject": subject}
+    value = value | ({"data": value["data"] | said} if "data" in value else said)
     (found,) = keyed(vault, judged(codec, value, 7))
     assert isinstance(found, EpisodeIntent) and (found.event_id, found.memory_id) == (earlier, memory)
 
