@@ -312,7 +312,6 @@ class Intake:
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         origins = self._from_vault(lambda: claims.attested(self.vault, [origin_of(m) for m in said]))
-        # None of none: it was told to stop, and the vault is asked nothing below, either.
         judged = [(m, origin, self._judge(m, origin, now_ms)) for m, origin in zip(said, origins or (), strict=False)]
         self._shown.contained(self._failures.told())
         # What stands before the end of a session was let in, and flushed, with the batches before.
