@@ -57,7 +57,7 @@ def carry_out(
         except TimeoutError:
             pass
         memory.add(ASKED, wait=True, session=SESSION, role="user", occurred_at=driver.as_of)
-        memory.context(ASKED, 80, session=SESSION, peek=True)
+        memory.context(ASKED, 160, session=SESSION, peek=True)
         over = memory.end_session(SESSION, outcome="succeeded", outputs="It opens at 4.2 bar.", wait=True)
         driver.run([Tick(driver.as_of + _MINUTE_MS)], beat)
         found = memory.tasks(limit=len(GOALS) + 2).tasks
