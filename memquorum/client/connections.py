@@ -12,9 +12,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from memquorum.client import wire
+from memquorum.client.errors import Unreachable
+from memquorum.client.settings import Place
+from memquorum.kafka import aiokafka
+
 if TYPE_CHECKING:
     import httpx
-    from aiokafka import AIOKafkaProducer
 
 _inherited: list[object] = []
 """What a parent process had opened. It is kept, for dropping it would close it, and speak to the parent's sockets."""
@@ -42,7 +49,8 @@ class Connection:
 class Connections:
     """The connections of one client, by the event loop that uses it. `http`: an HTTP client that all loops share."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Place) -> None:
+        self._place = place
         self.http: httpx.AsyncClient | None = None
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = WeakKeyDictionary()
         self._process = os.getpid()
@@ -52,8 +60,33 @@ class Connections:
         """True if a producer is open on any loop."""
         return any(each.producer is not None for each in self._by_loop.values())
 
-    def here(self) -> Connection:
-        """The connection of the running loop; an empty one where it has none yet."""
+    def asker(self) -> httpx.AsyncClient:
+        """The HTTP client of the running loop. Raises NotConfigured."""
+        import httpx  # not at the top: who only publishes needs none of it
+
+        here = self._here()
+        if self.http is None and here.http is None:
+            here.http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=wire.POLL_MS / 1000 + 10)
+        return self.http or here.http  # type: ignore[return-value]
+
+    async def producer(self) -> AIOKafkaProducer:
+        """The Kafka producer of the running loop. Raises NotConfigured, Unreachable."""
+        here = self._here()
+        async with here.starting:
+            if here.producer is None:
+                address = self._place.need_kafka()
+                producer = AIOKafkaProducer(**aiokafka(address), enable_idempotence=True, acks="all")
+                try:
+                    await producer.start()
+                except KafkaError as error:
+                    await producer.stop()
+                    raise Unreachable(
+                        f"Kafka at {address} cannot be reached: does it run (`make status`)? ({error})"
+                    ) from error
+                here.producer = producer
+        return here.producer
+
+    def _here(self) -> Connection:
         self.leave_parents()
         loop = asyncio.get_running_loop()
         found = self._by_loop.get(loop)

@@ -48,11 +48,10 @@ from memquorum.core.api.answers import (
 )
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
-from memquorum.kafka import aiokafka
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 if TYPE_CHECKING:
-    import httpx
+    pass
 
 T = TypeVar("T")
 After = Receipt | str | None
@@ -90,8 +89,9 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     def _begin(self, place: Place, signer: Signer | None = None) -> None:
         self._place, self._signer = place, signer
-        self._connections = Connections()
+        self._connections = Connections(place)
         self._tracing, self._end_traces = Tracing(), _nothing
+        self._traced: AIOKafkaProducer | None = None
         self._given_in = OrderedDict()
         self._said_in = OrderedDict()
         self._said_of = OrderedDict()
@@ -395,22 +395,11 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
     async def _kafka(self) -> AIOKafkaProducer:
         if self._connections.leave_parents():  # a thread that sends spans is not in the child
             self._tracing, self._end_traces = Tracing(), _nothing
-        here = self._connections.here()
-        async with here.starting:
-            if here.producer is None:
-                address = self._place.need_kafka()
-                producer = AIOKafkaProducer(**aiokafka(address), enable_idempotence=True, acks="all")
-                try:
-                    await producer.start()
-                except KafkaError as error:
-                    await producer.stop()
-                    raise Unreachable(
-                        f"Kafka at {address} cannot be reached: does it run (`make status`)? ({error})"
-                    ) from error
-                if not self._tracing.on:
-                    self._tracing, self._end_traces = await asyncio.to_thread(traces.start, self._place)
-                here.producer = producer
-        return here.producer
+        producer = await self._connections.producer()
+        if producer is not self._traced:
+            self._traced = producer
+            self._tracing, self._end_traces = await asyncio.to_thread(traces.start, self._place)
+        return producer
 
     async def _get(self, kind: type[T], path: str, **parameters: Any) -> T:
         return await self._ask(kind, "GET", path, params=parameters)
@@ -419,7 +408,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         import httpx  # not at the top: who only publishes needs none of it
 
         headers = wire.asking(self._place.api_key) | more.pop("headers", {})
-        http = self._connections.http or self._asker()
+        http = self._connections.asker()
         try:
             answer = await http.send(wire.request(http, method, path, headers=headers, **more))
         except httpx.HTTPError as error:
@@ -428,15 +417,6 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
                 f"({error or type(error).__name__})"
             ) from error
         return wire.body(answer, kind)
-
-    def _asker(self) -> httpx.AsyncClient:
-        """The HTTP client of the running loop."""
-        import httpx
-
-        here = self._connections.here()
-        if here.http is None:
-            here.http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=wire.POLL_MS / 1000 + 10)
-        return here.http
 
 
 def _crossing(asked: Mapping[str, Any], diffusion: bool) -> Mapping[str, Any]:

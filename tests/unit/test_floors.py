@@ -36,9 +36,9 @@ PACKAGES = ("memquorum", "memquorum.core", "workers")
 
 # From the ground up.
 FLOORS: Floors = (
-    _each("records"),
+    _each("records", "moments"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
-    | _each("contained", "ids", "jsontext", "moments", "names", "reasons", "rules", "sealing", "text"),
+    | _each("contained", "ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "experience", "learning", "orders", "triage"),

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.events import Halt, Message, Note, Noted, Received
+from memquorum.core.consensus.slots import ballot_slot, slot_name, view_slot
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, verify
 from memquorum.core.records import Signed
@@ -58,8 +59,10 @@ class Gate:
         self.heard_itself = False
         # Whether the logs were read to their ends: from then on it matters what came first.
         self.live = False
-        # The slots that the sign-state held at the start.
+        # The slots that the sign-state held at the start, and the last sequence that it knew to be decided: of what was
+        # said up to there it may have let go.
         self.signed: frozenset[str] = frozenset()
+        self.through = 0
         # Whether the log holds a message of this member that the sign-state should hold and does not.
         self.unclaimed = False
         self._genesis = genesis
@@ -95,11 +98,19 @@ class Gate:
             self._found.append(Halt(f"a {new.message} of this member that it did not sign: another has its key"))
         return own.digest == said
 
-    def recall(self, slot: str) -> None:
-        """Notes a genuine message of this member that the log holds. `slot`: by its name in the sign-state, which has
-        not let go of it. Where the sign-state does not know it, the file went back to an earlier state."""
-        if not self.live and slot not in self.signed:
-            self.unclaimed = True
+    def recall(self, new: Incoming, seq: int | None = None, nomination: bytes = b"") -> None:
+        """Takes note of a genuine message of this member that the log holds. `seq`: the sequence that it is for; None:
+        it concerns views. Where the sign-state should hold its slot and does not, the file went back."""
+        if self.live or (seq is not None and seq <= self.through):
+            return
+        of = (self._genesis.config, self.shard)
+        if new.message == Message.BALLOT:
+            slot = ballot_slot(*of, new.number, nomination)
+        elif seq is None:
+            slot = view_slot(*of, new.view, new.message)
+        else:
+            slot = slot_name(*of, new.view, seq, new.message)
+        self.unclaimed = self.unclaimed or slot not in self.signed
 
     def second(self, new: Incoming, said: bytes, first: Held, noted: set[tuple[Message, int]]) -> None:
         """A further message of a member for a slot: the same again is nothing, another one is evidence."""

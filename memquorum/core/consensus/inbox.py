@@ -13,7 +13,6 @@ from memquorum.core.consensus.buffers import EpochBuffer, Held, OpenNomination, 
 from memquorum.core.consensus.certificate import BadCertificate, check_nominated, check_opinions, proposal_digest
 from memquorum.core.consensus.events import Message, Received, Reread
 from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming, incoming
-from memquorum.core.consensus.slots import ballot_slot, slot_name
 from memquorum.core.consensus.trail import Trail
 from memquorum.core.consensus.views import Views
 from memquorum.core.identity.membership import Genesis
@@ -49,8 +48,6 @@ class Inbox:
         # the log (a restart may repeat the last ones), so where its first one lies, the others follow.
         self._beyond: dict[tuple[Message, int], tuple[int, int]] = {}
         self._at_end = False
-        # The last sequence that the sign-state knows to be decided: it may have let go of what was said up to there.
-        self.through = 0
         # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
         self.proposed_after = 0
         self.trail = Trail(genesis.f)
@@ -198,8 +195,7 @@ class Inbox:
             self._gate.second(new, said, first, buffer.noted)
         elif self._gate.genuine(new, said, buffer.own.get(named)):
             if new.member == self._gate.me:
-                if self.seq > self.through:
-                    self._gate.recall(ballot_slot(self._genesis.config, self._gate.shard, new.number, named))
+                self._gate.recall(new, self.seq, named)
                 buffer.own.setdefault(named, SignedSlot(said, new.data))
             if new.number > self.epoch:
                 self.trail.meets(new.member)
@@ -282,9 +278,7 @@ class Inbox:
         if new.number > self.seq:
             self.trail.meets(new.member)
         if new.member == self._gate.me:
-            if new.number > self.through:
-                name = slot_name(self._genesis.config, self._gate.shard, new.view, new.number, new.message)
-                self._gate.recall(name)
+            self._gate.recall(new, new.number)
             # A message of this member that stands in the log is as good as one in its sign-state.
             slot.round(new.view).own.setdefault(new.message, SignedSlot(said, new.data))
 

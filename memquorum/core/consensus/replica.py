@@ -169,7 +169,7 @@ class ShardReplica:
 
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
-        self.gate.signed, self._inbox.through = frozenset(event.signed), event.through
+        self.gate.signed, self.gate.through = frozenset(event.signed), event.through
         self._effects += self.silence.begin(event, self._timings)
         self._views.restore(event.signed)
         self._effects += self._checkpoints.begin(event.signed)

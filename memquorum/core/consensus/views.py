@@ -154,7 +154,7 @@ class Views:
         self._asks[new.member] = _Ask(Held(said, new.data, new.at), report)
         self._noted.discard((new.message, new.member))
         if new.member == self._gate.me and new.view > self.asked:
-            self._gate.recall(view_slot(self._genesis.config, self._gate.shard, new.view, new.message))
+            self._gate.recall(new)
             # It stands in the log, so it was said, whatever else was lost.
             self.asked, self.own, self._repeat = new.view, {new.message: SignedSlot(said, new.data)}, set()
 
