@@ -753,12 +753,8 @@ class Surroundings:
         """What says the same, the nearest first; "I" and "you" are others when another agent says them. Where the rule
         fails on the text, nothing does."""
         found = look.same(seen.fingerprint, self._policy.duplicate_threshold)
-        if not found:
-            return []
-        own: bool = self._failures.answer(_AGREES, [episode.memory_id], True, personal, episode.text)
-        if own:
-            return [one for one in found if one[2].agent == episode.agent]
-        return found
+        own = bool(found) and self._failures.answer(_AGREES, [episode.memory_id], True, personal, episode.text)
+        return [one for one in found if one[2].agent == episode.agent] if own else found
 
     def _echoed(self, episode: EncodedEpisode) -> bool:
         """Whether an episode only gives back, line by line, what memories say: a prompt that is said again, or a memory

@@ -245,10 +245,7 @@ class Inbox:
             self._hold(new, said, slot, held)
 
     def _more(self, new: Incoming, said: bytes, first: Held, held: Round) -> bool:
-        """A liar's further vote counts for what it names, too: whoever read it first may have decided by it.
-
-        Answers whether it may be true that it said so.
-        """
+        """True if a liar's further vote may be its own. It counts too: whoever read it first may have decided by it."""
         if said == first.digest or (new.message, new.member, said) in held.more:
             return True
         room, key = held.takes_more(new.message, new.member, said), (new.message, new.member)
