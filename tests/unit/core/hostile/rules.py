@@ -127,7 +127,7 @@ def _best_first(text: str) -> object:
 def _surroundings(text: str) -> object:
     summed = salience.Summed()
     summed.add("a", text)
-    return summed.near(agreement.Said(SENTENCE)), summed.saying(agreement.Said(text), "")
+    return summed.near(agreement.Said(SENTENCE)), summed.saying(text, "")
 
 
 def _json(text: str) -> object:
