@@ -21,7 +21,7 @@ import memquorum
 from tests.unit.core.hostile import meter
 from tests.unit.core.hostile.limits import BOUNDED, LIMITS, WINDOWS
 from tests.unit.core.hostile.patterns import methods, patterns, pumps
-from tests.unit.core.hostile.rules import CLAUSES, LONG_ALONE, PAIRWISE, RULES, SEVERAL
+from tests.unit.core.hostile.rules import CLAUSES, PAIRWISE, RULES, SEVERAL
 from tests.unit.core.hostile.texts import ORDINARY, TEXTS
 
 ALL = bool(os.environ.get("LONG"))
@@ -55,9 +55,7 @@ def slow(read: Callable[[str], object], make: Callable[[int], str], most_s: floa
     return None if took <= TIMES * little else f"{took * 1000:.1f} ms, and a sixteenth of it {little * 1000:.2f} ms"
 
 
-@pytest.mark.parametrize(
-    "rule", [one for one in RULES if one not in PAIRWISE | CLAUSES and (ALL or one not in LONG_ALONE)]
-)
+@pytest.mark.parametrize("rule", [one for one in RULES if one not in PAIRWISE | CLAUSES])
 def test_a_rule_reads_every_text_in_time(rule: str, loop_s: float) -> None:
     read, failed = RULES[rule], dict[str, str]()
     most_s = loop_s * LOOPS * SEVERAL.get(rule, 1) * SIZE / (64 * meter.KIB)
