@@ -136,6 +136,8 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
     rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
     rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS}
     rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for _, group in _GROUPS}
+    # It lets in as much as is scored in a moment (`workers.intake.scored`).
+    rights.add(("intake", ResourceType.GROUP, "memquorum-streams", AclOperation.DESCRIBE))
     asking = set(IDENTITIES) - {ADMIN, AGENT}
     rights |= {(name, ResourceType.GROUP, _UNASSIGNED, AclOperation.DESCRIBE) for name in asking}
     return rights

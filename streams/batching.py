@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from faust.types import EventT
 
 
-async def taken(stream: Any, most: int, within_s: float) -> AsyncIterator[list[EventT[bytes]]]:
-    """Yields batches of at most `most` events: the first that comes, and what follows it within so many seconds.
+class Pace:
+    """How many records a batch may have, so that it takes no longer than some time, as those before it took."""
+
+    LEAST = 8
+
+    def __init__(self, most: int, batch_s: float) -> None:
+        """`most`: whatever they take. `batch_s`: how long a batch should take at most."""
+        self._most, self._batch_s = most, batch_s
+        self._each_s = 0.0
+
+    def took(self, records: int, seconds: float) -> None:
+        """So many records took so long."""
+        if records:
+            self._each_s += (seconds / records - self._each_s) / 2
+
+    def __call__(self) -> int:
+        """How many the next batch may have."""
+        wanted = self._most if self._each_s <= 0 else int(self._batch_s / self._each_s)
+        return max(min(self.LEAST, self._most), min(self._most, wanted))
+
+
+async def taken(stream: Any, most: Callable[[], int], within_s: float) -> AsyncIterator[list[EventT[bytes]]]:
+    """Yields batches of at most `most()` events: the first that comes, and what follows it within so many seconds.
 
     Whoever takes them acknowledges them. Faust's own `noack_take` looks every `within_s` whether something came, in
     each of the stages, which takes a process that has nothing to do a twentieth of a core; this one sleeps until
@@ -22,8 +43,8 @@ async def taken(stream: Any, most: int, within_s: float) -> AsyncIterator[list[E
     coming: asyncio.Future[EventT[bytes]] | None = None
     try:
         while True:
-            batch, ends = list[EventT[bytes]](), None
-            while len(batch) < most:
+            batch, ends, wanted = list[EventT[bytes]](), None, most()
+            while len(batch) < wanted:
                 # What is asked for is kept until it comes: whoever stops waiting for an event has not lost it.
                 coming = coming or asyncio.ensure_future(anext(events))
                 left: float | None = None if ends is None else max(0.0, ends - loop.time())

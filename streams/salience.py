@@ -71,6 +71,9 @@ _VECTORS_MAX = 200_000
 # What a batch costs beside encoding is shared by its episodes. Of long texts it holds fewer: those of 256 tokens take
 # 60 ms of a core each, and a stop waits for the batch in flight.
 _BATCH, _BATCH_BYTES = 128, 48 * 1024
+# All shards share the thread, and what is acknowledged with a batch tells intake how much more to let in
+# (`core.fairness`): a batch takes a third of what is on its way.
+_BATCH_S = 0.5
 
 
 def now_ms() -> int:
@@ -384,6 +387,7 @@ def attach(
         source=topics.ACCEPTED,
         batch=_BATCH,
         batch_bytes=_BATCH_BYTES,
+        batch_s=_BATCH_S,
         stamps=stamps,
         telemetry=telemetry,
         wrote=processor.wrote,

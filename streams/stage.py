@@ -34,7 +34,7 @@ from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import LeftOut, reason
 from memquorum.telemetry.tracing import Hop
 from streams.assignments import Displaced
-from streams.batching import taken
+from streams.batching import Pace, taken
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +113,7 @@ def attach(
     source: str,
     batch: int = 64,
     batch_bytes: int = 1 << 20,
+    batch_s: float = 60.0,
     within_s: float = 0.01,
     transient: tuple[type[Exception], ...] = (),
     stamps: Writer | None = None,
@@ -121,9 +122,9 @@ def attach(
 ) -> None:
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
-    `batch` is how many arrivals are processed at once at most, and `batch_bytes` how much they hold, where it is more
-    than one. `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency.
-    `transient`
+    `batch` is how many arrivals are processed at once at most, `batch_bytes` how much they hold, where it is more than
+    one, and `batch_s` how long they take, as those before them took. `within_s` is how long an arrival waits at most
+    for others to share its batch: the stage's idle latency. `transient`
     are further exceptions that mean "try again", beside those of the ports. `stamps`: what the line's records bear; a
     record without them is counted and passed over. None, for tests: whoever writes is believed. `wrote` is told, in the
     processor's thread, where a batch's outputs stand before it is acknowledged; where it raises Displaced the process
@@ -131,13 +132,16 @@ def attach(
     """
     away = VaultUnavailable, StoreUnavailable, StreamUnavailable, EncoderUnavailable
     patient: tuple[type[Exception], ...] = (*away, *transient)
+    pace = Pace(batch, batch_s)
     runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry, wrote=wrote)
 
     # `Any`: Faust's types know not how a signal calls.
     async def read(stream: Any) -> None:
-        async for events in taken(stream, batch, within_s):
+        async for events in taken(stream, pace, within_s):
             for some in parts(events, batch_bytes):
+                began = time.monotonic()
                 await runner.handle(some)
+                pace.took(len(some), time.monotonic() - began)
 
     on_assigned: Any = runner.assigned
     on_revoked: Any = runner.revoked

@@ -83,7 +83,12 @@ class Gate:
     def settled(self, passed: Intent | Refusal, answer: Intent | Refusal) -> None:
         """What passed is not written after all, if the answer is a refusal now: its key was destroyed, or its id is
         another's."""
-        if self._stocktaking and isinstance(answer, Refusal) and isinstance(passed, EpisodeIntent) and passed.counts:
+        if isinstance(answer, Refusal):
+            self.left(passed)
+
+    def left(self, passed: Intent | Refusal) -> None:
+        """What passed is not written by this process."""
+        if self._stocktaking and isinstance(passed, EpisodeIntent) and passed.counts:
             self._stocktaking.stock.give_back(passed.namespace)
 
     def placed(self, namespace: str, shard: int, offset: int) -> None:

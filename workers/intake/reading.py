@@ -47,6 +47,7 @@ class Reading:
         self.next: dict[Place, int] = {}
         """The next offset of each partition that was given to this process."""
         self._paused: set[Place] = set()
+        self._full: frozenset[Place] = frozenset()
         self._wanted: frozenset[Place] | None = None
         self._waits = False
 
@@ -102,6 +103,12 @@ class Reading:
         self._wanted = None if places is None else frozenset(places)
         self._pause()
 
+    def full(self, places: Collection[Place]) -> None:
+        """Does not read these partitions until it is called again."""
+        if self._full != places:
+            self._full = frozenset(places)
+            self._pause()
+
     def stay(self) -> None:
         """Reads nothing until `go_on`, and keeps its place in the group: to be called again and again."""
         self._waits = True
@@ -118,9 +125,8 @@ class Reading:
         self._pause()
 
     def _pause(self) -> None:
-        paused = {
-            place for place in self.next if self._waits or (self._wanted is not None and place not in self._wanted)
-        }
+        wanted = self.next.keys() if self._wanted is None else self.next.keys() & self._wanted
+        paused = set(self.next) - (set() if self._waits else wanted - self._full)
         for client, orders in ((self.member, False), (self._orders, True)):
             for call, places in ((client.pause, paused - self._paused), (client.resume, self._paused - paused)):
                 if mine := [TopicPartition(*place) for place in places if (place[0] in ORDERS) == orders]:

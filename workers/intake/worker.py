@@ -1,6 +1,7 @@
 """Intake: reads the outside topics, judges every record by `core.intake`, and writes the accepted stream (DESIGN 4).
 
-Order of each batch: judge, fetch keys from the vault in one call, seal, produce, flush, and only then commit offsets. A
+Order of each batch: judge, fetch keys from the vault in one call, seal, produce, flush, and only then commit offsets.
+Between judging and the rest episodes wait for their namespace's turn (`workers.intake.holding`). A
 crash in between brings records a second time, never not at all; their ids are the same then, and the commit worker
 keeps the first outcome per event id. While the vault cannot be reached the batch waits, and nothing is refused for it.
 
@@ -31,9 +32,11 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Literal, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import ids, intake, letters
@@ -63,9 +66,12 @@ from workers.intake.arrivals import (
 )
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
+from workers.intake.holding import Holding, Judged
+from workers.intake.offsets import Offsets
 from workers.intake.old_keys import OldKeys
 from workers.intake.reading import Reading
 from workers.intake.registry import Registry
+from workers.intake.scored import Scored
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.intake.ticking import SOURCE, Ticking
 from workers.kafka import loop, spans
@@ -177,10 +183,13 @@ class Intake:
         # The last tick, where the clock is driven.
         self._driven, self._as_of = False, 0
         self._leads = self._joined = False
+        self._offsets = Offsets()
         self._aside = {topic: deque[Message]() for topic in (topics.CLOCK, *_AFTER)}
         self._clocks = self._aside[topics.CLOCK]
         self.reading = Reading(bootstrap, instance)
         self._ticking: Ticking | None = None
+        self._scored = Scored(bootstrap)
+        self._holding = Holding(codec, self._scored)
         # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None
@@ -241,6 +250,7 @@ class Intake:
         if self._ticking is not None:
             self._ticking.close()
         self.reading.close()
+        self._scored.close()
         self._producer.flush(1)
         for close in (one.close for one in (self._stocktaking, self._registry) if one):
             close()
@@ -255,22 +265,35 @@ class Intake:
     def handle(self, messages: Sequence[Message]) -> None:
         """Lets a batch in: ends of sessions after episodes, feedback after tasks, erasures after holds, ticks last."""
         self._let_in(self._noted(messages))
-        while any(self._aside.values()) and not self._stop:
-            # What stands there now is to come before every tick that was read until now.
+        while self._due() and not self._stop:
+            # What stands there now is to come before every tick that was read until now, whatever is on its way.
             waiting = set(map(id, self._clocks))
             if waiting:
+                self._holding.free = True
                 self._drain(topics.FROM_AGENTS)
             for topic, before in _AFTER.items():
                 self._let_in_after(before, self._aside[topic])
+            self._holding.free = False
             # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
             while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
                 self._let_in([self._clocks.popleft()])
 
+    def _due(self) -> bool:
+        """Whether anything that was laid aside can be let in."""
+        if self._clocks:
+            return True
+        return any(self._aside[topic] and not self._full(before) for topic, before in _AFTER.items())
+
+    def _full(self, names: Collection[str]) -> bool:
+        """Whether a partition of these topics is not read on, for too much of it waits."""
+        return any(topic in names for topic, _ in self._holding.full)
+
     def _let_in_after(self, names: Collection[str], waiting: deque[Message]) -> None:
         if count := len(waiting):
             self._drain(names)
-            # Told to stop, it has not read all of these. The group may have taken some away meanwhile.
-            count = 0 if self._stop else min(count, len(waiting))
+            # Told to stop, or with too much that waits, it has not read all of these. The group may have taken some
+            # away meanwhile.
+            count = 0 if self._stop or self._full(names) else min(count, len(waiting))
             self._let_in([waiting.popleft() for _ in range(count)])
 
     def _noted(self, messages: Sequence[Message]) -> list[Message]:
@@ -278,6 +301,7 @@ class Intake:
         rest: list[Message] = []
         self._shown.took(Counter(str(message.topic()) for message in messages).items())
         self.reading.note(messages)
+        self._offsets.read(messages)
         for message in messages:
             self._aside.get(str(message.topic()), rest).append(message)
         return rest
@@ -291,7 +315,7 @@ class Intake:
         read = self.reading.next
         targets = self.reading.ends([p for p in read if p[0] in names], self._stop, self._turn)
         quiet = dict.fromkeys(targets, 0.0)
-        while not self._stop:
+        while not self._stop and not self._full(names):
             behind = {p: read[p] for p in quiet if p in read and read[p] < targets[p] and quiet[p] < _QUIET_S}
             if not behind:
                 break
@@ -305,26 +329,56 @@ class Intake:
         self.reading.only(None)
 
     def _let_in(self, messages: Sequence[Message]) -> None:
-        """Judges, seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop."""
-        if not messages:
-            return
-        began, since_ns = time.monotonic(), time.time_ns()
+        """Judges; writes what waits for nobody's turn, and then what has its turn now."""
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         origins = self._from_vault(lambda: claims.attested(self.vault, [origin_of(m) for m in said]))
-        judged = [(m, origin, self._judge(m, origin, now_ms)) for m, origin in zip(said, origins or (), strict=False)]
+        if origins is None:
+            return
+        judged = [
+            Judged(m, origin, self._judge(m, origin, now_ms), len(m.value() or b""))
+            for m, origin in zip(said, origins, strict=True)
+        ]
         self._shown.contained(self._failures.told())
+        passed = {id(m) for m in messages} - {id(m) for m in said}
+        self._write([one for one in judged if not self._holding.takes(one)], [m for m in messages if id(m) in passed])
+        self._release()
+
+    def _release(self) -> None:
+        """Writes what has its turn now."""
+        batch: list[Judged] = []
+        for one in self._holding.released():
+            # Where a session ends is how far the accepted stream goes, with all before it.
+            if batch and (isinstance(one.answer, EndIntent) or len(batch) == _BATCH):
+                self._write(batch)
+                batch = []
+            batch.append(one)
+        self._write(batch)
+        self.reading.full(self._holding.full)
+        waits, spaces = len(self._holding), self._holding.namespaces
+        why = f"{waits} records of {spaces} namespaces wait for their turn until others are scored" if waits else None
+        self._shown.health.slow("salience", why)
+
+    def _write(self, judged: Sequence[Judged], passed: Sequence[Message] = ()) -> None:
+        """Seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop. `passed`: what is
+        done with and says nothing."""
+        messages = [*(one.message for one in judged), *passed]
+        if not messages:
+            return
+        began, since_ns = time.monotonic(), time.time_ns()
         # What stands before the end of a session was let in, and flushed, with the batches before.
-        places = ending((answer for *_, answer in judged), self._shards)
+        places = ending((one.answer for one in judged), self._shards)
         self._reached = self.reading.ends(places, self._stop, self._turn) if places else {}
-        found = self._from_vault(lambda: claims.keyed(self.vault, judged))
+        found = self._from_vault(lambda: claims.keyed(self.vault, [(m.message, m.origin, m.answer) for m in judged]))
         if found is None or len(self._reached) < len(places):
             return
-        for (message, origin, answer), (*_, passed) in zip(found[0], judged, strict=True):
-            self._gate.settled(passed, answer)
+        for one, (message, origin, answer) in zip(judged, found[0], strict=True):
+            self._gate.settled(one.answer, answer)
+            if isinstance(answer, Refusal) and isinstance(one.answer, EpisodeIntent):
+                self._holding.kept_out(one)
             hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
             self._hops.append(hop)
-            self._send(message, origin, answer, found[1], hop)
+            self._send(replace(one, answer=answer), found[1], hop)
         if self._flushed():
             self._commit(messages)
             self._shown.worked(time.monotonic() - began)
@@ -361,28 +415,27 @@ class Intake:
             return found
         return None
 
-    def _send(
-        self, message: Message, origin: Origin, answer: Intent | Refusal, keys: dict[str, bytes], hop: Hop
-    ) -> None:
+    def _send(self, one: Judged, keys: dict[str, bytes], hop: Hop) -> None:
+        message, origin, answer = one.message, one.origin, one.answer
         if isinstance(answer, TickIntent):
             self._tick(answer, loop.traceparent(message))
             return
         if isinstance(answer, EpisodeIntent | QueryIntent):
             record = sealed(answer, origin, keys)
             if record is not None:
-                self._accept(record, hop)
+                self._accept(record, one, hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
         elif isinstance(answer, EndIntent):
-            self._accept(session_closed(answer, self._shards, self._reached), hop)
+            self._accept(session_closed(answer, self._shards, self._reached), one, hop)
         else:
-            self._accept(answer, hop)
+            self._accept(answer, one, hop)
 
-    def _accept(self, record: LetIn | QueryAsked | SessionClosed, hop: Hop) -> None:
+    def _accept(self, record: LetIn | QueryAsked | SessionClosed, one: Judged, hop: Hop) -> None:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
         topic = _TOPICS.get(type(record), topics.ACCEPTED)
         parent = hop.send(topic, shard, event_id)
-        told = self._placed if isinstance(record, EpisodeAccepted) and record.counts else None
+        told = partial(self._placed, one) if isinstance(record, EpisodeAccepted) else None
         self._produce(topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told)
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
@@ -437,6 +490,10 @@ class Intake:
         if self._clearing is not None:
             self._clearing.left((p.topic, p.partition) for p in partitions)
         self.reading.lost(partitions)
+        gone = [(p.topic, p.partition) for p in partitions]
+        self._offsets.lose(gone)
+        for one in self._holding.lose(gone):
+            self._gate.left(one.answer)
         for p in partitions:
             self._shown.places.leave("intake", p.topic, [p.partition])
         self._leads = (topics.EPISODES, 0) in self.reading.next
@@ -475,10 +532,13 @@ class Intake:
     def _delivered(self, error: KafkaError | None, _: Message) -> None:
         self._failed = error or self._failed
 
-    def _placed(self, error: KafkaError | None, message: Message) -> None:
+    def _placed(self, one: Judged, error: KafkaError | None, message: Message) -> None:
         self._delivered(error, message)
         if error is None:
-            self._gate.placed((message.key() or b"").decode(), loop.place(message)[1], loop.offset(message))
+            _, shard = loop.place(message)
+            self._holding.placed(one, shard, loop.offset(message))
+            if isinstance(one.answer, EpisodeIntent) and one.answer.counts:
+                self._gate.placed(one.answer.namespace, shard, loop.offset(message))
 
     def _flushed(self) -> bool:
         """Whether everything was delivered; False if told to stop meanwhile. Raises KafkaException for a refusal."""
@@ -496,7 +556,9 @@ class Intake:
         return True
 
     def _commit(self, messages: Sequence[Message]) -> None:
-        ends = {loop.place(m): loop.offset(m) + 1 for m in messages}
+        ends = self._offsets.done(messages)
+        if not ends:
+            return
         for (topic, partition), end in ends.items():
             self._shown.at(topic, partition, end)
         offsets = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
@@ -507,9 +569,8 @@ class Intake:
             _LOG.warning("offsets were not committed, the records may come again: %s", error)
             return
         if self._clearing is not None:
-            said = {loop.place(m): loop.offset(m) + 1 for m in messages if not is_marker(m)}
-            for place, end in said.items():
-                self._clearing.took(place, end, time.monotonic())
+            for place in {loop.place(m) for m in messages if not is_marker(m)} & ends.keys():
+                self._clearing.took(place, ends[place], time.monotonic())
 
 
 def _wall_ms() -> int:

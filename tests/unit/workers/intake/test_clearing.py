@@ -275,6 +275,7 @@ def test_what_was_not_committed_is_not_deleted(letting_in: intake.Intake, broker
     assert isinstance(client, Client) and done is not None
     record: Any = Record(b"{}", offset=9)
     client.error = KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION))
+    letting_in._offsets.read([record, record])
     letting_in._commit([record])
     assert done._taken == {}
     client.error = None

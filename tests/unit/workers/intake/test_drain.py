@@ -41,6 +41,8 @@ class Reads:
 
     def note(self, _: object) -> None: ...
 
+    def full(self, _: object) -> None: ...
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
