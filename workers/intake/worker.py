@@ -271,6 +271,8 @@ class Intake:
             if waiting:
                 self._holding.free = True
                 self._drain(topics.FROM_AGENTS)
+                # Where all of it was read before, the drain let in nothing.
+                self._release()
             for topic, before in _AFTER.items():
                 self._let_in_after(before, self._aside[topic])
             self._holding.free = False
