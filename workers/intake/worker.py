@@ -73,10 +73,10 @@ from workers.intake.reading import Reading
 from workers.intake.registry import Registry
 from workers.intake.scored import Scored
 from workers.intake.stocktaking import Backlog, Stocktaking
-from workers.intake.ticking import SOURCE, Ticking
+from workers.intake.ticking import Ticking
+from workers.intake.writing import Writing
 from workers.kafka import loop, spans
 from workers.kafka.group_membership import Place
-from workers.kafka.strangers import stamped
 from workers.kafka.ticks import last_tick
 
 T = TypeVar("T")
@@ -190,10 +190,8 @@ class Intake:
         self._ticking: Ticking | None = None
         self._scored = Scored(bootstrap)
         self._holding = Holding(codec, self._scored)
-        # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
-        self._producer = loop.producer(bootstrap, linger_ms=5)
-        self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
+        self._writing = Writing(bootstrap, codec, stamps, self._shown, stop)
         self.health, self._failures = self._shown.health, Failures()
         plan, backlog = limits or Plan(), Backlog(bootstrap, genesis.shards, codec, stamps)
         self._stocktaking = Stocktaking(plan, living, self._shown, backlog) if plan.counts_memories and living else None
@@ -202,9 +200,6 @@ class Intake:
         self.place = Place(self.reading.member, self.health)
         # How far the accepted stream went, where sessions of the batch end.
         self._reached: dict[tuple[str, int], int] = {}
-        # Since the last flush.
-        self._hops: list[Hop] = []
-        self._sent: Counter[str] = Counter()
 
     def run(self, tick_s: float | None, ready: Callable[[], None], old_keys: OldKeys) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
@@ -251,7 +246,7 @@ class Intake:
             self._ticking.close()
         self.reading.close()
         self._scored.close()
-        self._producer.flush(1)
+        self._writing.close()
         for close in (one.close for one in (self._stocktaking, self._registry) if one):
             close()
 
@@ -379,9 +374,9 @@ class Intake:
             if isinstance(answer, Refusal) and isinstance(one.answer, EpisodeIntent):
                 self._holding.kept_out(one)
             hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
-            self._hops.append(hop)
+            self._writing.hops.append(hop)
             self._send(replace(one, answer=answer), found[1], hop)
-        if self._flushed():
+        if self._writing.flushed():
             self._commit(messages)
             self._shown.worked(time.monotonic() - began)
             self._shown.done((message.timestamp()[1] for message in messages), _wall_ms())
@@ -438,7 +433,9 @@ class Intake:
         topic = _TOPICS.get(type(record), topics.ACCEPTED)
         parent = hop.send(topic, shard, event_id)
         told = partial(self._placed, one) if isinstance(record, EpisodeAccepted) else None
-        self._produce(topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told)
+        self._writing.produce(
+            topic, shard, record.namespace.encode(), record, event_id=event_id, parent=parent, told=told
+        )
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
         _LOG.info("refused %s/%d/%d: %s %s", *at(origin), refusal.reason, refusal.field or "")
@@ -449,7 +446,7 @@ class Intake:
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent = hop.send(topics.REFUSED, shard, letter)
-        self._produce(
+        self._writing.produce(
             topics.REFUSED,
             shard,
             place.encode(),
@@ -465,7 +462,7 @@ class Intake:
         self._as_of = tick.as_of
         for shard in range(self._shards):
             record = ClockTicked(tick.event_id, tick.as_of)
-            self._produce(topics.ACCEPTED, shard, None, record, event_id=tick.event_id, parent=parent)
+            self._writing.produce(topics.ACCEPTED, shard, None, record, event_id=tick.event_id, parent=parent)
 
     # Kafka
 
@@ -506,56 +503,12 @@ class Intake:
             waiting.clear()
             waiting.extend(mine)
 
-    def _produce(
-        self,
-        topic: str,
-        partition: int,
-        key: bytes | None,
-        record: object,
-        *,
-        event_id: str,
-        parent: str | None,
-        told: Callable[[KafkaError | None, Message], None] | None = None,
-        more: Sequence[tuple[str, str | bytes | None]] = (),
-    ) -> None:
-        self._sent[topic] += 1
-        value = self._codec.encode(record)
-        headers = [*loop.headers(type(record).__name__, SOURCE, event_id, parent), *more]
-        headers = stamped(headers, self._stamps, topic, partition, value)
-        while True:
-            try:
-                self._producer.produce(topic, value, key, partition, told or self._delivered, headers=headers)
-                return
-            except BufferError:
-                if self._stop:  # what is missing then is not flushed either, so nothing is committed
-                    return
-                self._producer.poll(0.05)
-
-    def _delivered(self, error: KafkaError | None, _: Message) -> None:
-        self._failed = error or self._failed
-
     def _placed(self, one: Judged, error: KafkaError | None, message: Message) -> None:
-        self._delivered(error, message)
         if error is None:
             _, shard = loop.place(message)
             self._holding.placed(one, shard, loop.offset(message))
             if isinstance(one.answer, EpisodeIntent) and one.answer.counts:
                 self._gate.placed(one.answer.namespace, shard, loop.offset(message))
-
-    def _flushed(self) -> bool:
-        """Whether everything was delivered; False if told to stop meanwhile. Raises KafkaException for a refusal."""
-        while self._producer.flush(0.5):
-            if self._stop:
-                return False
-        if self._failed is not None:
-            raise KafkaException(self._failed)
-        for hop in self._hops:
-            hop.end()
-        for topic, count in self._sent.items():
-            self._shown.sent(topic, count)
-        self._hops.clear()
-        self._sent.clear()
-        return True
 
     def _commit(self, messages: Sequence[Message]) -> None:
         ends = self._offsets.done(messages)
