@@ -445,16 +445,9 @@ class Intake:
         record = dead_letter(message, origin, refusal, keys.get(letter), _wall_ms())
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
-        parent = hop.send(topics.REFUSED, shard, letter)
-        self._writing.produce(
-            topics.REFUSED,
-            shard,
-            place.encode(),
-            record,
-            event_id=letter,
-            parent=parent,
-            more=[*kept(origin), ("reason", refusal.reason)],
-        )
+        parent, more = hop.send(topics.REFUSED, shard, letter), [*kept(origin), ("reason", refusal.reason)]
+        key = place.encode()
+        self._writing.produce(topics.REFUSED, shard, key, record, event_id=letter, parent=parent, more=more)
 
     # Ticks
 
