@@ -14,8 +14,8 @@ What everything is made of:
 - `identity`: who is who; `access`: what an API key may do; `authorship`: what agents signed.
 
 Then the life of a memory, stage by stage: `intake`, with `framing` and `enveloped` for what bytes are, `reasons` why
-it refuses and `quota` and `stock` for limits of namespaces; `orders`; `salience`, with `exact` for what is said byte
-for byte again, `worth`, and `learning` from what was used; `decay` and `triage`; `budgets`: what goes first where a
+it refuses, `quota` and `stock` for limits of namespaces, and `fairness` for their turns; `orders`; `salience`, with
+`exact` for what is said byte for byte again, `worth`, and `learning` from what was used; `decay` and `triage`; `budgets`: what goes first where a
 namespace holds more tokens than it may; `consolidation`: what a session leaves when it is over; `experience`: what has
 shown that it helps; `vote`; `consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`,
 `rehearsal`, `whatif` of other policies, and `api` for both sides of HTTP.
