@@ -289,5 +289,5 @@ def test_a_marker_is_read_and_let_in_by_nobody_and_asks_for_no_other(
     judged: list[object] = []
     monkeypatch.setattr(letting_in, "_judge", lambda *said: judged.append(said))
     marker: Any = Record(None, clearing.MARKER)
-    letting_in._let_in([marker])
+    letting_in._let_in(letting_in._noted([marker]))
     assert judged == [] and letting_in._clearing is not None and letting_in._clearing._taken == {}
