@@ -16,9 +16,9 @@ What everything is made of:
 Then the life of a memory, stage by stage: `intake`, with `framing` and `enveloped` for what bytes are, `reasons` why
 it refuses, `quota` and `stock` for limits of namespaces, and `fairness` for their turns; `orders`; `salience`, with
 `exact` for what is said byte for byte again, `worth`, and `learning` from what was used; `decay` and `triage`;
-`budgets`: what goes first where a namespace holds more tokens than it may; `consolidation`: what a session leaves when
-it is over; `experience`: what has shown that it helps; `vote`; `consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`,
-`rehearsal`, `whatif` of other policies, and `api` for both sides of HTTP.
+`budgets`: what goes first where a namespace holds more tokens than it may; `consolidation`: what a session leaves
+when it is over; `experience`: what has shown that it helps; `vote`; `consensus`; `journal`; `commit`. And what is
+asked of it: `audit`, `retrieval`, `rehearsal`, `whatif` of other policies, and `api` for both sides of HTTP.
 
 The rooms stand in floors, and nobody imports upwards (infra/decisions/0052, `tests/unit/test_floors.py`).
 """

@@ -22,7 +22,8 @@ Floors = Sequence[Mapping[str, Sequence[str]]]
 _CORE = "memquorum.core."
 _POLICY = tuple(_CORE + one for one in ("policy", "exact", "facets", "caps", "merging", "salience", "tiers"))
 _INTAKE = tuple(
-    _CORE + one for one in ("intake", "asked", "authorship", "enveloped", "framing", "letters", "quota", "stock")
+    _CORE + one
+    for one in ("intake", "asked", "authorship", "enveloped", "framing", "letters", "quota", "stock", "fairness")
 )
 
 
