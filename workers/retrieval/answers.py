@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Self
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -10,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import Denied, NoEntry
+from memquorum.core.api import parts
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.limits import Busy
@@ -22,7 +24,13 @@ class Told(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The bytes. Raises ValueError for NaN, of which msgspec's own encoder would make null."""
+        self.told = content
         return super().render(msgspec.to_builtins(content))
+
+    def cut(self, rights: Collection[str]) -> Self:
+        """The answer with what these rights do not show left empty."""
+        shown = parts.cut(self.told, rights)
+        return self if shown is self.told else type(self)(shown, self.status_code)
 
 
 async def body(request: Request, bounds: Bounds = DEFAULTS) -> bytes:

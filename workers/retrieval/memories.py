@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import to_builtins
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from db import outcome_rows
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller, Sight
-from memquorum.core.api.answers import Shown
+from memquorum.core.api import parts
+from memquorum.core.api.answers import Became, Explained, Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval import explain as accounts
@@ -87,13 +87,14 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
         told = await _repeated(service, sight, memory_id, gates) or ", nor an episode of that id that was dropped"
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}{told}")
     genesis = await service.desk.read(accounts.configured, service.codec, service.genesis, facts.configured)
-    account = await service.desk.read(accounts.explain, service.codec, genesis, facts)
+    whole = await service.desk.read(accounts.explain, service.codec, genesis, facts)
+    account = parts.cut(whole, caller.rights)
     by, born = account.superseded_by, account.born
     winner = None if by is None else await _read(service, request, caller, by)
     summary = born is not None and born.summary is not None
     text = await _read(service, request, caller, memory_id) if summary else None
     lines = telling.lines(account, genesis, winner, text)
-    return JSONResponse({"account": accounts.plain(account), "lines": lines})
+    return Told(Explained(accounts.plain(account), tuple(lines)))
 
 
 async def _repeated(service: Service, sight: Sight, memory_id: str, gates: Filters) -> str:
@@ -125,12 +126,11 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
         found = (await service.reads.outcomes(sight, [asked])).get(asked)
     if found is not None and outcome_rows.taken(found, query.read_agent(request.query_params.get("agent"))):
         found = {**_NOTHING, "outcome": str(Reason.TAKEN), "agent": None}
-    told = {"namespace": namespace, "event_id": event_id, **(found or _NOTHING), "nowhere": []}
+    told = {"namespace": namespace, "event_id": event_id, **(found or _NOTHING)}
     told.pop("agent", None)
     if found is not None and found["outcome"] == STORED:
-        links = await service.reads.nowhere(sight, service.codec, found["shard"], found["journal_seq"])
-        told["nowhere"] = to_builtins(links)
-    return JSONResponse(told)
+        told["nowhere"] = await service.reads.nowhere(sight, service.codec, found["shard"], found["journal_seq"])
+    return Told(Became(**told))
 
 
 def _in(namespace: str | None) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import AUDIT, ERASE, Caller
+from memquorum.core.api.answers import ErasureReceipt
 from memquorum.core.audit import receipts
 from memquorum.core.retrieval import query
-from workers.retrieval.answers import unknown
+from workers.retrieval.answers import Told, unknown
 from workers.retrieval.service import Service
 
 
@@ -20,4 +21,5 @@ async def receipt(service: Service, request: Request, caller: Caller) -> Respons
     proof = await service.reads.receipt(caller.sight(ERASE, AUDIT), order_id)
     if proof is None:
         return unknown("order_id", f"no erasure {order_id} was carried out")
-    return JSONResponse(await asyncio.to_thread(receipts.make, service.codec, service.genesis, proof))
+    made = await asyncio.to_thread(receipts.make, service.codec, service.genesis, proof)
+    return Told(ErasureReceipt(**made))

@@ -39,6 +39,8 @@ from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
 from workers.retrieval.service import Service
 
+BAD = 400
+
 
 async def access(_: Service, __: Request, caller: Caller) -> Response:
     """What the key may do, and where."""
@@ -75,6 +77,15 @@ def routes(service: Service) -> list[Route]:
     return [Route(e.path, _Bound(e, service), methods=[e.method], name=e.name) for e in ENDPOINTS]
 
 
+def _cut(endpoint: Endpoint[Any], answer: Response, caller: Caller) -> Response:
+    """The answer as far as the caller's rights show it. Raises TypeError for one that nothing can be cut of."""
+    if isinstance(answer, Told):
+        return answer.cut(caller.rights)
+    if endpoint.answer is not None and answer.status_code < BAD:
+        raise TypeError(f"{endpoint.name} does not answer with a struct of core.api.answers (Told)")
+    return answer
+
+
 class _Bound:
     """An endpoint of one service, as ASGI: its answer has its place among the requests until it is taken."""
 
@@ -96,7 +107,7 @@ class _Bound:
         try:
             async with service.limits.turn(caller, limit_s(endpoint, service.bounds), endpoint.waits):
                 async with service.desk.serving(caller.id, request):
-                    answer = await self._do(service, request, caller)
+                    answer = _cut(endpoint, await self._do(service, request, caller), caller)
                 await answer(scope, receive, send)
         except Late:
             # Nothing else can be said in the middle of an answer; the server ends the connection.

@@ -25,7 +25,7 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy, number, share
-from memquorum.core.records import Lot, Summary, Weighed
+from memquorum.core.records import Link, Lot, Summary, Weighed
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing, Merged, SourceSent, Superseded
 from memquorum.core.retrieval.votes import Vote
@@ -92,9 +92,9 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
         yield from _made(account.born, account.sources_sent, slot, text)
         yield from _filed(account)
         if account.links:
-            yield f"  Its publisher links it: {', '.join(f'{one.kind} {one.to or one.name}' for one in account.links)}."
+            yield f"  Its publisher links it: {', '.join(map(_linked, account.links))}."
         if account.born.nowhere:
-            named = ", ".join(f"{one.kind} {one.to}" for one in account.born.nowhere)
+            named = ", ".join(map(_linked, account.born.nowhere))
             yield f"  It named links that lead nowhere, {named}: no such memory was alive in this namespace then."
         if account.holds is not None:
             yield from holding.lines(account.holds, account.tier)
@@ -117,6 +117,11 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
     if account.policy_version:
         yield f"  The members judge by policy {account.policy_version}, which they agreed on; see `infra policy show`."
     yield from _now(account, genesis.policy, winner)
+
+
+def _linked(link: Link) -> str:
+    """Tells a link; of one to a name that the reader is not told, that it is one."""
+    return f"{link.kind} {link.to or link.name or 'a name'}"
 
 
 def _headline(account: Account) -> str:
@@ -155,7 +160,7 @@ def _stands_for(account: Account) -> Anew | None:
 
 
 def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
-    about = "" if born.subject == born.agent else f", about {born.subject}"
+    about = "" if born.subject in ("", born.agent) else f", about {born.subject}"
     told = "".join(f", {name} {value}" for name, value in (("session", born.session), ("role", born.role)) if value)
     yield f"  {born.agent} recorded it at {moment(born.occurred_at)}{told}{about}: {born.characters} characters."
     yield (
@@ -179,7 +184,8 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         yield f"  Encoded by {born.encoder}."
         return
     if born.summary is not None:
-        yield f"  It is a summary of session {born.summary.session}, made by {born.summary.by}."
+        session = f"session {born.summary.session}" if born.summary.session else "a session"
+        yield f"  It is a summary of {session}, made by {born.summary.by}."
         yield f"  Importance {share(born.salience_ppm)}: how late the session was, how often it was used, how it ended."
         yield f"  Encoded by {born.encoder}."
         return

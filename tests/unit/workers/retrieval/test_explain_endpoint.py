@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
+from memquorum.core.labelling import Labels
+from memquorum.core.records import Link
 from tests.builders.facts import facts
 from tests.builders.served import GENESIS, HERS, Served, bearer, client_of, make, stored
 from tests.builders.shard import Shard, memory_id
@@ -24,8 +27,11 @@ def service(codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Se
     made, shard = make(codec, Door(tmp_path / "keys.json")), Shard(codec, GENESIS)
     for name in "ab":
         shard.episode(name)
-    shard.summary("sum", [memory_id("a"), memory_id("b")])
-    found, memory = facts(shard, SUMMARY), made.reads.memory
+    said = {"subject": "ada", "source": "survey", "slot": "door", "explicit": True}
+    shard.summary("sum", [memory_id("a"), memory_id("b")], **said)
+    labels = Labels("door", "users/ada", '{"colour":"crimson"}')
+    links = (Link("isA", name="pump"), Link("requires", memory_id("a")))
+    found, memory = replace(facts(shard, SUMMARY), labels=labels, links=links), made.reads.memory
 
     async def account(*_: Any) -> Any:
         return found
@@ -61,3 +67,17 @@ def test_who_may_audit_alone_is_told_the_sources_without_the_words(service: Serv
     told = "\n".join(lines(service, 2))
     assert f"    1. key fact: characters 0 to 23 of {memory_id('a')}, said at " in told
     assert not any(one in told for one in SAID)
+
+
+def test_who_may_audit_alone_is_told_neither_labels_nor_names(service: Served) -> None:
+    def told(key: int) -> str:
+        return client_of(service).get(f"/memories/{SUMMARY}/explain", headers=bearer(key)).text
+
+    words = ("users/ada", "colour", "crimson", "pump", "survey", "door", "s1")
+    assert [word for word in words if word not in told(1)] == []
+    assert [word for word in words if word in told(2)] == []
+    audited = lines(service, 2)
+    assert f"  Its publisher links it: isA a name, requires {memory_id('a')}." in audited
+    assert "  It fills a slot." in audited
+    assert any(line.startswith("  It is a summary of a session, made by ") for line in audited)
+    assert any(line.startswith("  consolidator recorded it at ") and "about" not in line for line in audited)

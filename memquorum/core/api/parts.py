@@ -1,0 +1,148 @@
+"""What of a memory a set of rights may see: one table of parts by right, and the function that cuts answers by it.
+
+Each field of an answer, or of a memory's account, that can hold words belongs to a part. A field that no table names is
+cut for every key that may not read, so that a new one is hidden until somebody decides about it.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from functools import cache
+from typing import Any, TypeVar
+
+from msgspec import NODEFAULT, Struct, structs
+
+from memquorum.core.access import AUDIT, ERASE, FORGET, PUBLISH, READ, RIGHTS
+
+T = TypeVar("T")
+
+
+class Part(StrEnum):
+    """A part of what is told of memories."""
+
+    TEXT = "text"
+    LABELS = "labels"
+    NAMES = "names"
+    ORDERS = "orders"
+    FACTS = "facts"
+
+
+IS = {
+    Part.TEXT: "the words of memories, summaries and roll-ups, and the texts of tasks",
+    Part.LABELS: "key, path, attributes, and the names that links lead to",
+    Part.NAMES: "subject, source and session",
+    Part.ORDERS: "the words of orders: names of goals, references, and by what an erasure was ordered",
+    Part.FACTS: "ids (of events too), agents, roles, types, limits of use, times, scores, votes, places in the journal",
+}
+"""What each part is."""
+
+SHOWN: Mapping[str, frozenset[Part]] = {
+    READ: frozenset(Part),
+    PUBLISH: frozenset({Part.FACTS}),
+    FORGET: frozenset({Part.ORDERS, Part.FACTS}),
+    ERASE: frozenset({Part.ORDERS, Part.FACTS}),
+    AUDIT: frozenset({Part.ORDERS, Part.FACTS}),
+}
+"""What each right shows, at the endpoints that it opens."""
+
+_FIELDS = {
+    Part.TEXT: "text inputs outputs tools bears_out topic",
+    Part.LABELS: "key path paths attributes slot",
+    Part.NAMES: "subject source session persona personas",
+    Part.ORDERS: "goal reference value says order erased journal attested proof detail",
+    Part.FACTS: (
+        "access account action agent also_by anchor anchors asked_by because by cache cause charged cluster commitment "
+        "compared complaint configuration conflicts_with contradicts counts derives_from did_not_help digest encoder "
+        "event_id features folded follows format general general_of goals gone granted helped hidden how into "
+        "jurisdictions kafka kept keys kind kinds learned_by left_out like lines made_by memory_id memory_ids "
+        "merged_into name names namespace namespaces newer newer_tier next no_general older older_tier op order_id "
+        "ordered_by outcome outcomes policy proposed proposed_because public_key purposes read_from reason recipient "
+        "recipients renews repeats replaces rest retrieved rights role rules said_by section selector sent_to "
+        "served_from signer slots spared state status staying stays stood store summary superseded tallied "
+        "tallied_because task terms through tier to token trigger type unknown verdict verifier vote warning was way "
+        "why witness"
+    ),
+}
+PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for name in names.split()} | {
+    "Link.name": Part.LABELS,
+    "TaskInShort.goal": Part.TEXT,
+    "Judge.contradicts": Part.TEXT,
+    "Paths.next": Part.LABELS,  # a path
+    # The request has named them.
+    "Session.session": Part.FACTS,
+    "Ended.session": Part.FACTS,
+    "Ready.journal": Part.FACTS,
+}
+"""The part that a field belongs to, by its name, or by its struct's name and its own where that is another."""
+
+
+# What stands in the place of what is cut, where it is a fact that there is something. Of what was written before the
+# names of slots were sealed, `slot` is a key in the clear.
+_STANDS: Mapping[str, Mapping[str, Any]] = {"Birth": {"slot": ""}}
+
+
+def parts(rights: Collection[str]) -> frozenset[Part]:
+    """Returns the parts that a set of rights shows."""
+    return frozenset(part for right in rights for part in SHOWN[right])
+
+
+def cut(value: T, rights: Collection[str]) -> T:
+    """Returns an answer, or an account, with what the rights do not show left empty."""
+    shown = parts(rights)
+    return value if shown == SHOWN[READ] else _cut(value, shown)
+
+
+def part_of(kind: type[Struct], field: str) -> Part:
+    """Returns the part that a field belongs to; text where no table names it."""
+    own = (PART_OF.get(f"{one.__name__}.{field}") for one in kind.__mro__)
+    return next((part for part in own if part is not None), PART_OF.get(field, Part.TEXT))
+
+
+def worded(kind: type[Struct]) -> dict[str, Any]:
+    """Returns the fields that can hold words, with their types."""
+    hints = typing.get_type_hints(kind)
+    return {name: hints[name] for name in kind.__struct_fields__ if _words(hints[name])}
+
+
+def table() -> str:
+    """Returns what each right shows as a table in Markdown."""
+    rows = [("part", "what it is", *(f"`{right}`" for right in RIGHTS)), ("---",) * (2 + len(RIGHTS))]
+    for part in Part:
+        rows.append((part, IS[part], *("yes" if part in SHOWN[right] else "–" for right in RIGHTS)))
+    return "\n".join(f"| {' | '.join(row)} |" if row[0] != "---" else f"|{'|'.join(row)}|" for row in rows)
+
+
+def _cut(value: Any, shown: frozenset[Part]) -> Any:
+    if isinstance(value, Struct):
+        hidden = {name: empty for name, part, empty in _plan(type(value)) if part not in shown}
+        there = {name: getattr(value, name) for name in value.__struct_fields__}
+        for name, empty in _STANDS.get(type(value).__name__, {}).items():
+            if name in hidden and there[name] is not None:
+                hidden[name] = empty
+        return structs.replace(value, **{n: hidden[n] if n in hidden else _cut(one, shown) for n, one in there.items()})
+    if isinstance(value, tuple):
+        return tuple(_cut(one, shown) for one in value)
+    return value
+
+
+@cache
+def _plan(kind: type[Struct]) -> tuple[tuple[str, Part, Any], ...]:
+    """Returns each field that can hold words, its part, and what stands there where it is cut."""
+    defaults = {one.name: one.default for one in structs.fields(kind)}
+    return tuple((name, part_of(kind, name), _empty(hint, defaults[name])) for name, hint in worded(kind).items())
+
+
+def _words(hint: Any) -> bool:
+    return hint in {str, bytes, Any} or any(map(_words, typing.get_args(hint)))
+
+
+def _empty(hint: Any, default: Any) -> Any:
+    if default is not NODEFAULT:
+        return default
+    kinds = typing.get_args(hint) or (hint,)
+    if type(None) in kinds:
+        return None
+    origin = typing.get_origin(hint) or hint
+    return {} if issubclass(origin, Mapping) else origin()
