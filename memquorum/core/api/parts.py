@@ -51,7 +51,7 @@ _FIELDS = {
     Part.TEXT: "text inputs outputs tools bears_out topic",
     Part.LABELS: "key path paths attributes slot",
     Part.NAMES: "subject source session persona personas",
-    Part.ORDERS: "goal reference value says order erased journal attested proof detail",
+    Part.ORDERS: "goal reference value also says order erased journal attested proof detail",
     Part.FACTS: (
         "access account action agent also_by anchor anchors asked_by because by cache cause charged cluster commitment "
         "compared complaint configuration conflicts_with contradicts counts derives_from did_not_help digest encoder "
