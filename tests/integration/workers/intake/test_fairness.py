@@ -22,7 +22,7 @@ from memquorum.core.fairness import LEAST
 from memquorum.core.records import EpisodeAccepted, OrderAccepted, SessionClosed, SessionEnded
 from streams.app import APP_ID
 from tests.builders import erasures
-from tests.integration.workers.intake.test_intake import GENESIS, MASTER, SHARDS, Line
+from tests.support.intake import GENESIS, MASTER, SHARDS, Line
 from workers.intake.scored import GROUP
 from workers.kafka import loop
 

@@ -1,7 +1,7 @@
 """No rule of the core raises on a text of 64 KiB, and each takes time in proportion to the text.
 
 What a rule takes is held against a plain loop over the same run's characters, in processor time, so that a busy machine
-does not matter. `LONG=1` holds each rule to every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on a
+does not matter. `LONG=all` holds each rule to every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on a
 quiet machine, and no more than 20 times what 4 KiB take. Otherwise texts are of 16 KiB, each rule has every fourth of
 them, and four times as long: whatever takes the square of a text takes longer.
 """
@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 
 import memquorum
-from tests.unit.core.hostile import meter
-from tests.unit.core.hostile.limits import BOUNDED, LIMITS, WINDOWS
-from tests.unit.core.hostile.patterns import methods, patterns, pumps
-from tests.unit.core.hostile.rules import CLAUSES, PAIRWISE, RULES, SEVERAL
-from tests.unit.core.hostile.texts import ORDINARY, TEXTS
+from tests.builders.hostile import meter
+from tests.builders.hostile.limits import BOUNDED, LIMITS, WINDOWS
+from tests.builders.hostile.patterns import methods, patterns, pumps
+from tests.builders.hostile.rules import CLAUSES, PAIRWISE, RULES, SEVERAL
+from tests.builders.hostile.texts import ORDINARY, TEXTS
 
-ALL = bool(os.environ.get("LONG"))
+ALL = os.environ.get("LONG") == "all"
 SIZE = (64 if ALL else 16) * meter.KIB
 LOOPS, TIMES, PART = 36 if ALL else 144, 20, 16
 """How many loops a text of 64 KiB may take, and how many times what a sixteenth of a text takes."""

