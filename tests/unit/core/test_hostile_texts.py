@@ -1,8 +1,8 @@
 """No rule of the core raises on a text of 64 KiB, and each takes time in proportion to the text.
 
 What a rule takes is held against a plain loop over the same run's characters, in processor time, so that a busy machine
-does not matter. `LONG=all` holds each rule to every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on a
-quiet machine, and no more than 20 times what 4 KiB take. Otherwise texts are of 16 KiB, each rule has every fourth of
+does not matter. `LONG=all` holds each rule to every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on
+a quiet machine, and no more than 20 times what 4 KiB take. Otherwise texts are of 16 KiB, each rule has every fourth of
 them, and four times as long: whatever takes the square of a text takes longer.
 """
 
