@@ -75,7 +75,7 @@ def test_an_order_makes_a_configuration_with_another_policy_and_changes_nothing_
 
 def told(**changes: dict[str, Any]) -> str:
     """The first policy, as an order holds it, with other settings, some of which no policy has."""
-    data = to_json(FIRST)
+    data = json.loads(written(FIRST))
     for section, values in changes.items():
         data[section] = data.get(section, {}) | values
     return json.dumps(data, sort_keys=True, separators=(",", ":"))
