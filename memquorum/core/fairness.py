@@ -1,4 +1,4 @@
-"""In which order records of many namespaces are let in, and how many may be on their way at once (docs/tenants.md).
+"""The order in which records of many namespaces are let in, and how many may be on their way (docs/tenants.md).
 
 `Fair` is start-time fair queueing: each namespace has a queue, its records keep their order, and the queue is served
 next whose first record would have begun first, had each namespace an equal share. So one record of a namespace that

@@ -130,12 +130,12 @@ def place_uuid(topic: str, partition: int, offset: int) -> str:
 
 
 def signed_uuid(topic: str, value: bytes) -> str:
-    """Once the event id of a signed record without one."""
+    """The event id that earlier releases gave a signed record without one."""
     return str(uuid.uuid5(_MEMORIES, f"signed/{topic}/{hashlib.sha256(value).hexdigest()}"))
 
 
 def cloud_uuid(source: str, event_id: str) -> str:
-    """Once the event id of a CloudEvent whose record had none."""
+    """The event id that earlier releases gave a CloudEvent whose record had none."""
     return str(uuid.uuid5(_MEMORIES, f"cloudevent/{len(source)}:{source}:{event_id}"))
 
 

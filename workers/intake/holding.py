@@ -68,7 +68,7 @@ class Holding:
 
     @property
     def namespaces(self) -> int:
-        """Of how many namespaces records wait."""
+        """The number of namespaces whose records wait."""
         return self._fair.namespaces
 
     @property

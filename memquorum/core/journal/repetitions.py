@@ -58,7 +58,7 @@ class Speaking(Protocol):
 
     @property
     def role(self) -> str | None:
-        """As whom, in a conversation."""
+        """The role of the speaker in a conversation."""
 
 
 def provenance(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[Provenance, ...]:

@@ -96,6 +96,7 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
             "",
             None,
             None,
+            None,
             "ada",
             0.0,
             None,
