@@ -28,6 +28,7 @@ from memquorum.core.experience.texts import EVENTS
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockRequested, JournalEntry, Stored
 from memquorum.schema_files import load_codec
+from tests.builders.poisoned import TEXTS
 from tests.faults.flood import find
 from tests.faults.publications import AGENTS, START, WORDS
 from tests.faults.witness import Event, Witness
@@ -39,6 +40,8 @@ _BAD = (b"{", b"[]", b'{"content": 1}', b"\xc3\x01no such schema")
 _LESSON = "Prime pump {0} of hall {0} for {1} seconds before it is opened."
 _HEEDED = "Primed pump {0} of hall {0} for {1} seconds, and then opened it without a leak."
 _TASKS_OF_A_LESSON = 4
+# So many episodes say what is beyond any rule besides, and so long a content may be.
+_POISONED, _LONGEST = 0.02, 60_000
 _SENT_MOST = 5
 # What a good episode or access may become; another outcome (unscored, unreadable) is a loss.
 _GOOD = {"stored", "reinforced", "below_threshold", "accessed", "assessed", *EVENTS}
@@ -175,6 +178,9 @@ class Load:
     def _episode(self) -> None:
         event = (self._dice.choice(self._namespaces), self._fresh())
         content = " ".join(self._dice.choices(WORDS, k=12)) + f" {self._dice.randrange(10_000)}"
+        if self._dice.random() < _POISONED:
+            # Beside what others say of the same, so that it is compared, voted on and summed up with it.
+            content = f"{content} {self._dice.choice(TEXTS)}"[:_LONGEST]
         more = {"reward": round(self._dice.random(), 3), "confidence": 0.9} if self._dice.random() < 0.5 else {}
         fields = {"namespace": event[0], "event_id": event[1], "agent": self._dice.choice(AGENTS), "content": content}
         self._recent = [*self._recent[-499:], event]

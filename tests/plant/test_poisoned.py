@@ -1,12 +1,17 @@
-"""Texts beyond what anybody says end and stop nobody: what others say near them is kept, voted on and read, and no
-process is started again."""
+"""Texts beyond what anybody says end, stop and starve nobody: what others say near them is kept, voted on, summed up
+and read, and no process is started again."""
 
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Mapping
 
+import httpx
+
 from infra import supervisor
+from memquorum.client import Memory
 from tests.builders.poisoned import LONG_NUMBER, TEXTS
 from tests.support.sessions import Plant
 
@@ -60,3 +65,48 @@ def test_members_decide_where_such_texts_are_near(fleet: Plant) -> None:
     assert said.memory_id
     assert starts(fleet) == before
     assert alarms(fleet) == []
+
+
+def test_a_session_with_such_texts_stops_no_other(fleet: Plant) -> None:
+    before = starts(fleet)
+    with fleet.client("poisoned-session", "mallory") as mallory:
+        fleet.live(mallory, "rich", TEXTS, explicit=True)
+        mallory.end_session("rich")
+        with fleet.client("sound-session") as anna:
+            fleet.live(anna)
+            anna.end_session("shift-1")
+            fleet.until(lambda: fleet.summaries("sound-session", "draft"), "the session of another was not summed up")
+            fleet.later(lambda: fleet.summaries("sound-session"))
+    assert starts(fleet) == before
+
+
+def test_masked_reads_of_such_texts_end_with_their_requests(fleet: Plant) -> None:
+    """Eight masked reads at once, whose clients go away: another tenant is answered nearly as fast as before."""
+    with fleet.client("masked-poison", "mallory") as mallory, fleet.client("quiet-tenant") as anna:
+        said = mallory.add("Call the desk on " + "00 11 " * 6_000, explicit=True, wait=True).memory_id
+        anna.add("The vault of hall 3 opens at noon.", explicit=True, wait=True)
+        alone = max(_asked(anna) for _ in range(3))
+        url = f"{fleet.line.retrieval_url}/memories/{said}?redact=true"
+        readers = [threading.Thread(target=_gone, args=(url,)) for _ in range(8)]
+        for reader in readers:
+            reader.start()
+        beside = [_asked(anna) for _ in range(3)]
+        for reader in readers:
+            reader.join()
+        assert max(beside) < 10 * max(alone, 0.5)
+        # Nothing works on once nobody waits.
+        assert _asked(anna) < 5 * max(alone, 0.5)
+
+
+def _asked(memory: Memory) -> float:
+    began = time.monotonic()
+    assert memory.context("when does the vault of hall 3 open?", peek=True).items
+    return time.monotonic() - began
+
+
+def _gone(url: str) -> None:
+    """Asks, and goes away after a second."""
+    try:
+        httpx.get(url, timeout=1.0)
+    except httpx.TimeoutException:
+        return
