@@ -139,7 +139,8 @@ def test_twins_are_proposed_where_nothing_else_is_voted_on_of_them(codec: Codec)
 
 
 def test_a_text_on_which_a_rule_fails_says_the_same_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    poison(monkeypatch, ("memquorum.core.text.sameness:fingerprint",))
+    poison(monkeypatch, ("memquorum.core.text.agreement:fingerprint",))
     alike = Alike(near(peer("bad", f"Pump 7 runs at {MARK} bar.")))
     assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]]
-    assert {one.memory_ids for one in alike.failures.told()} == {("bad",)}
+    told = [one.memory_ids for one in alike.failures.told()]
+    assert told and all("bad" in pair for pair in told)
