@@ -27,7 +27,7 @@ START = 1_750_000_000_000
 DAY = 24 * 3600 * 1000
 NAMESPACES = tuple(f"flood-{i}" for i in range(16))
 SIGNED, SIGNER = "flood-signed", "planner"
-AGENTS = ("planner", "executor", "reviewer", "perception")
+AGENTS = ("planner", "executor", "reviewer", "observer")
 SEED = seed_of(f"agent:{SIGNER}")
 PUBLIC = bytes(SigningKey(SEED).verify_key)
 WORDS = tuple(
@@ -215,7 +215,7 @@ def _access_to_nothing(m: Maker) -> Publication:
 @kind(GOOD)
 def _one_id_with_two_contents(m: Maker) -> tuple[Publication, ...]:
     first = m.episode()
-    second = first | {"content": m.say(), "agent": "somebody else"}
+    second = first | {"content": m.say()}
     # In one partition, so that the first stays the first.
     at = m.dice.randrange(m.shards)
     return tuple(m.good("one id with two contents", fields, partition=at) for fields in (first, second))

@@ -311,7 +311,7 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     line: Settings, memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     doomed = memory.add("Somebody left an umbrella.", wait=True)
-    for agent in ("perception", "planner", "executor", "reviewer"):
+    for agent in ("observer", "planner", "executor", "reviewer"):
         with client(line, memory.namespace, agent) as other:
             other.add(f"{agent} measured {len(agent)} litres of nitrate in tank {agent}", wait=True)
     tick(line, START + 2 * HOUR)
