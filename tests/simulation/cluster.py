@@ -77,6 +77,7 @@ class Cluster:
 
     def __init__(self, codec: Codec, genesis: Genesis, liars: frozenset[int] = frozenset(), shard: int = 0) -> None:
         self.codec, self.genesis, self.shard, self.liars = codec, genesis, shard, liars
+        self.scope = f"{genesis.config}/{shard}"
         self.log: dict[Message, list[bytes]] = {kind: [] for kind in KINDS_OF_LOG}
         self.nodes = {m: Node(m) for m in range(genesis.n) if m not in liars}
         # What each (node, log) skips: the broker's fork of the log for that reader.
@@ -142,7 +143,7 @@ class Cluster:
         )
         node.positions = dict(disk.positions)
         node.ends = {kind: len(records) for kind, records in self.log.items()}
-        self.carry_out(node, node.core.handle(t.Restarted(disk.signed.load(""))))
+        self.carry_out(node, node.core.handle(t.Restarted(disk.signed.load(""), disk.signed.through(self.scope))))
         self.catch_up(node)
 
     def catch_up(self, node: Node) -> None:
@@ -198,7 +199,7 @@ class Cluster:
                 case t.Keep():
                     node.disk.signed.claim([(effect.slot, effect.digest, effect.data)])
                 case t.Settle():
-                    node.disk.signed.settle(effect.slots)
+                    node.disk.signed.settle(effect.slots, {self.scope: effect.through} if effect.through else None)
                 case t.Entered():
                     assert effect.view > node.view, "views go back"
                     node.view = effect.view

@@ -72,6 +72,8 @@ def no_sign_state(patch: Patch) -> None:
     patch.setattr(MemorySignState, "claim", lambda self, slots: [data for _, _, data in slots])
     patch.setattr(MemorySignState, "load", lambda self, prefix: {})
     patch.setattr(MemorySignState, "fresh", lambda self, scope: False)
+    # The log would tell of the loss, and whoever knows of it is silent.
+    a_sign_state_that_went_back_is_believed(patch)
 
 
 def no_silence_after_amnesia(patch: Patch) -> None:
