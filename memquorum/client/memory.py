@@ -179,7 +179,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         namespaces, whose publishers allow it. `after`: a write that is waited for, by its receipt or token; so
         all that read. Raises NotYet where it is not seen in time.
         """
-        by = {"query": query} if vector is None else {"query": query, "vector": wire.several("vector", vector)}
+        by = {"query": query} if vector is None else {"query": query, "vector": wire.numbers("vector", vector)}
         asked = _crossing({**by, "k": k, "exact": exact, **only}, diffusion)
         found = await self._read(SearchResult, "/search", asked, peek, after)
         return list(found.hits)

@@ -112,6 +112,16 @@ def several(field: str, said: Iterable[Any]) -> list[Any]:
     return list(said)
 
 
+def numbers(field: str, said: Iterable[Any]) -> list[float]:
+    """What is to be a list of numbers, as JSON has them: an array's own kinds of numbers are no others. Raises
+    Invalid."""
+    listed = several(field, said)
+    try:
+        return [float(one) for one in listed]
+    except (TypeError, ValueError, OverflowError):
+        raise Invalid("wrong_type", field, f"must be a list of numbers, not {listed!r:.80}") from None
+
+
 def waiting(timeout: float) -> dict[str, int]:
     """How long one request waits, as a query string has it. Raises Invalid."""
     return {"wait_ms": min(POLL_MS, max(0, int(seconds(timeout) * 1000)))}
