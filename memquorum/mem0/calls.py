@@ -254,7 +254,8 @@ def _said(messages: Any) -> Iterable[tuple[str, str]]:
     if not isinstance(messages, Sequence) or not messages:
         raise Invalid("wrong_type", "messages", "must be a text, a message or a list of messages")
     for one in messages:
-        role, content = (one.get("role") or "user", one.get("content")) if isinstance(one, Mapping) else (None, 0)
+        role, content = (one.get("role"), one.get("content")) if isinstance(one, Mapping) else (0, 0)
+        role = "user" if role in (None, "") else role
         if not isinstance(role, str) or not isinstance(content, str | list | None):
             raise Invalid("wrong_type", "messages", "a message is {'role': 'user', 'content': 'a text'}")
         yield role, content if isinstance(content, str) else "\n".join(_blocks(content or ()))
