@@ -61,7 +61,7 @@ FORMS = ("third", "other", ASIDE)
 experience."""
 _TEXTS = {
     "fact": "The gateway in hall 3 uses port 8443.",
-    "again": "The gateway, in the hall 3, uses port 8443!",
+    "again": "the gateway in hall 3 uses port 8443",
     "other": "The boiler in the cellar has to run at 60 degrees.",
     "third": "Deliveries on Monday have to arrive at ramp 7.",
     ASIDE: "The gateway in hall 3 has to be painted in spring.",

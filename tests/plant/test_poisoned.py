@@ -43,7 +43,7 @@ def test_who_says_something_near_such_a_text_is_not_punished(fleet: Plant) -> No
 
 
 def test_members_decide_where_such_texts_are_near(fleet: Plant) -> None:
-    before = starts(fleet)
+    before, alarmed = starts(fleet), alarms(fleet)
     with fleet.client("voted-poison") as anna:
         said = anna.add(
             "The hall of team Falcon has seats for all.", explicit=True, reward=1.0, confidence=1.0, wait=True
@@ -64,7 +64,7 @@ def test_members_decide_where_such_texts_are_near(fleet: Plant) -> None:
     assert fleet.rows("SELECT 1 FROM living WHERE namespace = 'voted-poison' AND alive > 0")
     assert said.memory_id
     assert starts(fleet) == before
-    assert alarms(fleet) == []
+    assert alarms(fleet) == alarmed  # other tests kill processes
 
 
 def test_a_session_with_such_texts_stops_no_other(fleet: Plant) -> None:

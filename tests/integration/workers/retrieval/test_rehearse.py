@@ -32,7 +32,7 @@ def world(request: pytest.FixtureRequest) -> World:
 @pytest.fixture
 def store(world: World, codec: Codec) -> str:
     """`old` is long-term, `used` was read, `faint`, `pinned` and `denied` are contradicted, and of what `orphan` was
-    made of nothing is left; `half` still has one of two sources."""
+    made of nothing is left; `half` still has one of two sources. What `seems` to contradict two of them is no doubt."""
     shard = world.shard(codec, GENESIS)
     for name in ("old", "used", "source", "kept", "denied"):
         shard.episode(name)
@@ -61,7 +61,7 @@ def looked(dsn: str, namespace: str | None, seed: int | None = None) -> Rehearse
 
 
 def test_it_judges_what_it_draws(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    names = ("old", "used", "kept", "denied", "faint", "pinned", "orphan", "half", "denial")
+    names = ("old", "used", "kept", "denied", "faint", "pinned", "orphan", "half", "denial", "seems")
     by_id = {memory_id(name): name for name in names}
     found = [looked(store, NAMESPACE, seed) for seed in range(40)]
     # One long-term memory leaves room for two short-term ones.
@@ -79,6 +79,7 @@ def test_it_judges_what_it_draws(store: str, capsys: pytest.CaptureFixture[str])
         "pinned": (Verdict.CONTESTED, None),
         "orphan": (Verdict.GROUNDLESS, "forget"),
         "half": (Verdict.UNUSED, None),
+        "seems": (Verdict.UNUSED, None),
     }
     assert told == expected
     _tell(concluded[:3])

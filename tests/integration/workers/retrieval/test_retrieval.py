@@ -316,7 +316,7 @@ def test_requests_that_cannot_be_answered_name_the_field(client: TestClient) -> 
     for answer, status, field in (
         (client.post("/search", json={"query": "q"}), 400, "agent"),
         (client.post("/search", json={"query": "q", "peek": True, "limit": 1}), 400, "limit"),
-        (client.post("/search", content=b"{}", headers={"content-type": "text/plain"}), 400, None),
+        (client.post("/search", content=b"{}", headers={"content-type": "text/plain"}), 400, "content-type"),
         (client.post("/search", json={"query": "q" * 200_000}), 413, None),
         (client.get("/memories/7"), 400, "memory_id"),
         (client.get(f"/memories/{memory_id('nobody')}"), 404, "memory_id"),

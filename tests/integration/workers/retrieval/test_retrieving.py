@@ -238,12 +238,13 @@ def test_of_two_of_one_millisecond_the_one_that_came_in_later_is_the_later_word(
     said = ["Bernd trains the juniors.", "As of May it is Svenja who trains the juniors."]
     put(databases[0], [Told(text, namespace="club") for text in said])
     with psycopg.connect(databases[0], autocommit=True) as connection:
-        for first in (said[1], said[0]):
-            connection.execute("UPDATE memory SET created = 5 WHERE namespace = 'club'")
+        for first, arrival in ((said[1], "seq"), (said[0], "1 - seq")):
+            connection.execute(
+                f"UPDATE memory SET created = 5, said = 5, said_offset = {arrival} WHERE namespace = 'club'"
+            )
             for path, items in (("/retrieve", "items"), ("/search", "hits")):
                 found = answered(client, path, query="Who trains the juniors?", namespace="club")
                 assert found[items][0]["text"] == first, path
-            connection.execute("UPDATE memory SET seq = 1 - seq WHERE namespace = 'club'")
 
 
 RIVERS = [
