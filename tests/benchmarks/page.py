@@ -28,6 +28,7 @@ _ORDER = (
     "context",
     "reading-scale",
     "erase",
+    "neighbours",
     "import",
     "ways",
     "clients",

@@ -1,4 +1,4 @@
-"""Resident memory of every process: idle, and while 100,000 episodes go through the whole line."""
+"""Resident memory of every process, idle and while 100,000 episodes go through the whole line; processor time idle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 from tests.benchmarks.ingest import STORE_ALL, outcomes, publish, wait
 from tests.benchmarks.kept import Row
-from tests.benchmarks.parts import WHOLE, parts
+from tests.benchmarks.parts import WHOLE, Parts, difference, parts
 from tests.benchmarks.texts import sentences
 
 # What holds what is stored, and the broker, whose heap has a limit of its own.
@@ -25,6 +25,9 @@ def measure(quick: bool) -> Row:
         wait(running, 100)
         for name, mib in running.memory_mib().items():
             row.figure(f"{name}: idle", mib, "MiB")
+        used = _idle(running, 10 if quick else 60)
+        row.figure("all processes, idle: processor", sum(used.values()), "ms/s")
+        row.series["idle, CPU ms/s"] = {name: round(ms, 2) for name, ms in used.items()}
     course: list[dict[str, float]] = []
     with parts(*WHOLE, policy=STORE_ALL, encoder="hashing") as running:
         publish(running, "warm", sentences(100, 7))
@@ -52,6 +55,14 @@ def measure(quick: bool) -> Row:
         f"{worst}'s; Postgres is the store, and the broker's heap ends at 512 MiB by its own setting"
     )
     return row
+
+
+def _idle(running: Parts, seconds: float) -> dict[str, float]:
+    """Processor time by process while nobody asks or publishes, in milliseconds a second."""
+    before, began = running.cpu_s(), time.perf_counter()
+    time.sleep(seconds)
+    lasted = time.perf_counter() - began
+    return {name: s * 1e3 / lasted for name, s in difference(before, running.cpu_s()).items()}
 
 
 def _bare_mib() -> float:

@@ -30,6 +30,8 @@ from tests.benchmarks.texts import sentences
 _SPACE, _K, _SEED = "ways", 5, 9
 _LANGGRAPH = kept.ROOT / ".tools" / "langgraph" / "bin" / "python"
 _PATIENCE_S = 300
+# Half of a call's time is a context of its own for a connection that has no TLS.
+_TLS = httpx2.create_ssl_context()
 
 Ask = Callable[[str], Awaitable[Any]]
 
@@ -182,7 +184,7 @@ async def _once(url: str, tool: str, arguments: dict[str, Any]) -> tuple[dict[st
 
     try:
         async with (
-            httpx2.AsyncClient(timeout=_PATIENCE_S, event_hooks={"response": [heard]}) as http,
+            httpx2.AsyncClient(timeout=_PATIENCE_S, event_hooks={"response": [heard]}, verify=_TLS) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             done = await client.call_tool(tool, arguments)
