@@ -107,21 +107,15 @@ def cliques(
     """
     failures = failures or Failures()
     ranked = sorted(peers, key=lambda one: (by or _rank)(one, as_of))
-    said = {
-        one.candidate.memory_id: failures.answer("gist", [one.candidate.memory_id], None, Said, one.text)
-        for one in ranked
-    }
+    said = {one.candidate.memory_id: Said(one.text) for one in ranked}
     taken: set[str] = set()
     found: list[tuple[Peer, ...]] = []
 
     def together(one: Peer, other: Peer) -> bool:
         if one.candidate.namespace != other.candidate.namespace or cosine_ppm(one.vector, other.vector) < least_ppm:
             return False
-        mine, theirs = said[one.candidate.memory_id], said[other.candidate.memory_id]
-        if mine is None or theirs is None:
-            return False
         pair = one.candidate.memory_id, other.candidate.memory_id
-        return failures.answer("agreement", pair, False, fits, one, mine, other, theirs)
+        return failures.answer("agreement", pair, False, fits, one, said[pair[0]], other, said[pair[1]])
 
     for at, first in enumerate(ranked):
         if first.candidate.memory_id in taken:

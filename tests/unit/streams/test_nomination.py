@@ -242,13 +242,14 @@ def test_a_general_form_is_voted_on_before_its_memory_is_to_be_promoted_and_not_
 
 
 def test_an_epoch_for_a_contradiction_is_about_that_alone(codec: Codec) -> None:
-    full = shelf()
-    full.disputed = [(READY, OLD)]
+    # READY could be promoted: a dispute of its own would put that off.
+    full, newer = shelf(), replace(READY, memory_id="newer")
+    full.disputed = [(newer, OLD)]
     between = {"last_epoch_at": NOW, "interactions": 0, "alive": 1}
     (output,) = stage(codec, full).process([arrival(codec, standing(**between, contested_at=NOW))])
     record = opened(codec, output)
     assert (record.trigger, [(p.kind, p.memory_ids) for p in record.proposals]) == (
-        "contradiction", [("supersede", (READY.memory_id, OLD.memory_id))]
+        "contradiction", [("supersede", ("newer", OLD.memory_id))]
     )  # fmt: skip
     assert stage(codec, shelf()).process([arrival(codec, standing(**between, contested_at=NOW))]) == []
 

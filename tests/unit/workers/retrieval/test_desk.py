@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -30,11 +31,16 @@ class Client:
         return Request({"type": "http", "headers": []}, receive)
 
 
+# So long a read goes on at most that nothing ends: longer than any test waits for that.
+PATIENCE_S = 20.0
+
+
 def until_over(begun: threading.Event, ended: threading.Event) -> None:
-    """Reads text after text for ever."""
+    """Reads text after text until it is over."""
     begun.set()
+    patience = time.monotonic() + PATIENCE_S
     try:
-        while True:
+        while time.monotonic() < patience:
             check()
             ended.wait(0.001)
     except Over:
@@ -71,7 +77,7 @@ def test_a_read_ends_when_its_client_has_gone(monkeypatch: pytest.MonkeyPatch) -
         await busy(of, 1)
         client.gone.set()
         with pytest.raises(ClientDisconnect):
-            await task
+            await asyncio.wait_for(task, 2)
         await asyncio.wait_for(idle(of), 2)
 
     asyncio.run(run())
