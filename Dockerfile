@@ -1,5 +1,7 @@
 # One image for every role; docker-compose.yml says which container runs which.
-FROM python:3.11-slim-bookworm
+# docker-compose.yml passes the image that .env names.
+ARG PYTHON_IMAGE
+FROM ${PYTHON_IMAGE}
 WORKDIR /app
 COPY infra/bootstrap.lock requirements.lock ./
 RUN pip install --no-cache-dir --require-hashes -r bootstrap.lock \

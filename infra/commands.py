@@ -29,6 +29,7 @@ WHERE = {
     "reencode": "infra.reencode",
     "dlq": "infra.dlq",
     "queries": "infra.queries",
+    "images": "infra.images",
     "learn": "infra.learn",
     "whatif": "infra.whatif",
     "forget": "infra.forget",

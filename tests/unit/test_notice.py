@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import PackageNotFoundError, metadata
 
+from infra import images
 from tests import ROOT
 
 _PERMISSIVE = re.compile(
@@ -48,6 +49,5 @@ def test_no_package_has_a_licence_that_nobody_has_looked_at() -> None:
 
 
 def test_every_image_is_named() -> None:
-    files = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("docker-compose.yml", "Dockerfile"))
-    images = set(re.findall(r"(?:image:|FROM)\s+([a-z0-9/._-]+):", files)) - {"memquorum"}
-    assert images and {image for image in images if image not in NOTICE} == set()
+    named = {image.name for image in images.read(images.FILE.read_text(encoding="utf-8"))}
+    assert named and {name for name in named if name not in NOTICE} == set()
