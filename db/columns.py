@@ -21,7 +21,7 @@ from memquorum.core.journal.tables import TABLES, types
 
 REMEMBERED = tuple(name for name in Remembered.__struct_fields__ if name != "excerpt")  # found by `said`
 # What is computed of the others, and what comes of `$edges`.
-SHOWN = tuple(name for name in Shown.__struct_fields__ if name not in ("due_at", "links"))
+SHOWN = tuple(name for name in Shown.__struct_fields__ if name not in ("due_at", "links", "superseded_by"))
 SHARES = frozenset({"salience", "sensitivity", "confidence"})
 """What a client sees in [0, 1] and the store keeps in millionths."""
 
@@ -103,6 +103,22 @@ _FILTERS = {
     **_FILED,
     "experience": _ADMITTED,
 }
+# What took a memory's place: the write of its slot, or that named it, or the challenger of the vote, by the entry that
+# changed the memory last.
+_SUPERSEDED_BY = """SELECT 'supersededBy', j.memory_id
+        FROM journal j
+        WHERE own.tier = 'superseded' AND j.shard = own.shard AND j.seq = own.seq AND j.effect = 'stored'
+          AND j.memory_id <> own.id
+        UNION ALL
+        SELECT 'supersededBy', w.id
+        FROM outcome o
+        JOIN decision d ON d.shard = o.shard AND d.epoch = o.epoch AND d.journal_seq = own.seq
+        JOIN outcome x ON x.shard = o.shard AND x.epoch = o.epoch AND x.position = o.position
+        JOIN memory w ON w.id = x.memory_id AND w.seq <> own.seq
+        WHERE own.tier = 'superseded' AND o.memory_id = own.id AND o.shard = own.shard AND EXISTS (
+            SELECT FROM conflict f
+            WHERE f.namespace = own.namespace
+              AND (f.older, f.newer) IN ((own.id, w.id), (w.id, own.id)))"""
 _EDGES = f"""ARRAY(
     SELECT e.kind || ' ' || m.id
     FROM (
@@ -113,6 +129,8 @@ _EDGES = f"""ARRAY(
         WHERE (f.came = own.id OR f.found = own.id) AND f.newer = own.id AND f.namespace = own.namespace
         UNION ALL
         SELECT l.kind, l.target FROM link l WHERE l.memory = own.id AND l.namespace = own.namespace
+        UNION ALL
+        {_SUPERSEDED_BY}
     ) e
     JOIN memory m ON m.id = e.other
     WHERE m.tier = ANY(%(kept)s) AND {" AND ".join(_GATES.values())}

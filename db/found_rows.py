@@ -35,7 +35,8 @@ statement finds comes behind them."""
 def shown(row: tuple[Any, ...]) -> dict[str, Any]:
     """A memory as a client sees it, of a row of `memory_shown`."""
     *own, named, edges = row
-    return _seen(SHOWN, tuple(own)) | {"links": links(named, edges)}
+    by = next((other for kind, _, other in (edge.partition(" ") for edge in edges) if kind == "supersededBy"), None)
+    return _seen(SHOWN, tuple(own)) | {"links": links(named, edges), "superseded_by": by}
 
 
 def listed(row: tuple[Any, ...]) -> dict[str, Any]:

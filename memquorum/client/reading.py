@@ -22,6 +22,7 @@ from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled
 from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
+from memquorum.core.tiers import SEALED, SUPERSEDED
 from memquorum.telemetry import reading
 
 _LENGTH = 300
@@ -332,11 +333,17 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: 
 
 def show(console: Console, one: Shown) -> None:
     """Prints a memory: its text, a summary's line for line, and where it is from."""
-    said = f"no text: {one.tier}" if one.text is None else " ".join(one.text.split())
+    said = f"no text: {one.instead}" if one.text is None else " ".join(one.text.split())
     lines = [said] if one.text is None or one.made_by is None else one.text.split("\n")
     for line in lines:
         console.print(terminal.text(console, line), soft_wrap=True)
     _whence(console, one)
+    if one.text is None and one.tier in (SEALED, SUPERSEDED):
+        back = f"        `memquorum restore -n {one.namespace} {one.memory_id}` asks the members to bring it back"
+        console.print(terminal.text(console, back), style="dim", soft_wrap=True)
+    if one.superseded_by is not None:
+        newer = f"        `memquorum get {one.superseded_by}` shows what took its place"
+        console.print(terminal.text(console, newer), style="dim", soft_wrap=True)
     if filed := _filed_as(one):
         console.print(terminal.text(console, f"        {filed}"), style="dim", soft_wrap=True)
     if one.links:

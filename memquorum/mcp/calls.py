@@ -13,6 +13,7 @@ from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Receipt
 from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Shown
 from memquorum.core.records import Link
+from memquorum.core.tiers import SEALED, SUPERSEDED
 
 T = TypeVar("T")
 _TITLE = 80
@@ -171,7 +172,9 @@ async def update(call: Call, memory_id: str, content: str, wait: bool = False) -
     one, so it is no freer than it, and it goes with it where that is erased."""
     old = await call.read(call.memory.get, memory_id)
     if old.text is None:
-        raise Invalid("not_alive", "memory_id", f"it is {old.tier}: only what is alive can be updated; add_memory adds")
+        raise Invalid(
+            "not_alive", "memory_id", f"it is {old.instead}: only what is alive can be updated; add_memory adds"
+        )
     how: dict[str, Any] = {"key": old.key} if old.key else {"supersedes": [memory_id]}
     how |= {"path": old.path, "attributes": old.attributes}
     receipt = await call.memory.add(
@@ -189,7 +192,9 @@ async def delete(call: Call, memory_id: str | None = None, key: str | None = Non
     if memory_id is not None:
         old = await call.read(call.memory.get, memory_id)
         if old.text is None:
-            raise Invalid("not_alive", "memory_id", f"it is {old.tier}: it is served no more; erase_memories destroys")
+            raise Invalid(
+                "not_alive", "memory_id", f"it is {old.instead}: it is served no more; erase_memories destroys"
+            )
         subject, key, path = old.subject, old.key, old.path if old.key else None
     own = memory_id if key is None else None
     done = await call.memory.clear(key, path, memory_id=own, wait=True, subject=subject)
@@ -223,7 +228,8 @@ async def document(call: Call, memory_id: str) -> Document:
     """A living memory. Its use counted when it was found."""
     one = await call.read(call.memory.get, memory_id)
     if one.text is None:
-        raise NotFound(f"memory {memory_id} is {one.tier}: it has no text. explain_memory tells why")
+        back = " restore_memory asks for it back." if one.tier in (SEALED, SUPERSEDED) else ""
+        raise NotFound(f"memory {memory_id} is {one.instead}: it has no text.{back} explain_memory tells why")
     told = {
         name: value
         for name in one.__struct_fields__

@@ -132,8 +132,9 @@ READING = (
     ),
     _tool(
         "get_memory",
-        "Shows one memory by its id. Its text is null once it is forgotten. It counts as used, which keeps it from "
-        "being forgotten, unless you peek.",
+        "Shows one memory by its id. Its text is null once it is forgotten or superseded; `superseded_by` names what "
+        "took its place, and restore_memory asks for it back. It counts as used, which keeps it from being forgotten, "
+        "unless you peek.",
         e.MEMORY,
         takes=(*_GATES, "after"), own=(_ID, _PEEK),
         gives=a.Shown, do=calls.shown,

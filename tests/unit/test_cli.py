@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -693,6 +694,32 @@ def test_a_memory_is_shown_by_its_id(client: Recorded, capsys: pytest.CaptureFix
     client.gone = True
     assert cli.main(["get", HIT.memory_id]) == OK
     assert capsys.readouterr().out.splitlines()[0] == "no text: forgotten"
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        (
+            {"tier": "superseded", "superseded_by": "B"},
+            ["no text: superseded by B", f"memquorum restore -n n {HIT.memory_id}", "memquorum get B"],
+        ),
+        ({"tier": "superseded"}, ["no text: superseded", f"memquorum restore -n n {HIT.memory_id}"]),
+        ({"tier": "sealed", "sealed_until": 0}, ["no text: sealed", f"memquorum restore -n n {HIT.memory_id}"]),
+        ({"tier": "gone"}, ["no text: gone"]),
+    ],
+)
+def test_what_has_no_text_says_why_and_how_to_bring_it_back(
+    client: Recorded,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    gone: dict[str, Any],
+    told: list[str],
+) -> None:
+    monkeypatch.setattr(Recorded, "get", lambda *_, **__: structs.replace(SHOWN, text=None, **gone))
+    assert cli.main(["get", HIT.memory_id]) == OK
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == told[0]
+    assert re.findall(r"`(.+?)`", out) == told[1:]
 
 
 def test_what_is_missing_is_named_as_an_option_too(monkeypatch: pytest.MonkeyPatch) -> None:

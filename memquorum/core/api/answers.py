@@ -195,7 +195,9 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
 
 class Shown(_Use, frozen=True):
     """A memory. Times in milliseconds since the epoch; what only the living have is null of others. `links`: what its
-    publisher says that it is linked with, as far as that is kept and the reader may see it."""
+    publisher says that it is linked with, as far as that is kept and the reader may see it. `superseded_by`: the memory
+    that took the place of one in the tier `superseded`, where the reader may see that; a request to restore brings the
+    older one back by a vote."""
 
     memory_id: str
     namespace: str
@@ -216,6 +218,12 @@ class Shown(_Use, frozen=True):
     fades: bool | None
     due_at: int | None
     links: tuple[Link, ...] = ()
+    superseded_by: str | None = None
+
+    @property
+    def instead(self) -> str:
+        """What is told in the place of a text that is not there: the tier, and by what it was superseded."""
+        return self.tier if self.superseded_by is None else f"{self.tier} by {self.superseded_by}"
 
 
 class Listed(Shown, frozen=True, kw_only=True):

@@ -60,9 +60,9 @@ _FIELDS = {
         "merged_into name names namespace namespaces newer newer_tier next no_general older older_tier op order_id "
         "ordered_by outcome outcomes policy proposed proposed_because public_key purposes read_from reason recipient "
         "recipients renews repeats replaces rest retrieved rights role rules said_by section selector sent_to "
-        "served_from signer slots spared state status staying stays stood store summary superseded tallied "
-        "tallied_because task terms through tier to token trigger type unknown verdict verifier vote warning was way "
-        "why witness"
+        "served_from signer slots spared state status staying stays stood store summary superseded superseded_by "
+        "tallied tallied_because task terms through tier to token trigger type unknown verdict verifier vote warning "
+        "was way why witness"
     ),
 }
 PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for name in names.split()} | {

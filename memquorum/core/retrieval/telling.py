@@ -569,7 +569,8 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
     elif account.tier == "sealed":
         yield from _sealed(account)
     elif account.tier == SUPERSEDED:
-        yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it."
+        yield f"  Superseded since {moment(account.changed or 0)}: kept for audit, and a vote can restore it:"
+        yield f"  memquorum restore -n {account.namespace} {account.memory_id}"
         if winner is not None:
             yield f"  What took its place says: {winner}"
     elif account.tier in (DRAFT, FINISHED):

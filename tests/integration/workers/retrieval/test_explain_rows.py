@@ -16,8 +16,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import Keys
 from memquorum.core.privacy.finding import kinds
-from memquorum.core.records import Restored, RestoreOrdered
+from memquorum.core.records import Proposal, Restored, RestoreOrdered
 from memquorum.core.retrieval.explain import Facts, explain, plain
+from memquorum.core.retrieval.listing import KEPT, Listing
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.telling import lines
 from memquorum.core.text.tokens import tokens
@@ -78,6 +79,48 @@ def test_what_took_a_memorys_place_in_its_slot_is_known_also_once_it_is_back(
         found = load(connection, codec, A)
     assert found is not None and found.memory is not None and found == stored_facts(shard, A)
     assert (found.memory.tier, [one.memory_id for one in found.filled]) == ("short-term" if back else "superseded", [B])
+
+
+@pytest.mark.parametrize("way", ["slot", "cleared", "vote", "slot after a vote"])
+async def test_a_memory_without_text_names_what_took_its_place(
+    databases: tuple[str, str], codec: Codec, way: str
+) -> None:
+    shard = Shard(codec, GENESIS)
+    if way in ("slot", "cleared"):
+        for name in ("a", "b"):
+            shard.episode(name, explicit=True, slot="ada/dietary", clears=way == "cleared" and name == "b")
+    else:
+        shard.episode("d", contradicts=())
+        shard.episode("a", contradicts=(D,), explicit=True, slot="ada/dietary")
+        shard.episode("b", contradicts=(A,), explicit=way != "vote")
+        shard.tick(200_000)
+        shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
+        if way != "vote":
+            shard.tick(200_100)
+            order = votes.restore(GENESIS, A)
+            shard.ask(order, 200_100)
+            shard.tick(300_000)
+            shard.restore(order, Restored(A, 1, 0, 0, 0, 0))
+            shard.episode("c", explicit=True, slot="ada/dietary")
+    stored(databases[0], shard)
+    by = {"slot": B, "cleared": None, "vote": B, "slot after a vote": C}[way]
+    reads = Reads(databases[0])
+    await reads.open()
+    try:
+        shown = await reads.memory(SIGHT, A, Filters())
+        assert shown is not None and (shown["tier"], shown["text"]) == ("superseded", None)
+        assert shown["superseded_by"] == by
+        listed = await reads.memories(SIGHT, Listing(NAMESPACE, Filters(tiers=KEPT), 100))
+        assert {one["memory_id"]: one["superseded_by"] for one in listed if one["superseded_by"]} == (
+            {A: by} if by else {}
+        )
+        if by:  # what a reader may not see is named to nobody
+            with psycopg.connect(databases[0]) as connection:
+                connection.execute("UPDATE memory SET sensitivity_ppm = 900000 WHERE id = %s", [by])
+            shown = await reads.memory(SIGHT, A, Filters(sensitivity_max=500_000))
+            assert shown is not None and shown["superseded_by"] is None
+    finally:
+        await reads.close()
 
 
 @pytest.mark.parametrize(
