@@ -1,7 +1,9 @@
 """What a retrieval is worth to a finished task: the port, and the rule that needs no model, nor labels but of agents.
 
-The rule asks whether what the task came to is now within reach, R ∈ [−1, 1]: the share of what its outputs state that
-one of the given texts states, less the share that one of them contradicts.
+The rule asks whether what the task came to is now within reach, R ∈ [0, 1]: the share of what its outputs state that
+one of the given texts states. What one of them contradicts is marked for people to see (`stands`) and takes nothing
+from R: that a text denies an output is inferred from words alone. Where agents said that a memory did not help, R goes
+down to −1 (3).
 
 1. A short answer ("port 8443") is within reach where a text has its words, one after the other, in whatever form
    ("cabinet", "cabinets"), and half of what was asked: a wrong answer to one question is the right one to another,
@@ -51,9 +53,9 @@ from memquorum.core.text import conflict, wording
 from memquorum.core.text.agreement import Marks, marks
 from memquorum.core.text.content import content
 
-REACH = "reach/6"
+REACH = "reach/7"
 """The rule of this module, and its version."""
-REACHES = ("reach/5", REACH)
+REACHES = ("reach/5", "reach/6", REACH)
 """The versions whose statistics a journal may hold: what was found by an earlier one stays what it was."""
 NOBODY: Final[Mapping[str, int]] = MappingProxyType({})
 """No agent said of any memory whether it helped."""
@@ -145,11 +147,7 @@ class Reach:
             ids, evidence = {one.id for one in given}, told or dict.fromkeys(context.retrieved, PPM)
             return sum(gain for one, gain in evidence.items() if one in ids) // max(1, len(evidence))
         asked = context.goal, context.inputs
-        found = sum(
-            any(self._answers(asked, one, held.text) for held in given)
-            - any(self._denied(asked, one, held.text) for held in given)
-            for one in wanted
-        )
+        found = sum(any(self._answers(asked, one, held.text) for held in given) for one in wanted)
         return found * PPM // len(wanted)
 
     def stands(self, goal: str, inputs: str, outputs: str, text: str) -> tuple[frozenset[int], frozenset[int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memquorum.core.experience import reward as rule
+from memquorum.core.experience.context import Context
 from memquorum.core.experience.reward import Reach
 from memquorum.core.policy import PPM
 from tests.builders.experience import context, held
@@ -12,7 +14,20 @@ REACH = Reach()
 
 
 def reward(outputs: str, *texts: str) -> int:
-    return REACH.reward_ppm(context(outputs=outputs), [held(f"m{at}", text) for at, text in enumerate(texts)])
+    return balance(context(outputs=outputs), *texts)
+
+
+def balance(task: Context, *texts: str, reach: Reach = REACH) -> int:
+    """The share of what a task's outputs state that a text states, less the share that one is marked to contradict.
+
+    What is contradicted is marked alone: the reward is the share that is stated.
+    """
+    marked = [reach.stands(task.goal, task.inputs, task.outputs, text) for text in texts]
+    said, denied = (frozenset[int]().union(*(one[at] for one in marked)) for at in (0, 1))
+    wanted = len(rule._wanted(task.outputs))
+    rewarded = reach.reward_ppm(task, [held(f"m{at}", text) for at, text in enumerate(texts)])
+    assert rewarded == len(said) * PPM // wanted
+    return (len(said) - len(denied)) * PPM // wanted
 
 
 @pytest.mark.parametrize(
@@ -78,8 +93,8 @@ def test_numbers_and_names_that_were_not_asked_with_are_within_reach_of_a_senten
     outputs: str, text: str, expected: int
 ) -> None:
     task = context(goal="open the gateway's admin page", inputs="which port does the gateway use?", outputs=outputs)
-    assert Reach().reward_ppm(task, [held("m", text)]) == expected
-    assert Reach(facts=False).reward_ppm(task, [held("m", text)]) == 0
+    assert balance(task, text) == expected
+    assert balance(task, text, reach=Reach(facts=False)) == 0
 
 
 def test_what_was_asked_with_is_no_ground() -> None:
@@ -115,8 +130,8 @@ def test_another_number_beside_the_same_words_contradicts_a_short_answer(
     goal: str, outputs: str, text: str, expected: int
 ) -> None:
     task = context(goal=goal, inputs="", outputs=outputs)
-    assert Reach().reward_ppm(task, [held("m", text)]) == expected
-    assert Reach(shorts=False).reward_ppm(task, [held("m", text)]) == max(0, expected)
+    assert balance(task, text) == expected
+    assert balance(task, text, reach=Reach(shorts=False)) == max(0, expected)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +147,8 @@ def test_another_number_beside_the_same_words_contradicts_a_short_answer(
 )  # fmt: skip
 def test_what_is_written_otherwise_is_the_same(outputs: str, text: str) -> None:
     task = context(goal="When are the gateway's lamps lit?", inputs="", outputs=outputs)
-    assert Reach().reward_ppm(task, [held("m", text)]) == PPM
-    assert Reach(written=False).reward_ppm(task, [held("m", text)]) < PPM
+    assert balance(task, text) == PPM
+    assert balance(task, text, reach=Reach(written=False)) < PPM
 
 
 @pytest.mark.parametrize(
@@ -149,7 +164,7 @@ def test_what_is_written_otherwise_is_the_same(outputs: str, text: str) -> None:
 )  # fmt: skip
 def test_addresses_paths_and_identifiers_are_names(outputs: str, text: str, expected: int) -> None:
     task = context(goal="limit retries of it", inputs="", outputs=outputs)
-    assert Reach().reward_ppm(task, [held("m", text)]) == expected
+    assert balance(task, text) == expected
 
 
 def test_the_share_of_what_was_stated_counts() -> None:
@@ -159,10 +174,13 @@ def test_the_share_of_what_was_stated_counts() -> None:
     assert reward(outputs, "The gateway in Leipzig uses port 8443.", outputs) == PPM
 
 
-def test_what_contradicts_it_counts_against_it() -> None:
+def test_what_contradicts_it_is_marked_and_takes_nothing() -> None:
     outputs = "The gateway uses port 8443. The archive in the north wing is open on Sunday."
     assert reward(outputs, "The gateway does not use port 8443.") == -PPM // 2
     assert reward(outputs, "The gateway uses port 8443.", "The gateway does not use port 8443.") == 0
+    both = [held("m1", "The gateway uses port 8443."), held("m2", "The gateway does not use port 8443.")]
+    assert REACH.reward_ppm(context(outputs=outputs), both) == PPM // 2
+    assert REACH.reward_ppm(context(outputs=outputs), both[1:]) == 0
 
 
 def test_what_is_wrong_in_one_sentence_counts_beside_what_is_right_in_the_next() -> None:
@@ -238,7 +256,7 @@ def test_what_is_stated_is_not_contradicted_by_the_other_half_of_its_sentence(
     outputs: str, text: str, expected: int
 ) -> None:
     assert reward(outputs, text) == expected
-    before = Reach(parts=False).reward_ppm(context(outputs=outputs), [held("m", text)])
+    before = balance(context(outputs=outputs), text, reach=Reach(parts=False))
     assert before == -PPM
 
 
@@ -269,7 +287,7 @@ def test_what_is_denied_in_the_other_half_is_asserted_in_this() -> None:
     text = "The gate of the yard is open on Sunday."
     outputs = "The gate of the yard is open on Sunday, and is not open later."
     assert reward(outputs, text) == PPM
-    assert Reach(parts=False).reward_ppm(context(outputs=outputs), [held("m", text)]) == -PPM
+    assert balance(context(outputs=outputs), text, reach=Reach(parts=False)) == -PPM
 
 
 def test_a_bound_is_no_other_number() -> None:
@@ -299,9 +317,9 @@ def test_a_bound_is_no_other_number() -> None:
 )  # fmt: skip
 def test_what_is_said_of_another_thing_contradicts_nothing(goal: str, outputs: str, text: str, own: str) -> None:
     task = context(goal=goal, inputs="", outputs=outputs)
-    assert REACH.reward_ppm(task, [held("m", text)]) == 0
-    assert Reach(parts=False).reward_ppm(task, [held("m", text)]) == -PPM
-    assert REACH.reward_ppm(task, [held("m", own)]) == -PPM, "of the same thing"
+    assert balance(task, text) == 0
+    assert balance(task, text, reach=Reach(parts=False)) == -PPM
+    assert balance(task, own) == -PPM, "of the same thing"
 
 
 def test_a_name_in_the_place_of_a_value_is_a_value() -> None:
@@ -329,9 +347,9 @@ def test_a_name_in_the_place_of_a_value_is_a_value() -> None:
 )  # fmt: skip
 def test_what_is_said_of_another_thing_is_no_evidence(goal: str, outputs: str, text: str, own: str) -> None:
     task = context(goal=goal, inputs="", outputs=outputs)
-    assert REACH.reward_ppm(task, [held("m", text)]) == 0
-    assert Reach(parts=False).reward_ppm(task, [held("m", text)]) == PPM
-    assert REACH.reward_ppm(task, [held("m", own)]) == PPM, "of the same thing"
+    assert balance(task, text) == 0
+    assert balance(task, text, reach=Reach(parts=False)) == PPM
+    assert balance(task, own) == PPM, "of the same thing"
 
 
 def test_another_number_in_passing_is_no_other_name() -> None:
@@ -354,8 +372,8 @@ def test_another_number_in_passing_is_no_other_name() -> None:
 )  # fmt: skip
 def test_what_denies_the_question_is_no_evidence(goal: str, outputs: str, text: str) -> None:
     task = context(goal=goal, inputs="", outputs=outputs)
-    assert REACH.reward_ppm(task, [held("m", text)]) == 0
-    assert Reach(parts=False).reward_ppm(task, [held("m", text)]) == PPM
+    assert balance(task, text) == 0
+    assert balance(task, text, reach=Reach(parts=False)) == PPM
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_what_was_tried_by_an_earlier_rule_is_not_admitted_and_nobody_is_accused
     caplog.set_level("INFO", "memquorum.replica")
     yes, _ = votes(table, proposal(table, replace(found(), reward="reach/5")))
     assert not yes
-    assert "was tried by another rule than reach/6" in caplog.text and "otherwise than verifiers" not in caplog.text
+    assert "was tried by another rule than reach/7" in caplog.text and "otherwise than verifiers" not in caplog.text
 
 
 def test_what_was_accepted_behind_the_decision_is_no_judge(table: Table) -> None:
