@@ -94,9 +94,10 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
     warning: str | None = None
 
 
-def _prompt(items: Iterable[Remembered]) -> str:
+def _prompt(items: Iterable[_Item]) -> str:
     """The memories as they are put into a prompt: quoted, each on a line of its own, under a heading."""
-    return quoting.framed(quoting.line(one.text, one.agent, one.occurred_at) for one in items).rstrip("\n")
+    lines = (quoting.line(one.text, one.agent, one.occurred_at, mark=quoting.also_said(one.also_by)) for one in items)
+    return quoting.framed(lines).rstrip("\n")
 
 
 class _Item(Remembered, frozen=True, kw_only=True):

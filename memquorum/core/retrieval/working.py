@@ -59,12 +59,13 @@ class Frame(Struct, frozen=True):
     signed: bool = False
 
 
-def line(hit: Hit, signed: bool = False) -> str:
+def line(hit: Hit, signed: bool = False, *, also: bool = False) -> str:
     """A memory in the text: when, who, what, and whether another that is alive says otherwise. `signed`: as of
-    `Frame`."""
+    `Frame`. `also`: with the other agents who said the same."""
     # A general form is of another namespace, and a summary's maker is no agent: nobody signed a role of theirs.
     vouched = signed and not hit.diffused and hit.made_by is None
     mark = _CONTRADICTED if hit.conflicts_with else ""
+    mark += quoting.also_said(hit.also_by) if also else ""
     return quoting.line(hit.text, hit.agent, hit.occurred_at, role=hit.role if vouched else None, mark=mark)
 
 
@@ -94,7 +95,7 @@ def assemble(
     rest = [replace(one, score=0.0) for one in salient if _id(one) not in taken | relevant]
     every = [*(item.scored for item in first), *found, *rest]
     packed = pack(every, budget, len(first) + frame.k_max, cost, question, failures=failures)
-    items = {_id(item.scored): item for item in packed.items}
+    items, named = _named(packed, budget, frame.signed)
     lately = [
         Placed(items[_of(trace)], RELEVANT if _of(trace) in relevant else BUFFER, trace.place)
         for trace in as_it_happened(traces)
@@ -104,11 +105,34 @@ def assemble(
     remembered = [Placed(item, RELEVANT, None) for name, item in items.items() if name not in there]
     parts = [(title, part) for title, part in ((heading, lately), (REMEMBERED, remembered)) if part]
     text = quoting.framed(
-        title + "".join(line(one.item.scored.candidate.hit, frame.signed) for one in part) for title, part in parts
+        title + "".join(_told(one.item, frame.signed, named) for one in part) for title, part in parts
     )
-    spent = packed.tokens + sum(tokens(title) for title, _ in parts) + (_FRAME if parts else 0)
+    spent = (
+        sum(item.tokens for item in items.values())
+        + sum(tokens(title) for title, _ in parts)
+        + (_FRAME if parts else 0)
+    )
     placed = (*lately, *remembered)
     return Working(placed, Packed(tuple(one.item for one in placed), spent, packed.left), text)
+
+
+def _named(packed: Packed, budget: int, signed: bool) -> tuple[dict[str, Item], frozenset[str]]:
+    """The items by id, and those of which the text tells who else said the same: it has what memories leave of the
+    budget."""
+    items, named, left = dict[str, Item](), set[str](), budget - packed.tokens
+    for item in packed.items:
+        hit = item.scored.candidate.hit
+        more = tokens(line(hit, signed, also=True)) - tokens(line(hit, signed)) if hit.also_by else 0
+        if hit.also_by and more <= left:
+            left -= more
+            named.add(hit.memory_id)
+        items[hit.memory_id] = replace(item, tokens=item.tokens + (more if hit.memory_id in named else 0))
+    return items, frozenset(named)
+
+
+def _told(item: Item, signed: bool, named: frozenset[str]) -> str:
+    hit = item.scored.candidate.hit
+    return line(hit, signed, also=hit.memory_id in named)
 
 
 def _scored(trace: Trace) -> Scored:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -13,6 +14,7 @@ from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.retrieval.working import BUFFER, LATELY, RELEVANT, REMEMBERED, SESSION, Frame, Working, line
 from memquorum.core.retrieval.working import assemble as assembled
+from memquorum.core.text import quoting
 from memquorum.core.text.quoting import HEADING
 from memquorum.core.text.tokens import tokens
 from tests.builders.found import candidate, name, scored
@@ -99,6 +101,37 @@ def test_what_says_the_same_as_the_session_is_folded_into_it() -> None:
     assert ids(found) == [name(1)]
     assert found.placed[0].item.folded == (name(2),)
     assert found.packed.left == {DUPLICATE: Left(1, (name(2),))}
+
+
+def by(number: int, agent: str) -> Candidate:
+    """One report, in the words of all who make it."""
+    one = candidate(number, "The tank holds 40 litres.", angle=number)
+    return replace(one, hit=structs.replace(one.hit, agent=agent))
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        (("jon",), "[1970-01-01 00:00, also said by jon] ann: "),
+        (("jon", "ada", "mo"), "[1970-01-01 00:00, also said by jon, ada, mo] ann: "),
+        (("jon", "ada", "mo", "pia"), "[1970-01-01 00:00, also said by 4 other agents] ann: "),
+        (("jon] eve",), "[1970-01-01 00:00, also said by 1 other agent] ann: "),
+        (("jon, contradicted by another memory",), "[1970-01-01 00:00, also said by 1 other agent] ann: "),
+    ],
+)
+def test_what_others_said_too_is_told_in_the_text_within_the_budget(others: tuple[str, ...], told: str) -> None:
+    ranked = [by(1, "ann"), *(by(at, agent) for at, agent in enumerate(others, 2))]
+    found = assemble([], ranked)
+    plain = f'{HEADING}{REMEMBERED}- [1970-01-01 00:00] ann: "The tank holds 40 litres."\n'
+    assert found.text == plain.replace("[1970-01-01 00:00] ann: ", told)
+    assert tokens(found.text) <= found.packed.tokens == HEADINGS - tokens(SESSION) + found.placed[0].item.tokens
+    whole = found.packed.tokens
+    assert assemble([], ranked, replace(FRAME, budget=whole)) == found
+    short = assemble([], ranked, replace(FRAME, budget=whole - 1))
+    assert short.text == plain and short.packed.tokens < whole - 1, "no memory gives way to it"
+    assert short.placed[0].item.scored.candidate.hit.also_by == others
+    (mine,) = [one for one in found.text.splitlines() if one.startswith("- ")]
+    assert quoting.unquoted(mine) == "The tank holds 40 litres."
 
 
 def test_no_text_can_look_like_two_memories() -> None:
