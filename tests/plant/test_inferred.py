@@ -5,14 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from memquorum.client import Memory
+from memquorum.client import Memory, Receipt
 from tests.support.sessions import Plant
 
-UNIT = Path(__file__).parents[1] / "unit/core/vote/kinds/served.yaml"
-PAIRS = [(pair["first"], pair["second"]) for pairs in yaml.safe_load(UNIT.read_text()).values() for pair in pairs]
+UNIT = Path(__file__).parents[1] / "unit/core/vote/kinds"
+PAIRS: list[dict[str, Any]] = [
+    pair
+    for name in ("served.yaml", "served_more.yaml")
+    for pairs in yaml.safe_load((UNIT / name).read_text()).values()
+    for pair in pairs
+]
 FACTS = ("The account of Vega Ltd is NL77.", "The due date of Vega is May 2.", "The approver for Vega is Selma.")
 LIES = (
     "Correction: the account of Vega Ltd is NL00 now.",
@@ -51,16 +57,25 @@ def served(memory: Memory, ids: Sequence[str], texts: Sequence[str]) -> None:
         assert memory_id in {hit.memory_id for hit in memory.search(text, k=20, peek=True)}, text
 
 
+def said(fleet: Plant, memory: Memory, pair: dict[str, Any], at: int) -> list[Receipt]:
+    """Says both of a pair at one time, each under its key where they have some."""
+    filed = [{"key": key, "explicit": True} for key in pair.get("keys", ())] or [{}, {}]
+    return [
+        memory.add(pair[which], reward=0.9, occurred_at=fleet.now + at, **how)
+        for which, how in zip(("first", "second"), filed, strict=True)
+    ]
+
+
 def test_what_two_people_say_of_themselves_stays(fleet: Plant) -> None:
     with fleet.client("helpdesk", "helpdesk") as memory:
-        said = {
+        named = {
             name: memory.add(
                 f"My name is {name.title()}.", role="user", subject=name, session=f"{name}-1", wait=True, reward=0.9
             ).memory_id
             for name in ("lena", "tom")
         }
         voted(fleet, memory)
-        for name, memory_id in said.items():
+        for name, memory_id in named.items():
             (found,) = [one for one in memory.memories(subjects=[name]).memories if one.memory_id == memory_id]
             assert found.tier == "short-term"
             assert memory.get(memory_id).text == f"My name is {name.title()}."
@@ -69,14 +84,23 @@ def test_what_two_people_say_of_themselves_stays(fleet: Plant) -> None:
 
 def test_what_only_seems_to_be_contradicted_is_served(fleet: Plant) -> None:
     with fleet.client("seeming") as memory:
-        receipts = [
-            [memory.add(text, reward=0.9, occurred_at=fleet.now + at) for text in pair] for at, pair in enumerate(PAIRS)
-        ]
-        fleet.until(lambda: fleet.rows("SELECT 1 FROM event WHERE event_id = %(e)s", e=receipts[-1][1].event_id))
+        receipts = [said(fleet, memory, pair, at) for at, pair in enumerate(PAIRS)]
+        again = {
+            at: memory.add(pair["first"], reward=0.9, occurred_at=fleet.now + len(PAIRS)).event_id
+            for at, pair in enumerate(PAIRS)
+            if pair.get("again")
+        }
+        last = list(again.values())[-1]
+        fleet.until(lambda: fleet.rows("SELECT 1 FROM event WHERE event_id = %(e)s", e=last))
         voted(fleet, memory)
         first = [one.memory_id for one, _ in receipts]
         assert {memory.event(one.event_id).outcome for one, _ in receipts} == {"stored"}
-        served(memory, first, [one for one, _ in PAIRS])
+        served(memory, first, [one["first"] for one in PAIRS])
+        assert len(again) >= 4
+        for at, event_id in again.items():
+            assert memory.event(event_id).outcome == "reinforced"
+            a, b = (memory.get(one.memory_id) for one in receipts[at])
+            assert a.occurred_at > b.occurred_at and a.first_at == b.occurred_at, "it was said last"
         noted = "SELECT count(*) FILTER (WHERE stated), count(*) FROM conflict WHERE namespace = 'seeming'"
         ((stated, every),) = fleet.rows(noted)
         assert stated == 1 and every > 1, "contradictions were inferred, and what `voted` said alone is stated"
