@@ -7,6 +7,7 @@
 2. the operator's commands: `commands` has them all, `command` says how one is declared. To look: `status`
    (`retained`), `checks`, `evidence`, `forget` and `budgets`, `rehearse`, `dlq`, `queries`,
    `learn`, `whatif`. To order: `ordering`, `erase`, `hold`, `restore`; `configuring`,
-   `members`, `policy`. To keep in order: `prune`, `reencode`, `sweep` and `sweeps`, `copies`, `vaultbackup`;
+   `members`, `policy`. To keep in order: `prune`, `reencode`, `sweep` and `sweeps`, `copies`, `vaultbackup`, `images`
+   of containers;
 3. `demo`: a log through the whole line; `golden`: the schemas of a release.
 """

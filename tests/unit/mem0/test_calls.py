@@ -6,10 +6,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec import structs
 
 from memquorum.client.errors import Invalid, NotAllowed, NotFound
 from memquorum.client.memory import AsyncMemory
 from memquorum.core.api.answers import Shown
+from memquorum.mcp.calls import Call, Last, document
 from memquorum.mem0.calls import Calls
 
 ELSEWHERE = Shown(
@@ -127,3 +129,30 @@ async def test_of_a_chat_what_has_a_text_is_stored_and_the_rest_left_out() -> No
 async def test_what_is_no_message_is_refused(messages: Any) -> None:
     with pytest.raises(Invalid, match="messages"):
         await Calls(lambda _: cast(AsyncMemory, Slots())).add(messages, user_id="ada")
+
+
+@pytest.mark.parametrize(
+    ("tier", "by", "told"),
+    [
+        ("superseded", "B", "it is superseded by B: POST /orders/restore asks for it back"),
+        ("superseded", None, "it is superseded: POST /orders/restore asks for it back"),
+        ("sealed", None, "it is sealed: POST /orders/restore asks for it back"),
+        ("gone", None, "it is gone"),
+    ],
+)
+async def test_what_has_no_text_says_by_what_and_how_it_comes_back(
+    tier: str, by: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(*_: Any) -> Shown:
+        return structs.replace(ELSEWHERE, text=None, tier=tier, superseded_by=by)
+
+    monkeypatch.setattr(Speaker, "get", gone)
+    with pytest.raises(NotFound) as refused:
+        await Calls(lambda _: cast(AsyncMemory, Speaker())).get("m")
+    assert str(refused.value).endswith(f"no memory m is there any more, {told}")
+    call = Call(cast(AsyncMemory, Speaker()), frozenset({"read"}), Last())
+    with pytest.raises(NotFound) as refused:
+        await document(call, "m")
+    back = " restore_memory asks for it back." if tier != "gone" else ""
+    state = told.removeprefix("it is ").partition(":")[0]
+    assert str(refused.value) == f"memory m is {state}: it has no text.{back} explain_memory tells why"
