@@ -936,7 +936,8 @@ class InMemoryRollups:
                 text = None if there is None else there.text[row.start : row.finish]
                 patch = astuple(row)[4:-1]
                 lost = text is None and memory.id in summed
-                found.append((row.seq, row.place, row.as_of, *patch, memory.agent, memory.subject, False, text, lost))
+                found.append((row.seq, row.place, row.as_of, *patch, memory.agent, memory.subject, False, text, lost,
+                              memory.said, memory.said_offset))  # fmt: skip
         return logged(found[:LOG_MOST], self._quoted(namespace))
 
     @staticmethod

@@ -40,7 +40,7 @@ class InMemorySessions:
             if (m.shard, m.namespace, m.session) == (shard, namespace, session) and agent in (None, m.agent)
             and m.made_by is None and not m.explicit and self._free(m) and not self._summed_up(m)
         ]  # fmt: skip
-        of.sort(key=lambda m: (m.created, self._store.strengths[m.id].touched, m.id))
+        of.sort(key=lambda m: (m.said, m.said_offset, m.id))
         return [self._memory(m) for m in of]
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
@@ -55,7 +55,7 @@ class InMemorySessions:
             if m.made_by is None and not self._summed_up(m)
             and (self._free(m) or anew.stub(m, (draft.id, draft.renews), as_of))
         ]  # fmt: skip
-        return [self._memory(m) for m in sorted(found, key=lambda m: (m.created, m.id))]
+        return [self._memory(m) for m in sorted(found, key=lambda m: (m.said, m.said_offset, m.id))]
 
     def _provenance(self) -> Collection[Provenance]:
         return self._store.rows[Provenance].values()
@@ -86,7 +86,7 @@ class InMemorySessions:
         row = (
             m.id, "" if clear is None else clear.text, m.created, m.agent, m.subject, m.commitment,
             uses if strength is None else strength.accesses + strength.reinforced,
-            m.sensitivity_ppm, m.purposes, m.jurisdictions,
+            m.sensitivity_ppm, m.purposes, m.jurisdictions, m.said,
         )  # fmt: skip
         stored: JournalEntry | None = next((entry for entry in reversed(of_it) if entry.effect == "stored"), None)
         return told(self._codec, row, stored, sealed=clear is None)

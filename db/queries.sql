@@ -467,7 +467,7 @@ SELECT p.seq, p.place, p.as_of, p.topic::text, p.op, p.memory::text, p.start, p.
         SELECT FROM provenance v
         JOIN memory s ON s.id = v.child AND s.made_by IS NOT NULL AND s.tier IN ('short-term', 'long-term')
         WHERE v.namespace = p.namespace AND v.parent = p.memory
-    )
+    ), m.said, m.said_offset
 FROM patch p
 JOIN memory m ON m.id = p.memory
 LEFT JOIN content c ON c.memory_id = p.memory AND m.tier IN ('short-term', 'long-term')
@@ -1407,6 +1407,7 @@ SELECT m.id::text, coalesce(c.body, ''), m.created, m.agent, m.subject, m.commit
     coalesce(s.accesses + s.reinforced, (
         SELECT count(*) FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('accessed', 'reinforced'))),
     m.sensitivity_ppm, m.purposes, m.jurisdictions,
+    m.said,
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1),
     c.body IS NULL
 FROM memory d
@@ -1427,13 +1428,13 @@ WHERE d.id = %(summary)s::uuid AND d.shard = %(shard)s AND d.tier = 'gone' AND C
   AND NOT EXISTS (
     SELECT FROM provenance o JOIN memory t ON t.id = o.child AND t.made_by IS NOT NULL AND t.tier <> 'gone'
     WHERE o.namespace = m.namespace AND o.parent = m.id)
-ORDER BY m.created, m.id
+ORDER BY m.said, m.said_offset, m.id
 
 -- :name session_memories
 -- What is left of a session, of one agent or of every, in short-term memory that a summary may take the place of, the
 -- oldest first.
 SELECT m.id::text, c.body, m.created, m.agent, m.subject, m.commitment, s.accesses + s.reinforced,
-    m.sensitivity_ppm, m.purposes, m.jurisdictions,
+    m.sensitivity_ppm, m.purposes, m.jurisdictions, m.said,
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
 FROM memory m
 JOIN strength s ON s.memory_id = m.id
@@ -1449,7 +1450,7 @@ WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(sess
     JOIN strength o ON o.memory_id = k.older
     JOIN strength n ON n.memory_id = k.newer
     WHERE k.older = m.id OR k.newer = m.id)
-ORDER BY m.created, s.touched, m.id
+ORDER BY m.said, m.said_offset, m.id
 
 -- :name session_members
 -- What was said in a session, the oldest first, each with why no summary may be made of it, and one that was made.

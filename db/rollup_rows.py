@@ -60,11 +60,12 @@ def logged(rows: Iterable[Sequence[Any]], quotes: Quoted) -> list[Logged]:
 def _logged(rows: Iterable[Sequence[Any]], quotes: Quoted) -> Iterator[Logged]:
     for row in rows:
         seq, place, as_of, *patch = row[:_PATCH]
-        agent, subject, withheld, text, summed_up = row[_PATCH:]
+        agent, subject, withheld, text, summed_up, said, said_offset = row[_PATCH:]
         one = Logged(
-            seq, place, as_of, Patch(*patch), agent, subject, text, withheld=withheld, summed_up=summed_up
+            seq, place, as_of, Patch(*patch), agent, subject, text, withheld=withheld, summed_up=summed_up,
+            said=(said, said_offset),
         )  # fmt: skip
         if one.text is None and one.span in quotes:
-            via, said = quotes[one.span]
-            one = replace(one, text=said.text, via=via)
+            via, uttered = quotes[one.span]
+            one = replace(one, text=uttered.text, via=via)
         yield one

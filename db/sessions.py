@@ -58,9 +58,10 @@ def session_memory(codec: Codec, row: Sequence[Any], *, sealed: bool = False) ->
 
 
 def told(codec: Codec, row: Sequence[Any], entry: JournalEntry | None, *, sealed: bool) -> SessionMemory:
-    """A memory of its row, and of the entry that it came in with."""
+    """A memory of its row, of which the last column is when it was said last, and of the entry that it came in with."""
+    *row, said = row
     stored = None if entry is None else codec.decode_as(Stored, entry.detail)
     stands = None if entry is None else entry.source_offset
     positive = stored is not None and (stored.reward_ppm or 0) >= POSITIVE_PPM
     rank_ppm = None if stored is None else stored.rank_ppm
-    return SessionMemory(*(*row, positive, stands if sealed else None, stands or 0, rank_ppm))
+    return SessionMemory(*(*row, positive, stands if sealed else None, stands or 0, rank_ppm, said))

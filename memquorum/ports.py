@@ -459,7 +459,8 @@ class SessionMemory(Struct, frozen=True):
     keyed one to its content; `references`: how often it was read or said again; `positive`: whether it had a good
     outcome; what holds for its use as the store keeps it (`core.facets.Kept`). `lies`: of what rests sealed, the offset
     in the accepted stream at which its content lies; the text is empty then, until somebody has opened it. `accepted`:
-    at which offset there its episode stands. `rank_ppm`: how its worth ranked when it was stored."""
+    at which offset there its episode stands. `rank_ppm`: how its worth ranked when it was stored. `said`: when it was
+    said last, where that is known."""
 
     memory_id: str
     text: str
@@ -475,6 +476,12 @@ class SessionMemory(Struct, frozen=True):
     lies: int | None = None
     accepted: int = 0
     rank_ppm: int | None = None
+    said: int | None = None
+
+    @property
+    def at(self) -> int:
+        """When a summary says that it was said: the last time."""
+        return self.created if self.said is None else self.said
 
 
 class IdleSession(Struct, frozen=True):
@@ -691,7 +698,8 @@ class Logged(Struct, frozen=True):
 
     `as_of`: the shard's time when it was journalled, in milliseconds. `text`: None where nobody can read it any more.
     `via`: the summary that it was read from. `withheld`: whether a reader's gates keep the sentence from them.
-    `summed_up`: whether a summary that is alive was made of its memory, which is not.
+    `summed_up`: whether a summary that is alive was made of its memory, which is not. `said`: when that memory was said
+    last, and its place in the accepted stream.
     """
 
     seq: int
@@ -704,6 +712,12 @@ class Logged(Struct, frozen=True):
     via: str | None = None
     withheld: bool = False
     summed_up: bool = False
+    said: tuple[int, int] | None = None
+
+    def when(self, as_of: int | None = None) -> tuple[int, int]:
+        """When its sentence was said last, and what of one moment came in later; as of a time, when it was said first:
+        sayings in between are not known."""
+        return (self.patch.at, 0) if self.said is None or as_of is not None else self.said
 
     @property
     def span(self) -> Span:

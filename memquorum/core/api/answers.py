@@ -905,8 +905,9 @@ class Rollups(Struct, frozen=True):
 class RollupSentence(Struct, frozen=True):
     """A sentence of a roll-up, word for word: the characters from `start` to before `end` of a memory's content.
 
-    `said_at`: when it was said; `since`: the shard's time when it came in, both in milliseconds. `read_from`: the
-    memory that it was read from, which is the one that says it, or a summary that quotes that.
+    `said_at`: when it was said last, or as of a time first; `since`: the shard's time when it came in, both in
+    milliseconds. `read_from`: the memory that it was read from, which is the one that says it, or a summary that quotes
+    that.
     """
 
     text: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from memquorum.core.consolidation.paraphrase import refused
 from memquorum.core.consolidation.rendering import grouped
@@ -11,15 +13,23 @@ from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import MOST, Weights
 from memquorum.core.records import Quote
 
+NEVER: Final[Mapping[str, int]] = MappingProxyType({})
+"""No source was said again."""
+
 
 def faithful(
-    quotes: Sequence[Quote], texts: Mapping[str, str], times: Mapping[str, int], written: Sequence[str] = ()
+    quotes: Sequence[Quote],
+    texts: Mapping[str, str],
+    times: Mapping[str, int],
+    written: Sequence[str] = (),
+    again: Mapping[str, int] = NEVER,
 ) -> bool:
     """Whether each sentence is one of its source, word for word and whole, or says what its sources say; said when that
     was, in the section that the rules give it, and none twice. `texts`, `times`: of the sources, by their ids.
     `written`: what a model wrote; where it wrote anything, as many sources stand there word for word beside it as
-    are worth keeping, up to three."""
-    if not quotes or not all(one.memory_id in texts and times[one.memory_id] == one.at for one in quotes):
+    are worth keeping, up to three. `again`: until when sources were said again; who made the summary may have heard
+    some of these sayings."""
+    if not quotes or not all(one.memory_id in texts and _said_then(one, times, again) for one in quotes):
         return False
     said = list(grouped(quotes))
     places = [one for one in quotes if one.sentence is None]
@@ -31,6 +41,11 @@ def faithful(
         return False
     placed = [place(one) for one in said]
     return placed == sorted(placed) and (not written or _whole(places, texts) >= _kept(texts))
+
+
+def _said_then(quote: Quote, times: Mapping[str, int], again: Mapping[str, int]) -> bool:
+    first = times[quote.memory_id]
+    return first <= quote.at <= again.get(quote.memory_id, first)
 
 
 def place(sources: Sequence[Quote]) -> tuple[int, int, str, int, int]:

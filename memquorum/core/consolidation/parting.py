@@ -163,6 +163,6 @@ def _source(one: SessionMemory, as_of: int) -> Source:
         one.text, age_ms=max(0, as_of - one.created), references=one.references, positive=one.positive
     )
     return Source(
-        one.memory_id, one.text, one.created, weight, one.agent, sensitivity_ppm=one.sensitivity_ppm,
+        one.memory_id, one.text, one.at, weight, one.agent, sensitivity_ppm=one.sensitivity_ppm,
         purposes=one.purposes, jurisdictions=one.jurisdictions, rank_ppm=one.rank_ppm,
     )  # fmt: skip

@@ -27,7 +27,9 @@ def listed(
             called_so = key(names[topic])
             said[called_so] = names[topic]
             of[called_so] += _seen(there.values(), persona)
-    found = [_in_short(said[one], there) for one, there in of.items() if any(each.text is not None for each in there)]
+    found = [
+        _in_short(said[one], there, as_of) for one, there in of.items() if any(each.text is not None for each in there)
+    ]
     found.sort(key=lambda one: (-one.sentences, one.topic))
     spans = {one.span: one for there in of.values() for one in there if one.text is not None}
     whose = Counter(name for one in spans.values() for name in {one.agent, one.subject})
@@ -52,12 +54,12 @@ def shown(
     there = [one for each in mine & state.keys() for one in _seen(state[each].values(), persona)]
     if not there:
         return None
-    readable = sorted((one for one in there if one.text is not None), key=lambda one: (one.patch.at, one.span))
+    readable = sorted((one for one in there if one.text is not None), key=lambda one: (one.when(as_of), one.span))
     told = [one for one in log if one.patch.topic in mine and (as_of is None or one.as_of <= as_of)] if history else []
     return Rollup(
         namespace,
         names[max(mine & state.keys(), key=lambda one: (len(state[one]), one))],
-        tuple(map(_sentence, readable[-most:])),
+        tuple(_sentence(one, as_of) for one in readable[-most:]),
         unreadable=len(there) - len(readable),
         as_of=as_of,
         persona=persona,
@@ -72,16 +74,17 @@ def _seen(log: Iterable[Logged], persona: str | None) -> list[Logged]:
     return [one for one in log if not one.withheld and persona in (None, one.agent, one.subject)]
 
 
-def _in_short(name: str, there: Sequence[Logged]) -> RollupTopic:
-    times = [one.patch.at for one in there if one.text is not None]
-    return RollupTopic(name, len(times), len(there) - len(times), min(times), max(times))
+def _in_short(name: str, there: Sequence[Logged], as_of: int | None) -> RollupTopic:
+    read = [one for one in there if one.text is not None]
+    first, last = min(one.patch.at for one in read), max(one.when(as_of)[0] for one in read)
+    return RollupTopic(name, len(read), len(there) - len(read), first, max(first, last))
 
 
-def _sentence(one: Logged) -> RollupSentence:
+def _sentence(one: Logged, as_of: int | None) -> RollupSentence:
     of = one.patch
     return RollupSentence(
-        one.text or "", of.memory_id, of.start, of.end, of.section, of.at, one.agent, one.subject, one.as_of,
-        one.via or of.memory_id,
+        one.text or "", of.memory_id, of.start, of.end, of.section, one.when(as_of)[0], one.agent, one.subject,
+        one.as_of, one.via or of.memory_id,
     )  # fmt: skip
 
 

@@ -71,11 +71,13 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
     if said.commitment != committed(sources) or summary.created != max(one.created for one in sources):
         return None
     texts = {one.memory_id: one.text or "" for one in sources}
-    times = {one.memory_id: one.created for one in sources}
+    # A time that lay ahead when it was said counts as that of its acceptance.
+    times = {one.memory_id: min(one.created, one.said[0]) for one in sources}
+    again = {one.memory_id: max(one.created, one.said[0]) for one in sources}
     model = written(summary.text, said.quotes, texts)
-    if model is None or not faithful(said.quotes, texts, times, model):
+    if model is None or not faithful(said.quotes, texts, times, model, again):
         return None
-    given = [Source(one.memory_id, one.text or "", one.created, rank_ppm=one.rank_ppm) for one in sources]
+    given = [Source(one.memory_id, one.text or "", one.said[0], rank_ppm=one.rank_ppm) for one in sources]
     return PPM, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
 
 

@@ -54,6 +54,23 @@ def journalled(log: Sequence[Logged], new: Sequence[Patch], of: Sequence[Uttered
     return found
 
 
+def test_sentences_are_shown_in_the_order_in_which_they_were_said_last() -> None:
+    """A, B, A: what is said again is the latest; of one moment, what came in later."""
+    of = said("Pump 7 runs at 3 bar.", "Pump 7 runs at 4 bar.", "Pump 7 was oiled.")
+    log = journalled([], patches("plant", of, [], inferred=False), of, 5_000)
+    assert texts(log, "pump 7") == [one.text for one in of]
+    again = [
+        replace(one, said=(at, place))
+        for one, (at, place) in zip(log, [(9_000, 7), (1_001, 2), (1_001, 1)], strict=True)
+    ]
+    assert texts(again, "pump 7") == [of[2].text, of[1].text, of[0].text]
+    found = shown("plant", "pump 7", again, most=MOST)
+    assert found is not None and [one.said_at for one in found.sentences] == [1_001, 1_001, 9_000]
+    assert texts(again, "pump 7", as_of=6_000) == [one.text for one in of], "nobody knows when it was said again"
+    (topic,) = listed("plant", again, most=MOST).topics
+    assert (topic.first_said_at, topic.last_said_at) == (1_000, 9_000)
+
+
 def texts(log: Sequence[Logged], name: str, as_of: int | None = None) -> list[str]:
     found = shown("plant", name, log, as_of=as_of, most=MOST)
     return [] if found is None else [one.text for one in found.sentences]

@@ -58,6 +58,22 @@ def test_a_faithful_summary_has_its_yes() -> None:
     assert votes(summary())
 
 
+def test_a_summary_tells_what_was_said_again_where_it_was_said_last() -> None:
+    """A, B, A: the first of them comes last in its section. Members that know of fewer sayings are for it as well."""
+    again = replace(SOURCES[0], again=(NOW + 500, 9))
+    given = [Source(one.memory_id, one.text or "", one.said[0]) for one in (again, *SOURCES[1:])]
+    quotes = choose(given, share_ppm=PPM)
+    assert max(one.at for one in quotes) == NOW + 500
+    made = summary()
+    assert made.summary is not None
+    told = replace(made, text=render(quotes, TEXTS), summary=replace(made.summary, quotes=quotes))
+    assert votes(told, (again, *SOURCES[1:]))
+    later = replace(again, again=(NOW + 900, 12))
+    assert votes(told, (later, *SOURCES[1:])), "and once more before the vote"
+    assert votes(made, (again, *SOURCES[1:])), "who made it had not heard it yet"
+    assert not votes(told), "nobody said it then"
+
+
 @pytest.mark.parametrize(
     "changes",
     [
