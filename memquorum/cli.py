@@ -68,7 +68,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     return status
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(commands.Parser):
     """A parser whose command may be the operator's, which `python -m infra` then takes with options of its own."""
 
     def format_help(self) -> str:

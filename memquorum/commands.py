@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
 
 from memquorum.core.policy import TYPES, age_ms
 
@@ -127,13 +128,37 @@ def declared(where: Mapping[str, str], asked: str = "") -> list[Command]:
     return sorted(wanted, key=lambda one: places[one.name.split()[0]])
 
 
+class Parser(argparse.ArgumentParser):
+    """A program's parser. It refuses arguments that are no text, of whatever command; a path may be any bytes."""
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        # What stands behind a command is checked by the command's own parser, which knows what is a path.
+        own = not isinstance(action, argparse._SubParsersAction) and action.type is not Path
+        # Python reads bytes of an argument that are not UTF-8 as halves of surrogate pairs.
+        if own and isinstance(arg_string, str) and not _is_text(arg_string):
+            raise argparse.ArgumentError(action, f"{arg_string!r} is not UTF-8: give it as text in UTF-8")
+        return super()._get_value(action, arg_string)
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, where no stream refuses it, and exits."""
+        super().error(message.encode(errors="backslashreplace").decode())
+
+
+def _is_text(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def parser(
     commands: Iterable[Command],
     *,
     prog: str,
     description: str,
     epilog: str = "",
-    kind: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+    kind: type[Parser] = Parser,
 ) -> argparse.ArgumentParser:
     """The parser of a program. What it returns has the `command`, and the `parser` of its options."""
     root = kind(prog=prog, description=description, epilog=epilog, formatter_class=_Lines)

@@ -153,4 +153,8 @@ def _need(value: str, what: str, argument: str, variable: str) -> str:
             f"{what} is not known: set {variable}, give {argument}= in Python or --{argument} to a command, or work in "
             "the folder of an installation that runs (`make up`)"
         )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise NotConfigured(f"{what} holds what is no text: {value!r:.80}") from None
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from infra.command import OperatorCommand
 from infra.settings import SettingsError
 from infra.topics import TopicsError
 from memquorum import cli
-from memquorum.client import operating
+from memquorum.client import NotConfigured, operating
 from memquorum.client import settings as finding
 from memquorum.client.command import ClientCommand
 from memquorum.commands import FAILED, OK, UNREACHABLE, USAGE, Command, Group, Option, declared
@@ -156,3 +157,55 @@ def alone(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.chdir(folder)
     # This checkout may hold one.
     monkeypatch.setattr(finding, "RUN_DIR", ".nowhere")
+
+
+# Words as the shell hands them over: b"\xff" is no UTF-8.
+NO_TEXT = "caf\udcff"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["search", NO_TEXT], ["retrieve", NO_TEXT], ["context", NO_TEXT], ["get", NO_TEXT], ["explain", NO_TEXT],
+        ["list", "-n", NO_TEXT], ["list", "--path", NO_TEXT], ["publish", "sound", NO_TEXT], ["publish", "-a", NO_TEXT],
+        ["publish", "--attributes", NO_TEXT, "x"], ["clear", NO_TEXT], ["search", "x", "--url", f"http://{NO_TEXT}"],
+        ["publish", "x", "--kafka", NO_TEXT], ["erase", "--subject", NO_TEXT], ["forget", NO_TEXT],
+        ["restore", NO_TEXT], ["session", NO_TEXT],
+    ],
+    ids=lambda said: ascii(" ".join(said)),
+)  # fmt: skip
+def test_an_argument_that_is_not_utf_8_is_wrong_use(said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(said)
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (USAGE, "")
+    assert re.search(r"error: argument .*'(http://)?caf\\udcff' is not UTF-8", told.err), told.err
+
+
+@pytest.mark.parametrize("said", [[NO_TEXT], ["search", "x", f"--{NO_TEXT}"]], ids=ascii)
+def test_neither_is_there_such_a_command_or_option(said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(said)
+    assert ended.value.code == USAGE
+    assert re.search(r"(invalid choice|unrecognized arguments): .*caf", capsys.readouterr().err)
+
+
+def test_an_operators_argument_is_text_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        commands.parser().parse_args(["dlq", "list", "--field", NO_TEXT])
+    assert ended.value.code == USAGE and "is not UTF-8" in capsys.readouterr().err
+
+
+def test_an_address_that_is_no_text_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes from the environment as well, or from Python."""
+    monkeypatch.setenv("MEMQUORUM_BOOTSTRAP", NO_TEXT)
+    with pytest.raises(NotConfigured, match="is no text"):
+        finding.find().need_kafka()
+    with pytest.raises(NotConfigured, match="is no text"):
+        finding.find(url=f"http://{NO_TEXT}").need_url()
+
+
+def test_a_path_may_be_any_bytes(tmp_path: Path) -> None:
+    """As file systems have it."""
+    parsed = cli.parser("search").parse_args(["search", "x", "--sign", str(tmp_path / NO_TEXT)])
+    assert parsed.sign == tmp_path / NO_TEXT
