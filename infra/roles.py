@@ -507,6 +507,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         bounds=settings.bounds,
         redaction=redaction(settings),
         own_clock=_own_clock(settings),
+        stamps=genesis.stamps_at_hand(settings),
         ready=ready,
         telemetry=telemetry,
     )

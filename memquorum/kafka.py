@@ -131,3 +131,9 @@ def _secret(file: Path) -> str:
     if mode & 0o077:
         raise LoginError(f"{file} may be read by others (mode {mode:04o}): chmod 600 it")
     return text
+
+
+def place(record: Any) -> str | None:
+    """Returns where a record stands, as TOPIC/PARTITION/OFFSET; None where the brokers had it already and do not say.
+    `record`: its metadata, as aiokafka gives it."""
+    return None if record.offset < 0 else f"{record.topic}/{record.partition}/{record.offset}"

@@ -33,6 +33,7 @@ from memquorum.client.errors import (
     NotConfigured,
     NotFound,
     NotYet,
+    Refused,
     Unreachable,
 )
 from memquorum.client.memory import AsyncMemory
@@ -132,6 +133,7 @@ __all__ = [
     "Protector",
     "Recalled",
     "Receipt",
+    "Refused",
     "Restore",
     "Restoring",
     "Retrieved",

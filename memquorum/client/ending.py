@@ -75,7 +75,8 @@ class Ending(Finishing):
         kept = None
         if task is not None:
             receipt = await self.finish_task(**task, wait=wait, timeout=timeout)
-            kept = Published(receipt.namespace, receipt.event_id, receipt.memory_id, receipt.token)
+            named = receipt.namespace, receipt.event_id, receipt.memory_id
+            kept = Published(*named, receipt.token, receipt.place)
         return Ended(self.namespace, session, event_id, told.get("agent"), kept)
 
     async def session(self, session: str, *, after: After = None) -> Session:

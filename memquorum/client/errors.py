@@ -67,15 +67,23 @@ class NotYet(MemquorumError, TimeoutError):
     """A read named a write with `after`, and the service did not see it in time. Read again, or without `after`."""
 
 
+class Refused(MemquorumError):
+    """Intake refused what was published, and nothing of it is stored. `reason`: its code; `field`: the one at fault, if
+    it is one; `detail`: what was wrong and what to do. Mended, it may be published under the same event id."""
+
+    def __init__(self, receipt: Receipt, reason: str, field: str | None, detail: str) -> None:
+        what = f"{field}: {detail}" if field else detail
+        super().__init__(f"event {receipt.event_id!r} in {receipt.namespace!r} was refused ({reason}): {what}")
+        self.receipt, self.reason, self.field, self.detail = receipt, reason, field, detail
+
+
 class NoOutcome(MemquorumError, TimeoutError):
     """The episode was published and is safe, but nothing became of it in time. `receipt` says how to ask again."""
 
     def __init__(self, receipt: Receipt, seconds: float) -> None:
         super().__init__(
-            f"event {receipt.event_id!r} in {receipt.namespace!r} is published, but has no outcome in {seconds:g} s. "
-            "Either the line is behind or stands (`make status`), or it was refused behind Kafka, over a quota, "
-            "for its signature or for a time more than a day ahead of the clock there, which no publisher is told: "
-            "`memquorum dlq list`, for the operator beside the installation, has the reason. Do not add it again "
-            "under a new id: it is not lost"
+            f"event {receipt.event_id!r} in {receipt.namespace!r} is published, but has no outcome in {seconds:g} s: "
+            "the line is behind or stands (`make status`). It is not lost, so do not add it again under a new id; "
+            "`outcome` of its receipt waits again"
         )
         self.receipt = receipt

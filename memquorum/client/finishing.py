@@ -279,7 +279,7 @@ class Finishing:
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         raise NotImplementedError
 
-    async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
+    async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> list[str | None]:
         raise NotImplementedError
 
     async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
@@ -329,7 +329,8 @@ class Finishing:
         receipt, data = self._finished(said)
         lessons = wire.several("lessons", lessons)
         learned = [self._lesson_of(receipt.memory_id, at, one) for at, one in enumerate(lessons)]
-        await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
+        (place,) = await self._send(topics.TASKS, "TaskFinished", [(receipt.namespace, receipt.event_id, data)])
+        receipt = replace(receipt, place=place)
         self._told_of(receipt.memory_id, receipt)
         if learned:
             receipt = replace(receipt, lessons=await self._learned(receipt, learned, wait, timeout))
@@ -395,8 +396,8 @@ class Finishing:
             "helped": wire.several("helped", helped), "did_not_help": wire.several("did_not_help", did_not_help),
         }  # fmt: skip
         data = wire.checked(topics.FEEDBACK, said, signs=self._signs)[1]
-        await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
-        receipt = Receipt(self.namespace, event_id, task)
+        (place,) = await self._send(topics.FEEDBACK, "FeedbackGiven", [(self.namespace, event_id, data)])
+        receipt = Receipt(self.namespace, event_id, task, place=place)
         self._told_of(task, receipt)
         if not wait:
             return receipt

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from memquorum import topics
+from memquorum import kafka, topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.asking import Asking
 from memquorum.client.connections import Connections
 from memquorum.client.deciding import Deciding
 from memquorum.client.ending import Ending
-from memquorum.client.errors import Invalid, NoOutcome, Unreachable
+from memquorum.client.errors import Invalid, NoOutcome, Refused, Unreachable
 from memquorum.client.filing import Filing
 from memquorum.client.finishing import note
 from memquorum.client.ordering import Ordering
@@ -48,6 +48,7 @@ from memquorum.core.api.answers import (
 )
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
+from memquorum.core.reasons import REFUSED
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
 
         What else is `said` of it: see `Episode`.
-        Raises Invalid, Unreachable, NotAllowed, and with `wait` NoOutcome after `timeout` seconds.
+        Raises Invalid, Unreachable, NotAllowed, and with `wait` Refused, or NoOutcome after `timeout` seconds.
         """
         (receipt,) = await self.add_all([{"content": content, **said}])
         return await self.outcome(receipt, timeout) if wait else receipt
@@ -144,22 +145,24 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         """Adds many, in order, confirmed together. If one of them is Invalid, none is sent."""
         said = wire.several("episodes", episodes)
         checked = [self._episode(episode) for episode in said]
-        await self._send(topics.EPISODES, "EpisodeRecorded", [(r.namespace, r.event_id, value) for r, value in checked])
-        for episode, (receipt, _) in zip(said, checked, strict=True):
+        records = [(r.namespace, r.event_id, value) for r, value in checked]
+        receipts = _placed([r for r, _ in checked], await self._send(topics.EPISODES, "EpisodeRecorded", records))
+        for episode, receipt in zip(said, receipts, strict=True):
             self._spoke(episode, receipt)
-        return [receipt for receipt, _ in checked]
+        return receipts
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
-        """The receipt with its outcome, as soon as there is one. Raises NoOutcome after `timeout` seconds."""
+        """The receipt with its outcome, as soon as there is one. Raises Refused where intake refused what was
+        published, and NoOutcome after `timeout` seconds."""
         if not isinstance(receipt, Receipt):
             raise Invalid("wrong_type", "receipt", f"is what `add` answers, not {receipt!r:.80}")
         deadline = time.monotonic() + wire.seconds(timeout)
         path = f"/events/{wire.quoted(receipt.namespace)}/{wire.quoted(receipt.event_id)}"
-        whose = {} if receipt.agent is None else {"agent": receipt.agent}
+        which = _there(agent=receipt.agent, place=receipt.place)
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:
-                found = await self._get(Became, path, wait_ms=max(1, min(wire.POLL_MS, int(left * 1000))), **whose)
+                found = await self._get(Became, path, wait_ms=max(1, min(wire.POLL_MS, int(left * 1000))), **which)
             except Unreachable as error:  # it may be starting again; the episode is safe in Kafka meanwhile
                 last = error
                 await asyncio.sleep(min(_AGAIN_S, left))
@@ -297,8 +300,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
         told = [wire.checked(topics.ACCESSES, _use(agent, r), signs=self._signs)[1] for r in receipts]
         records = [(r.namespace, r.event_id, data) for r, data in zip(receipts, told, strict=True)]
-        await self._send(topics.ACCESSES, "AccessRecorded", records)
-        return receipts
+        return _placed(receipts, await self._send(topics.ACCESSES, "AccessRecorded", records))
 
     @property
     def _driven(self) -> bool:
@@ -349,12 +351,16 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         assert isinstance(intent, EpisodeIntent)
         return Receipt(intent.namespace, intent.event_id, intent.memory_id, agent=intent.agent), data
 
-    async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
-        """Sends (namespace, event id, value) in order, each dated 1 ms later, and waits until Kafka has all."""
+    async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> list[str | None]:
+        """Sends (namespace, event id, value) in order, each dated 1 ms later, and waits until Kafka has all. Returns
+        the place of each, where it is told."""
         if self._posts and topic in wire.POSTED:
-            for _, _, value in records:
-                await self._ask(dict[str, Any], "POST", wire.POSTED[topic], content=value, headers=wire.JSON)
-            return
+            path = wire.POSTED[topic]
+            said = [
+                await self._ask(dict[str, Any], "POST", path, content=value, headers=wire.JSON)
+                for _, _, value in records
+            ]
+            return [one.get("place") for one in said]
         producer, now = await self._kafka(), int(time.time() * 1_000)
         hops = [self._hop(namespace, event_id) for namespace, event_id, _ in records]
         try:
@@ -371,12 +377,13 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
                 )
                 for at, (hop, (namespace, event_id, value)) in enumerate(zip(hops, records, strict=True))
             ]
-            await asyncio.gather(*sent)
+            places = await asyncio.gather(*sent)
         except KafkaError as error:
             address = self._place.need_kafka()
             raise explained(error, address, "write", topic, f"Kafka at {address} did not confirm: {error}") from error
         for hop in hops:
             hop.end()
+        return [kafka.place(one) for one in places]
 
     @property
     def _posts(self) -> bool:
@@ -431,12 +438,24 @@ def _cosine(one: Hit | Answering | Around | Placed) -> float | None:
 
 
 def _ended(receipt: Receipt, found: Became) -> Receipt:
-    """The receipt with what became of what was published."""
+    """The receipt with what became of what was published. Raises Refused."""
+    if found.outcome == REFUSED:
+        raise Refused(receipt, found.reason or REFUSED, found.field, found.detail or "")
     holder = found.memory_id or receipt.memory_id
     return replace(
         receipt, outcome=found.outcome, memory_id=holder, nowhere=found.nowhere, hidden=found.hidden, stays=found.stays,
         why=found.why,
     )  # fmt: skip
+
+
+def _placed(receipts: Sequence[Receipt], places: Sequence[str | None]) -> list[Receipt]:
+    """The receipts, each with its place."""
+    return [replace(one, place=place) for one, place in zip(receipts, places, strict=True)]
+
+
+def _there(**named: str | None) -> dict[str, str]:
+    """What of this is known."""
+    return {name: one for name, one in named.items() if one is not None}
 
 
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
-from memquorum.client.errors import Invalid
+from memquorum.client.errors import Invalid, Refused
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
@@ -77,6 +77,7 @@ _LOST = {
     "failed": "failed: it could not be encoded or judged. It is kept as a dead letter; the operator finds it with "
     "`python -m infra dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
     "erased": "stays out: an order to erase took it, or names it",
+    "taken": "stays out: another agent used this event id first; publish it under another one, or none",
     "unreadable": "is unreadable: its key was destroyed before it was scored, as an erasure does",
 }
 """What to say of an episode that is not kept and might have been, by its outcome."""
@@ -104,7 +105,12 @@ def _publish(parsed: argparse.Namespace) -> int:
             for complaint in complaints:
                 console.print(Text(complaint), style="red", soft_wrap=True)
             for receipt in receipts:
-                found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
+                try:
+                    found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
+                except Refused as error:
+                    console.print(Text(str(error)), style="red", soft_wrap=True)
+                    lost += 1
+                    continue
                 lost += found.outcome in _LOST
                 for said, style in _remarks(found):
                     console.print(Text(f"event {found.event_id} {said}"), style=style, soft_wrap=True)

@@ -38,6 +38,8 @@ class Receipt:
     """Of a finished task, what was published of its lessons."""
     agent: str | None = None
     """Of an episode or a finished task, who published it."""
+    place: str | None = None
+    """Where Kafka has it, as TOPIC/PARTITION/OFFSET, if that is known: of this record a refusal is told."""
 
     @property
     def token(self) -> str:

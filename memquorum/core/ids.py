@@ -62,6 +62,12 @@ def claim(kind: str, namespace: str, agent: str | None) -> bytes:
     return sha256(*map(_bytes, ("claim", kind, namespace, agent or "")))
 
 
+def event_digest(namespace: str, event_id: str, agent: str | None = None) -> bytes:
+    """Returns what a refusal bears for whoever knows the event: SHA-256 of its namespace and id, and of its agent where
+    one is given."""
+    return sha256(*map(_bytes, ("event", namespace, event_id, *(() if agent is None else (agent,)))))
+
+
 def _tag(agent: str | None) -> str:
     return hashlib.sha256(_bytes(agent or "")).hexdigest()[:32]
 

@@ -43,7 +43,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.core import asked, facets, framing, ids, jsontext, labelling, linking, names, sealing
+from memquorum.core import asked, enveloped, facets, framing, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
@@ -117,6 +117,14 @@ class Refusal(Struct, frozen=True):
     reason: Reason
     field: str | None
     detail: str
+
+
+class Event(Struct, frozen=True):
+    """The names of a published event. `agent`: None if the record has none."""
+
+    namespace: str
+    event_id: str
+    agent: str | None
 
 
 class EpisodeIntent(Said, frozen=True, kw_only=True):
@@ -256,6 +264,48 @@ def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside
         return None
 
 
+def event_of(
+    codec: Codec,
+    data: bytes | None,
+    origin: Origin,
+    *,
+    genesis: Genesis | None = None,
+    signature: bytes | None = None,
+    written: Written | None = None,
+) -> Event | None:
+    """Returns the event that a refused record tells of, as far as its bytes can be read; None where they do not say
+    one. Takes what `accept` takes, and never raises."""
+    try:
+        record, named = _record(codec, data, origin.topic, written)
+    except _Refused:
+        return _loosely(data, origin.topic)
+    if isinstance(record, ClockRequested | Signed):
+        return None
+    event_id = record.event_id
+    if event_id is None:
+        proven = _proven(genesis, origin.topic, record, data or b"", signature)
+        event_id = _event_ids(record, origin, named, data if proven else None)[0]
+    return Event(record.namespace or ids.DEFAULT_NAMESPACE, event_id, record.agent)
+
+
+def _loosely(data: bytes | None, topic: str) -> Event | None:
+    """Returns the event that a JSON object names which is no record of its schema, in an envelope or without one."""
+    if not data or len(data) > RECORD_BYTES_MAX or topic not in _FROM_AGENTS:
+        return None
+    try:
+        value = jsontext.load(data)
+    except jsontext.JsonRefused:
+        return None
+    if enveloped.is_event(value):
+        value = value.get("data")
+    if not isinstance(value, dict):
+        return None
+    namespace, event_id, agent = (value.get(name) for name in ("namespace", "event_id", "agent"))
+    if not isinstance(namespace, str | None) or not isinstance(event_id, str):
+        return None
+    return Event(namespace or ids.DEFAULT_NAMESPACE, event_id, agent if isinstance(agent, str) else None)
+
+
 def signed_ids(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> tuple[str, ...]:
     """The event ids that a signed record may have been given: by this release, and by earlier ones. Its own, if it has
     one; none where the bytes are no record that an agent signs."""
@@ -305,6 +355,8 @@ _EXPECTED: dict[str, type[Outside]] = {
     topics.CLOCK: ClockRequested,
     **dict.fromkeys(table.BY_TOPIC, Signed),
 }
+
+_FROM_AGENTS = frozenset(_EXPECTED) - {topics.CLOCK, *table.BY_TOPIC}
 
 
 def _record(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+REFUSED = "refused"
+"""The outcome of an event that intake refused, for whatever reason but `taken`, which is an outcome itself."""
+
 
 class Reason(StrEnum):
     """Why a record was refused: the codes that dead letters carry."""

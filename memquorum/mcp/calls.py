@@ -19,8 +19,7 @@ T = TypeVar("T")
 _TITLE = 80
 _OF_A_LIST = ("statuses", "limit", "cursor")
 _PENDING = (
-    "pending or unknown: nothing has come of it yet, or it was refused, or nothing was published under this id; "
-    "ask again in a second"
+    "pending or unknown: nothing has come of it yet, or nothing was published under this id; ask again in a second"
 )
 
 

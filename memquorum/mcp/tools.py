@@ -190,7 +190,8 @@ READING = (
     ),
     _tool(
         "get_event_status",
-        "Tells what became of what add_memory published. Its status is the outcome, or pending or unknown.",
+        "Tells what became of what add_memory published. Its status is the outcome (refused with the reason why), or "
+        "pending or unknown.",
         e.EVENT,
         own=(_EVENT,),
         gives=calls.Status, do=calls.status,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from msgspec import structs
 from starlette.testclient import TestClient
 
@@ -15,7 +16,7 @@ from db.erasure_rows import Named, Staying
 from db.found_rows import shown
 from db.listed_reads import Needs
 from memquorum import topics
-from memquorum.core import access
+from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.api.answers import (
     Admission,
@@ -39,7 +40,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import ExperiencePolicy
-from memquorum.core.records import ErasedEpisode, FeedbackAccepted, Patch, ProtectionOrdered
+from memquorum.core.records import ErasedEpisode, FeedbackAccepted, IntakeRefused, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval import decisions, pages
 from memquorum.core.retrieval.buffer import Trace
@@ -475,12 +476,14 @@ class Served(Service):
     carries_out = True
     withholds = False
 
-    async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> None:
+    async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> str:
         self.published.append((episode, data))
         self.granted.append(granted)
+        return f"{topics.EPISODES}/0/{len(self.published)}"
 
-    async def relay(self, topic: str, kind: str, said: EpisodeIntent | FeedbackAccepted, data: bytes) -> None:
+    async def relay(self, topic: str, kind: str, said: EpisodeIntent | FeedbackAccepted, data: bytes) -> str:
         self.relayed.append((topic, kind, said, data))
+        return f"{topic}/0/{len(self.relayed)}"
 
     async def end_session(self, ended: EndIntent, data: bytes) -> None:
         self.ended.append((ended, data))
@@ -550,3 +553,18 @@ def bearer(number: int, right: str = "read") -> dict[str, str]:
         bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=[right], now_ms=1
     )
     return {"Authorization": f"Bearer {told}"}
+
+
+def refusing(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the service hear at once that what it publishes is over a quota."""
+
+    async def publish(episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> str:
+        letter = IntakeRefused(
+            topics.EPISODES, 0, 7, "over_quota", "20 episodes a minute: publish it later", SINCE, "k", b"", "namespace",
+            event=ids.event_digest(episode.namespace, episode.event_id),
+            publisher=ids.event_digest(episode.namespace, episode.event_id, episode.agent),
+        )  # fmt: skip
+        service.refusals.take(letter)
+        return f"{topics.EPISODES}/0/7"
+
+    monkeypatch.setattr(service, "publish", publish)

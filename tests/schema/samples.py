@@ -48,7 +48,7 @@ RECORDS = (
     r.ClockTicked("c1", 1_750_000_000_000),
     r.Ticked(1_750_000_000_000, r.Standing(6, 1_749_000_000_000, 41, 900, 2, 1_748_000_000_000, 1_747_000_000_000)),
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
-                    OTHER, b"sealed", "content", b"s" * 64),
+                    OTHER, b"sealed", "content", b"s" * 64, b"e" * 32, b"p" * 32),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
                     "minilm", OTHER, 810_000, b"sealed", (MEMORY,), 1_750_000_000_001, 15_965_730, 734_375, b"sealed",
                     "episodic/agent", 640_000, "5f" * 32),

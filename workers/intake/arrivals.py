@@ -12,9 +12,12 @@ from confluent_kafka import Message
 from memquorum import topics
 from memquorum.core import asked, framing, ids, intake, labelling, letters, sealing
 from memquorum.core.asked import QueryIntent
+from memquorum.core.avro import Codec
 from memquorum.core.identity import grants, signatures
-from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.intake import EndIntent, EpisodeIntent, Event, Intent, Origin, Refusal
 from memquorum.core.records import EpisodeAccepted, IntakeRefused, QueryAsked, SessionClosed
+from workers.intake.registry import Registry
 from workers.kafka import loop
 
 FIRST_AT = "first_at"
@@ -79,11 +82,23 @@ def session_closed(end: EndIntent, shards: int, reached: Mapping[tuple[str, int]
     )  # fmt: skip
 
 
+def event_told(
+    codec: Codec, genesis: Genesis, registry: Registry | None, message: Message, origin: Origin
+) -> Event | None:
+    """Returns the event that a refused record tells of, as far as it can be read."""
+    data = value_of(message)
+    with loop.about(message):
+        written = registry.written(data) if registry else None
+        return intake.event_of(codec, data, origin, genesis=genesis, signature=proof(message), written=written)
+
+
 def dead_letter(
-    message: Message, origin: Origin, refusal: Refusal, key: bytes | None, refused_at: int
-) -> IntakeRefused:
+    message: Message, origin: Origin, refusal: Refusal, key: bytes | None, refused_at: int, *,
+    event: Event | None = None,
+) -> IntakeRefused:  # fmt: skip
     """What stays outside, and why. Without its payload goes what was forgotten, which has no `key`, and what no topic
-    could hold: compressed, it came in small."""
+    could hold: compressed, it came in small. `event`: what its publisher calls it, as far as that could be read; only a
+    digest of it is written."""
     letter, payload = letters.dead_letter_id(origin), value_of(message) or b""
     closed = b""
     if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
@@ -92,6 +107,9 @@ def dead_letter(
         origin_topic=origin.topic, origin_partition=origin.partition, origin_offset=origin.offset,
         reason=refusal.reason, detail=refusal.detail, refused_at=refused_at, key_id=letter, sealed_payload=closed,
         field=refusal.field, signature=proof(message) if closed else None,
+        event=None if event is None else ids.event_digest(event.namespace, event.event_id),
+        publisher=None if event is None or event.agent is None
+        else ids.event_digest(event.namespace, event.event_id, event.agent),
     )  # fmt: skip
 
 

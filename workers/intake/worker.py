@@ -57,6 +57,7 @@ from workers.intake.arrivals import (
     at,
     dead_letter,
     ending,
+    event_told,
     kept,
     origin_of,
     proofs,
@@ -442,7 +443,8 @@ class Intake:
         self._shown.refused(refusal.reason)
         hop.tell(outcome="refused", reason=refusal.reason)
         letter = letters.dead_letter_id(origin)
-        record = dead_letter(message, origin, refusal, keys.get(letter), _wall_ms())
+        event = event_told(self._codec, self._genesis, self._registry, message, origin)
+        record = dead_letter(message, origin, refusal, keys.get(letter), _wall_ms(), event=event)
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent, more = hop.send(topics.REFUSED, shard, letter), [*kept(origin), ("reason", refusal.reason)]

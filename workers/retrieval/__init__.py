@@ -47,7 +47,7 @@ Read in this order:
    texts for them;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which
-   policy a shard judges now; `after`: a read waits for the write that it names;
+   policy a shard judges now; `after`: a read waits for the write that it names; `refusals`: what intake refused lately;
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told;
 9. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that

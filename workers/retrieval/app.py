@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, ExceptionHandler, Message, Receive, Scope, 
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.core.retrieval.redaction import Redaction
@@ -54,6 +55,7 @@ class Made(TypedDict, total=False):
     bounds: Bounds
     redaction: Redaction
     own_clock: OwnClock | None
+    stamps: Reader | None
 
 
 def app(

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from memquorum import topics
 from memquorum.core import enveloped
 from memquorum.core.access import READ, Caller
-from memquorum.core.api.answers import Ended, Published
+from memquorum.core.api.answers import Ended
 from memquorum.core.api.requests import EndRequest
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX, EndIntent, EpisodeIntent
@@ -20,7 +20,7 @@ from memquorum.core.retrieval.listing import LIMIT_DEFAULT, Listing
 from memquorum.core.retrieval.query import BadRequest, Filters, read_body
 from memquorum.telemetry import tracing
 from workers.retrieval.answers import Told, body
-from workers.retrieval.publishing import check_right, named
+from workers.retrieval.publishing import check_right, named, published
 from workers.retrieval.service import Service
 
 _OF_THE_END = ("session", "agent", "namespace", "event_id", "ended_at")
@@ -44,9 +44,8 @@ async def end_session(service: Service, request: Request, caller: Caller) -> Res
     if task is not None:
         told, episode = task
         with tracing.joined(request.headers.get(tracing.HEADER)):
-            await service.relay(topics.TASKS, "TaskFinished", episode, told)
-        token = f"{episode.namespace}/{episode.event_id}"
-        kept = Published(episode.namespace, episode.event_id, episode.memory_id, token)
+            place = await service.relay(topics.TASKS, "TaskFinished", episode, told)
+        kept = published(episode, place)
     return Told(Ended(intent.namespace, intent.session, intent.event_id, intent.agent, kept), 202)
 
 

@@ -20,6 +20,7 @@ from memquorum.core.retrieval.query import (
     read_flag,
     read_gates_of,
     read_persona,
+    read_place,
     read_wait,
     read_within,
 )
@@ -39,6 +40,7 @@ _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
     "after": lambda value, _: read_after(value),
     "namespace": lambda value, _: read_within(value),
     "agent": lambda value, _: read_agent(value),
+    "place": lambda value, _: read_place(value),
     "as_of": lambda value, _: read_as_of(value),
     "persona": lambda value, _: read_persona(value),
     "redact": lambda value, _: read_flag("redact", value),

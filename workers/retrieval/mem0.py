@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from memquorum.client.errors import Busy, Invalid, MemquorumError, NotAllowed, NotFound
+from memquorum.client.errors import Busy, Invalid, MemquorumError, NotAllowed, NotFound, Refused
 from memquorum.core import jsontext
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.retrieval.query import BadRequest
@@ -25,7 +25,7 @@ from workers.retrieval.service import Service
 
 _PATH = "/mem0/{namespace}"
 _UNABLE = 503
-_STATUS = {Invalid: 400, NotAllowed: 403, NotFound: 404}
+_STATUS = {Invalid: 400, Refused: 400, NotAllowed: 403, NotFound: 404}
 
 
 def routes(service: Service, inside: Inside) -> list[Route]:

@@ -6,6 +6,7 @@ another law is answered as one that is not there.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from memquorum.core.access import AUDIT, PUBLISH, READ, Caller, Sight
 from memquorum.core.api import parts
 from memquorum.core.api.answers import Became, Explained, Shown
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.reasons import Reason
+from memquorum.core.reasons import REFUSED, Reason
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
 from memquorum.core.retrieval.query import Filters
@@ -28,6 +29,7 @@ from memquorum.ports import Candidate
 from memquorum.telemetry import tracing
 from workers.retrieval import using
 from workers.retrieval.answers import Told, unknown
+from workers.retrieval.refusals import Asked, Refused
 from workers.retrieval.service import Service
 
 _NOTHING: dict[str, Any] = {
@@ -119,18 +121,44 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
     namespace = query.read_namespace(request.path_params["namespace"])
     event_id = query.read_event_id(request.path_params["event_id"])
     wait_ms = query.read_wait(request.query_params.get("wait_ms"), service.bounds)
-    sight, asked = caller.at(namespace, READ, PUBLISH), (namespace, event_id)
-    if wait_ms:
-        found = await service.outcomes.wait(sight, asked, wait_ms / 1000)
-    else:
-        found = (await service.reads.outcomes(sight, [asked])).get(asked)
-    if found is not None and outcome_rows.taken(found, query.read_agent(request.query_params.get("agent"))):
+    agent = query.read_agent(request.query_params.get("agent"))
+    asked = Asked(namespace, event_id, agent, query.read_place(request.query_params.get("place")))
+    sight = caller.at(namespace, READ, PUBLISH)
+    found, refused = await _outcome(service, sight, asked, wait_ms / 1000)
+    if found is not None and outcome_rows.taken(found, agent):
         found = {**_NOTHING, "outcome": str(Reason.TAKEN), "agent": None}
+    if found is None and refused is not None:
+        found = _refused(refused)
     told = {"namespace": namespace, "event_id": event_id, **(found or _NOTHING)}
     told.pop("agent", None)
     if found is not None and found["outcome"] == STORED:
         told["nowhere"] = await service.reads.nowhere(sight, service.codec, found["shard"], found["journal_seq"])
     return Told(Became(**told))
+
+
+async def _outcome(
+    service: Service, sight: Sight, asked: Asked, seconds: float
+) -> tuple[dict[str, Any] | None, Refused | None]:
+    """Waits for the outcome of an event in the store, or for its refusal. The store's outcome comes first."""
+    event, refused = (asked.namespace, asked.event_id), service.refusals.find(asked)
+    if seconds and refused is None:
+        stored = asyncio.ensure_future(service.outcomes.wait(sight, event, seconds))
+        waiting = asyncio.ensure_future(service.refusals.wait(asked, seconds))
+        try:
+            await asyncio.wait({stored, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if stored.done():
+                return stored.result(), None
+            refused = waiting.result()
+        finally:
+            stored.cancel()
+            waiting.cancel()
+    return (await service.reads.outcomes(sight, [event])).get(event), refused
+
+
+def _refused(one: Refused) -> dict[str, Any]:
+    """Returns the answer for a refused event. `taken` is an outcome of its own, as where the store knows it."""
+    outcome = str(Reason.TAKEN) if one.reason == Reason.TAKEN else REFUSED
+    return {**_NOTHING, "outcome": outcome, "reason": one.reason, "field": one.field, "detail": one.detail}
 
 
 def _in(namespace: str | None) -> str:

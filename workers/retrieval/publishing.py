@@ -20,6 +20,7 @@ from memquorum.core.identity import grants
 from memquorum.core.ids import shard_of
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
+from memquorum.core.records import FeedbackAccepted
 from memquorum.core.retrieval import query, sessions
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.telemetry import tracing
@@ -47,9 +48,14 @@ async def _publish(service: Service, request: Request, caller: Caller, said: byt
     data, intent = _checked(service, said)
     check_right(service, caller, intent.namespace)
     with tracing.joined(request.headers.get(tracing.HEADER)):
-        await service.publish(intent, data, _granted(service, intent, data, caller))
+        place = await service.publish(intent, data, _granted(service, intent, data, caller))
+    return Told(published(intent, place), 202)
+
+
+def published(intent: EpisodeIntent | FeedbackAccepted, place: str | None) -> Published:
+    """What the publisher is told once Kafka has its record."""
     token = f"{intent.namespace}/{intent.event_id}"
-    return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
+    return Published(intent.namespace, intent.event_id, intent.memory_id, token, place)
 
 
 async def session(service: Service, request: Request, caller: Caller) -> Response:

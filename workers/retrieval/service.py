@@ -24,6 +24,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
 from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.intake import EndIntent, EpisodeIntent
 from memquorum.core.records import AccessRecorded, FeedbackAccepted, QueryRecorded
 from memquorum.core.retrieval import query
@@ -42,6 +43,7 @@ from workers.retrieval.configurations import Configurations
 from workers.retrieval.desk import Desk, check
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
+from workers.retrieval.refusals import Following, Refusals
 from workers.retrieval.retaining import Retaining
 from workers.retrieval.uses import SOURCE, Uses
 
@@ -76,16 +78,20 @@ class Service:
         bounds: Bounds = DEFAULTS,
         redaction: Redaction = NONE,
         own_clock: OwnClock | None = None,
+        stamps: Reader | None = None,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
         without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache.
         `queries`: whether what is asked is logged. `redaction`: which namespaces are read masked alone. `own_clock`:
-        what the times of records are held against; None where the fleet's time is driven."""
+        what the times of records are held against; None where the fleet's time is driven. `stamps`: tells the line's
+        dead letters from strangers', where this process has the key."""
         self.erasure_seed, self.own_clock = erasure_seed, own_clock
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.desk, self.failures = Desk(), Failures()
         self.genesis, self.codec, self.bounds = genesis, codec, bounds
         self.redaction = replace(redaction, turn=check, failures=self.failures)
+        self.refusals = Refusals()
+        self._following = Following(bootstrap, genesis.shards, codec, stamps, self.refusals.take)
         self.configurations, self.lately = Configurations(codec, genesis), Lately(bounds.uses_most)
         self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send, health=shown.health)
         self.encoder, self.before = encoder, before
@@ -113,6 +119,7 @@ class Service:
                 self.uses.running(loop.producer(self._bootstrap)),
                 self.outcomes.running(),
                 self.caching.running(),
+                self._following.running(),
             ):
                 # A look for what is too old may take long; that the loop turns is told meanwhile.
                 tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._retain())]
@@ -173,28 +180,30 @@ class Service:
         told = (None, ()) if vector is None else (self.encoder.name, vector.tolist())
         return query.asked(search, hits, str(uuid.uuid4()), *told)
 
-    async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> None:
-        """Publishes the JSON of an episode that was checked. `granted`: see `core.identity.grants`. Raises
-        KafkaUnavailable."""
+    async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> str | None:
+        """Publishes the JSON of an episode that was checked; returns its place, as `kafka.place`. `granted`: see
+        `core.identity.grants`. Raises KafkaUnavailable."""
         tracing = self._shown.tracing
         hop = tracing.publish(trace_of_memory(episode.memory_id)) if tracing.on else NOTHING
         parent = hop.send(topics.EPISODES, None, episode.event_id)
         told = cloudevents.headers("EpisodeRecorded", SOURCE, episode.event_id, parent, content=cloudevents.JSON)
         again = f"send it with event_id {episode.event_id}, so that it counts once"
         proof = [] if granted is None else [(grants.HEADER, granted)]
-        await self._confirmed(topics.EPISODES, episode.namespace, data, [*told, *proof], again)
+        place = await self._confirmed(topics.EPISODES, episode.namespace, data, [*told, *proof], again)
         hop.end()
+        return place
 
     async def end_session(self, ended: EndIntent, data: bytes) -> None:
         """Publishes the JSON of a session's end that was checked. Raises KafkaUnavailable."""
         told = cloudevents.headers("SessionEnded", SOURCE, ended.event_id, None, content=cloudevents.JSON)
         await self._confirmed(topics.ENDS, ended.namespace, data, told, "send it again: a session ends once")
 
-    async def relay(self, topic: str, kind: str, said: EpisodeIntent | FeedbackAccepted, data: bytes) -> None:
-        """Publishes the JSON of a record of an outside topic that was checked. Raises KafkaUnavailable."""
+    async def relay(self, topic: str, kind: str, said: EpisodeIntent | FeedbackAccepted, data: bytes) -> str | None:
+        """Publishes the JSON of a record of an outside topic that was checked; returns its place, as `kafka.place`.
+        Raises KafkaUnavailable."""
         told = cloudevents.headers(kind, SOURCE, said.event_id, None, content=cloudevents.JSON)
         again = f"send it with event_id {said.event_id}, so that it counts once"
-        await self._confirmed(topic, said.namespace, data, told, again)
+        return await self._confirmed(topic, said.namespace, data, told, again)
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         """Publishes an encoded record of an outside topic. Raises KafkaUnavailable."""
@@ -203,14 +212,15 @@ class Service:
 
     async def _confirmed(
         self, topic: str, namespace: str, data: bytes, told: Sequence[tuple[str, Any]], again: str
-    ) -> None:
+    ) -> str | None:
         try:
             async with asyncio.timeout(self.bounds.kafka_ms / 1000):
-                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=_bytes(told))
+                at = await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=_bytes(told))
         except (TimeoutError, KafkaError) as error:
             why = f"Kafka did not confirm it ({error or type(error).__name__})"
             raise KafkaUnavailable(f"{why}; {again}") from error
         self._shown.sent(topic)
+        return kafka.place(at)
 
     async def parts(self) -> dict[str, str]:
         """What it needs, and what is wrong with each; empty where nothing is."""
@@ -243,6 +253,7 @@ class Service:
                     health.wait(part, wrong)
                 else:
                     health.go(part)
+            health.slow("refusals", self._following.fails or None)
             health.turn()
             self._shown.contained(self.failures.told())
             await asyncio.sleep(_LOOK_S)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memquorum import topics
 from memquorum.core.access import READ, Caller
-from memquorum.core.api.answers import FinishedTask, Published, TaskInShort, Tasks
+from memquorum.core.api.answers import FinishedTask, TaskInShort, Tasks
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import FeedbackAccepted
 from memquorum.core.retrieval import pages, query
@@ -37,9 +37,8 @@ async def _publish(service: Service, request: Request, caller: Caller, topic: st
     assert isinstance(intent, EpisodeIntent | FeedbackAccepted)
     publishing.check_right(service, caller, intent.namespace)
     with tracing.joined(request.headers.get(tracing.HEADER)):
-        await service.relay(topic, kind, intent, data)
-    token = f"{intent.namespace}/{intent.event_id}"
-    return Told(Published(intent.namespace, intent.event_id, intent.memory_id, token), 202)
+        place = await service.relay(topic, kind, intent, data)
+    return Told(publishing.published(intent, place), 202)
 
 
 async def tasks(service: Service, request: Request, caller: Caller) -> Response:

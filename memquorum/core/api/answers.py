@@ -660,6 +660,9 @@ class Became(Struct, frozen=True):
     where another agent than the one that asks used its id first. `nowhere`:
     its links to no memory that was alive in its namespace when it was stored; they are none.
 
+    `refused` where intake did not let it in: `reason` is its code, `field` the one at fault, and `detail` says what was
+    wrong and what to do. What is let in under that id later has its own outcome.
+
     Of what clears a slot the outcome is `cleared`, `empty` or `contested`: `hidden` is served no more, and `stays` is
     what fills the slot still, until members vote on it.
     """
@@ -675,6 +678,9 @@ class Became(Struct, frozen=True):
     stays: tuple[str, ...] = ()
     why: str | None = None
     """Of feedback that does not count, why."""
+    reason: str | None = None
+    field: str | None = None
+    detail: str | None = None
 
 
 class TaskInShort(Struct, frozen=True):
@@ -955,12 +961,13 @@ class Rollup(Struct, frozen=True):
 
 class Published(Struct, frozen=True):
     """An episode that Kafka has: what it is called, and what its memory will be. `token`: what a read takes as `after`
-    to see it."""
+    to see it; `place`: what `/events` takes, to tell of this very record where it is refused."""
 
     namespace: str
     event_id: str
     memory_id: str
     token: str
+    place: str | None = None
 
 
 class Used(Struct, frozen=True):

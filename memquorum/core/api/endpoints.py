@@ -217,10 +217,16 @@ MEMBERS = Endpoint(
 )  # fmt: skip
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
-    "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
+    "What became of an event, or why intake refused it; waits until it has an outcome where the request says how long.",
+    a.Became,
     query=(
         *_waits("for an outcome", 0),
         Parameter("agent", str, "Who published it: where another agent used the id first, the outcome is `taken`."),
+        Parameter(
+            "place", str,
+            "Where Kafka has it, as TOPIC/PARTITION/OFFSET: a refusal of this very record is told, and of none that "
+            "was published under the id before. Without it the last refusal is told.",
+        ),
     ),
     waits=True,
 )  # fmt: skip

@@ -74,6 +74,10 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "Session.session": Part.FACTS,
     "Ended.session": Part.FACTS,
     "Ready.journal": Part.FACTS,
+    # Intake repeats nothing of the content.
+    "Became.detail": Part.FACTS,
+    "Became.field": Part.FACTS,
+    "Published.place": Part.FACTS,
 }
 """The part that a field belongs to, by its name, or by its struct's name and its own where that is another."""
 

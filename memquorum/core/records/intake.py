@@ -52,3 +52,7 @@ class IntakeRefused(Struct, frozen=True):
     sealed_payload: bytes
     field: str | None = None
     signature: bytes | None = None
+    event: bytes | None = None
+    """`ids.event_digest` of its namespace and event id, where the record could be read so far."""
+    publisher: bytes | None = None
+    """The same with its agent."""

@@ -31,6 +31,7 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 NAMES_MAX = 100
 _TIME_DIGITS = 15
 # As programs write numbers: a small one with an exponent.
+_PLACE = re.compile(r"[a-z0-9.-]{1,249}/[0-9]{1,9}/[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 # Those of what is alive; others hold no text.
 TIERS = ("short-term", "long-term")
@@ -313,6 +314,13 @@ def read_speaker(value: str) -> str:
 def read_agent(value: str | None) -> str | None:
     """The agent that a query string names, None where it names none. Raises BadRequest."""
     return None if value is None else read_exactly("agent", value)
+
+
+def read_place(value: str | None) -> str | None:
+    """Reads where Kafka has a record, as its publisher is told it; None where it is not said. Raises BadRequest."""
+    if value is None or _PLACE.fullmatch(value):
+        return value
+    raise BadRequest("out_of_range", "place", "must be TOPIC/PARTITION/OFFSET, as the answer to a publication says it")
 
 
 def read_persona(value: str | None) -> str | None:

@@ -21,12 +21,14 @@ from memquorum.client import (
     Held,
     Invalid,
     Memory,
+    MemquorumError,
     NoOutcome,
     NotAllowed,
     NotConfigured,
     NotFound,
     NotYet,
     Receipt,
+    Refused,
     Unreachable,
     settings,
     wire,
@@ -367,11 +369,36 @@ async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:
     async with answering(lambda _: answers.pop(0)) as memory:
         assert await memory.outcome(receipt, 10) == Receipt("n", "e", "older", "reinforced")
     async with answering(lambda _: httpx.Response(200, json=BECAME)) as memory:
-        with pytest.raises(
-            NoOutcome, match=r"published.*quota.*a day ahead of the clock.*`memquorum dlq list`.*operator"
-        ) as caught:
+        with pytest.raises(NoOutcome, match=r"published, but has no outcome.*`make status`.*not lost") as caught:
             await memory.outcome(receipt, 0.01)
         assert caught.value.receipt == receipt
+
+
+REFUSED = BECAME | {
+    "outcome": "refused", "reason": "over_quota", "field": "namespace", "detail": "20 a minute; publish it later",
+}  # fmt: skip
+
+
+async def test_who_is_refused_hears_why_at_once() -> None:
+    asked = list[dict[str, str]]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/memories":
+            return httpx.Response(202, json={"place": "memory.episode.recorded.v1/2/17"})
+        asked.append(dict(request.url.params))
+        return httpx.Response(200, json=REFUSED)
+
+    async with answering(answer, agent="a", namespace="n") as memory:
+        for publish in (memory.add("Valve 3 opens.", wait=True), memory.clear("valve", wait=True)):
+            with pytest.raises(Refused, match=r"was refused \(over_quota\): namespace: 20 a minute") as caught:
+                await publish
+            told = caught.value
+            assert isinstance(told, MemquorumError) and not isinstance(told, Invalid | NoOutcome)
+            assert (told.reason, told.field, told.detail) == tuple(REFUSED[n] for n in ("reason", "field", "detail"))
+            assert told.receipt.place == "memory.episode.recorded.v1/2/17"
+        assert (await memory.event("e")).reason == "over_quota"
+    assert [one.get("place") for one in asked] == ["memory.episode.recorded.v1/2/17"] * 2 + [None]
+    assert [one.get("agent") for one in asked] == ["a", "a", None]
 
 
 async def test_who_signs_needs_a_seed_and_a_cluster(tmp_path: Path) -> None:

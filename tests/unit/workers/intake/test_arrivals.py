@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,10 @@ from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
-from memquorum.core.intake import EpisodeIntent
+from memquorum.core.intake import EpisodeIntent, Refusal
+from memquorum.core.reasons import Reason
+from memquorum.core.records import IntakeRefused
+from memquorum.telemetry.tracing import NOTHING
 from tests.builders import genesis
 from workers.intake import arrivals
 from workers.intake.worker import Intake
@@ -25,6 +29,10 @@ class Message:
     """Stands for confluent-kafka's."""
 
     sent: list[tuple[str, Any]] | None
+    data: bytes = b""
+
+    def value(self) -> bytes:
+        return self.data
 
     def topic(self) -> str:
         return topics.EPISODES
@@ -88,3 +96,20 @@ def test_what_waits_unread_at_intake_is_bounded(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(loop, "producer", lambda *_, **__: None)
     Intake("broker", genesis.make(), Codec([]), InMemoryVault(), stop=loop.Stop())
     assert given["queued.max.messages.kbytes"] == 16_384
+
+
+@pytest.mark.parametrize("agent", ["planner", None])
+def test_a_letter_bears_digests_of_its_event_and_nothing_of_the_record(
+    agent: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"namespace": "greenhouse", "event_id": "e1", "content": "Valve 3 opens.", "strange": 1}
+    message = Message(None, json.dumps(said if agent is None else said | {"agent": agent}).encode())
+    client = Intake("broker", genesis.make(), Codec([]), InMemoryVault(), stop=loop.Stop())
+    written = list[IntakeRefused]()
+    monkeypatch.setattr(client._writing, "produce", lambda *record, **_: written.append(record[3]))
+    refusal = Refusal(Reason.UNKNOWN_FIELD, "strange", "no field of EpisodeRecorded")
+    client._refuse(message, arrivals.origin_of(message), refusal, {}, NOTHING)  # type: ignore[arg-type]
+    (letter,) = written
+    assert letter.event == ids.event_digest("greenhouse", "e1")
+    assert letter.publisher == (agent and ids.event_digest("greenhouse", "e1", agent))
+    assert "Valve" not in repr(letter) and "greenhouse" not in repr(letter)

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from memquorum.core.avro import Codec
 from memquorum.core.text.quoting import HEADING
 from memquorum.telemetry.tracing import HEADER, caller
-from tests.builders.served import HERS, ORDER, THEIRS, Journal, Served, bearer, make, stored
+from tests.builders.served import HERS, ORDER, THEIRS, Journal, Served, bearer, make, refusing, stored
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Busy
@@ -100,6 +100,17 @@ async def test_an_event_without_an_outcome_says_so_in_a_word(service: Served, mo
     async with client(service, 2, query="?agent=ada") as asking:
         assert '"status":"reinforced"' in await text(asking, "get_event_status", event_id="e1")
         assert '"status":"pending or unknown: ' in await text(asking, "get_event_status", event_id="e2")
+
+
+async def test_what_intake_refuses_is_told_by_the_tool_and_by_its_status(
+    service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(service, monkeypatch)
+    async with client(service, 2, query="?agent=ada") as asking:
+        told = await wrong(asking, "add_memory", content="Valve 3 opens at 4 bar.", event_id="e3", wait=True)
+        assert "was refused (over_quota): namespace: 20 episodes a minute" in told
+        status = await text(asking, "get_event_status", event_id="e3")
+        assert '"status":"refused"' in status and '"detail":"20 episodes a minute' in status
 
 
 async def test_a_key_that_may_only_read_writes_nothing_whatever_it_calls(service: Served) -> None:

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from memquorum.core.avro import Codec
 from memquorum.mem0.wire import WAYS
-from tests.builders.served import HERS, THEIRS, Served, bearer, make, stored
+from tests.builders.served import HERS, THEIRS, Served, bearer, make, refusing, stored
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Busy
@@ -172,3 +172,13 @@ def test_who_comes_when_the_service_is_busy_is_told_to_try_again(
     monkeypatch.setattr(service.limits, "turn", turn)
     answer = http.post(f"{PLACE}/v3/memories/search/", headers=token(2), json={"query": "q", **ADA})
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1"), answer.text
+
+
+def test_what_intake_refuses_is_told_with_its_reason(
+    http: TestClient, service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(service, monkeypatch)
+    said = {"messages": [{"role": "user", "content": "Ada likes tea."}], "user_id": "ada", "infer": False}
+    answer = http.post(f"{PLACE}/v3/memories/add/", headers=token(2), json=said)
+    assert answer.status_code == 400, answer.text
+    assert "was refused (over_quota): namespace: 20 episodes a minute" in answer.json()["detail"]

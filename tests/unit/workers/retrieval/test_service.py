@@ -310,7 +310,8 @@ def test_an_episode_is_published_as_an_agent_would(client: TestClient, service: 
     told = answer.json()
     assert json.loads(data) == EPISODE | {"event_id": told["event_id"]}
     ids = {"event_id": intent.event_id, "memory_id": intent.memory_id}
-    assert told == {"namespace": "greenhouse", **ids, "token": f"greenhouse/{intent.event_id}"}
+    place = {"place": "memory.episode.recorded.v1/0/1"}
+    assert told == {"namespace": "greenhouse", **ids, "token": f"greenhouse/{intent.event_id}", **place}
     again = client.post("/memories", json=EPISODE | {"event_id": "e1"}).json()
     assert again["event_id"] == "e1" and json.loads(service.published[1][1]) == EPISODE | {"event_id": "e1"}
 
