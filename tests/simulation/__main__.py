@@ -152,6 +152,7 @@ def _run(words: list[str]) -> int:
     parser.add_argument("--only-liars", metavar="M:LIE+LIE,…|none", help="who lies, and how")
     parser.add_argument("--calm", action="store_true", help="a network without trouble")
     parser.add_argument("--no-forks", action="store_true", help="everybody is shown the same log")
+    parser.add_argument("--no-raising", action="store_true", help="no rule raises")
     parser.add_argument("--whole", action="store_true", help="all lines, timers and notes too")
     _sized(parser)
     parsed = parser.parse_args(words)
@@ -165,6 +166,7 @@ def _run(words: list[str]) -> int:
         liars=None if parsed.only_liars is None else read_liars(parsed.only_liars),
         calm=parsed.calm,
         forkless=parsed.no_forks,
+        total=parsed.no_raising,
     )
     plan = reduction.of(size.plan(parsed.seed))
     outcome, lines = told(plan, size, minor=parsed.whole)
@@ -180,6 +182,9 @@ def _tell(plan: Plan, outcome: Outcome, lines: list[str], *, whole: bool = False
     for member, names in plan.liars:
         after = ", silent after the heal" if plan.repent else ""
         print(f"member {member} lies: {', '.join(names)}{after}")
+    if plan.raising:
+        members = ", ".join(map(str, plan.raising))
+        print(f"rules of members {members} raise on {plan.raising_permille} of 1,000 proposals")
     if not whole and len(lines) > _STORY_LINES:
         print(f"… {len(lines) - _STORY_LINES} lines before (--whole shows them)")
         lines = lines[-_STORY_LINES:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memquorum.core.consensus import events as t
@@ -12,8 +13,9 @@ from memquorum.core.consensus.events import Message, Reached
 from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charge, convict
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, open_signed
-from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
+from memquorum.core.records import BallotCast, Checkpoint, NominationProposed, PrePrepare, Signed
 from memquorum.core.vote.kinds import KINDS, PROMOTE
+from memquorum.core.vote.kinds.kind import Opinion
 from tests.simulation.ordered import answered
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ _PROVEN, _AGREEMENT, _ORDER, _HISTORY = "a decision is proven", "agreement", "or
 _BALLOTS, _MAJORITY, _STABLE = "ballots are their members'", "an honest majority", "what is stable is true"
 _RIVALS = "no two claims that contradict"
 _NOMINATED, _ANSWERED = "what is decided was nominated", "an order is answered once"
+_ALONE = "a rule that raises spoils its own proposal alone"
 _CONVICTS, _PROVES = "evidence convicts no honest member", "evidence proves"
 FAILS, PROGRESS, ENDS = "the core does not fail", "progress", "every open nomination ends"
 _OF_A_DECISION = (_PROVEN, _AGREEMENT, _ORDER, _HISTORY)
@@ -122,6 +125,18 @@ class Watch:
             said = self._world.proposal_digest(body) if isinstance(body, PrePrepare) else body.digest
         if self._said.setdefault(slot, said) != said:
             raise Violation(_ONCE, f"member {node.me} signs two different {kind} for {slot[2:]}")
+
+    def voted(
+        self, node: Node, record: NominationProposed, thought: Sequence[Opinion], said: Sequence[Opinion]
+    ) -> None:
+        """A member abstains where its rules raise, and says what it thinks of every other proposal."""
+        for proposal, thinks, says in zip(record.proposals, thought, said, strict=True):
+            self.asked[_ALONE] += 1
+            kind = KINDS[proposal.kind]
+            raised = self._world.rules.raises(node.me, proposal)
+            if says.terms != (kind.abstain(record.as_of) if raised else thinks.terms):
+                told = f"member {node.me} says {says.terms} of {proposal.memory_ids}, its rules raise: {raised}"
+                raise Violation(_ALONE, told)
 
     def decision(self, node: Node, effect: t.Decided) -> None:
         """Agreement, order, and a certificate that convinces a stranger."""

@@ -20,6 +20,7 @@ from tests.simulation.broker import LOGS
 from tests.simulation.disk import Disk, DiskError, ViewFile
 from tests.simulation.ordered import answered
 from tests.simulation.plan import MS
+from tests.simulation.raising import RuleFailed
 
 if TYPE_CHECKING:
     from memquorum.core.identity.membership import Genesis
@@ -29,6 +30,7 @@ WINDOW = 2
 _TURN = 100  # µs: a turn takes so long at least
 _BATCH = 50
 _LAG = 10_000 * MS
+_AGAIN = 1_000 * MS  # the supervisor starts a process again that an error has ended
 _LOOK = 250 * MS
 _WHEN = itemgetter(0)
 _OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
@@ -203,6 +205,9 @@ class Node:
         except DiskError as error:
             self.world.tell(self, f"stops: {error}")
             self.crash(50 * MS)
+        except RuleFailed:
+            self.world.tell(self, "ends: a rule raised")
+            self.crash(_AGAIN)
         if self.core is not None:
             self._plan()
 

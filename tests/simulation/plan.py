@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memquorum.core.consensus.events import Timings
 from tests.simulation.dice import Dice
 from tests.simulation.ordered import further
+from tests.simulation.raising import drawn
 
 SHARDS = 4
 SIZES = (4,) * 44 + (5,) * 3 + (7,) * 2 + (10, 13)
@@ -121,7 +122,8 @@ class Plan(Struct, frozen=True):
     `heal_by`: when the faults end at the latest (µs). `gap`: from a decision to the next nomination. `repent`: the
     liars are silent once the faults end. `forks`: the broker is the liars' friend and shows their records to some only.
     `yes_permille`: how often an honest member says yes. `orders`: (epoch, what is ordered in it). `rehearsals`: (epoch,
-    how memories are rehearsed before it); without, what members vote on has names alone.
+    how memories are rehearsed before it); without, what members vote on has names alone. `raising`: the members whose
+    rules raise on `raising_permille` of the proposals.
     """
 
     seed: int
@@ -140,6 +142,8 @@ class Plan(Struct, frozen=True):
     yes_permille: int = 900
     orders: tuple[tuple[int, str], ...] = ()
     rehearsals: tuple[tuple[int, str], ...] = ()
+    raising: tuple[int, ...] = ()
+    raising_permille: int = 0
 
     @property
     def added(self) -> int:
@@ -179,6 +183,7 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         forgets = Fault(epoch, after, "amnesia", who, dice.roll(2, "how much"), 20 * MS)
         faults = tuple(sorted((*faults, late, forgets), key=_by_time))
     orders = _orders(dice, count)
+    raising, raising_permille = drawn(dice, [m for m in range(size) if m not in dict(liars)])
     return Plan(
         seed=seed,
         n=size,
@@ -197,6 +202,8 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         yes_permille=dice.pick((1000, 900, 900, 600), "yes"),
         orders=orders,
         rehearsals=_rehearsals(dice, count, frozenset(action for _, action in orders)),
+        raising=raising,
+        raising_permille=raising_permille,
     )
 
 

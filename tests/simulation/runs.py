@@ -74,6 +74,7 @@ class Totals:
         self.behaviours.update({name for _, names in outcome.plan.liars for name in names})
         self.honest += not outcome.plan.liars
         self.faults.update(fault.kind for fault in outcome.plan.faults)
+        self.faults.update(["a rule raises"] * len(outcome.plan.raising))
         self.rehearsals.update(act for _, act in outcome.plan.rehearsals)
         self.rules.update(outcome.asked)
         if outcome.violation is not None:

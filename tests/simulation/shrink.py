@@ -20,6 +20,8 @@ class Reduction(Struct, frozen=True):
     liars: Lies | None = None
     calm: bool = False
     forkless: bool = False
+    total: bool = False
+    """Whether no rule raises."""
 
     def of(self, plan: Plan) -> Plan:
         """The plan with the rest left out."""
@@ -30,6 +32,7 @@ class Reduction(Struct, frozen=True):
             liars=plan.liars if self.liars is None else self.liars,
             network=CALM if self.calm else plan.network,
             forks=plan.forks and not self.forkless,
+            raising=() if self.total else plan.raising,
         )
 
     def arguments(self) -> str:
@@ -43,6 +46,7 @@ class Reduction(Struct, frozen=True):
             told = ",".join(f"{member}:{'+'.join(names)}" for member, names in self.liars)
             words.append(f"--only-liars {told or 'none'}")
         words += ["--calm"] * self.calm + ["--no-forks"] * self.forkless
+        words += ["--no-raising"] * self.total
         return " ".join(words)
 
 
@@ -92,3 +96,5 @@ def _smaller(now: Reduction, plan: Plan) -> Iterator[Reduction]:
         yield replace(now, calm=True)
     if plan.forks and not now.forkless:
         yield replace(now, forkless=True)
+    if plan.raising and not now.total:
+        yield replace(now, total=True)

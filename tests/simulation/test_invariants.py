@@ -27,7 +27,7 @@ from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.views import Views
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import BallotCast, Checkpoint
-from memquorum.core.vote import tally
+from memquorum.core.vote import judging, tally
 from tests.simulation.dice import Dice
 from tests.simulation.plan import CALM, MS, POINTS, Fault, Plan, draw
 from tests.simulation.runs import BEHAVIOURS
@@ -207,6 +207,28 @@ def sequences_are_decided_twice(patch: Patch) -> None:
     patch.setattr(Inbox, "advance", skip)
 
 
+def a_rule_that_raises_ends_the_member(patch: Patch) -> None:
+    patch.setattr(judging, "_contained", lambda kind, known, context, by: kind.judge(known, context, *by))
+
+
+def a_rule_that_raises_spoils_every_vote(patch: Patch) -> None:
+    def contained(kind: Any, known: Any, context: Any, by: Any) -> Any:
+        found = judging.attempt("all", (), kind.judge, known, context, *by)
+        return [None] * len(known) if isinstance(found, judging.Failed) else found
+
+    patch.setattr(judging, "_contained", contained)
+
+
+def all_rules_raise(plan: Plan) -> Plan:
+    """Nobody lies and nothing fails but rules: everybody's, on every proposal."""
+    return replace(plan, liars=(), faults=(), network=CALM, orders=(), raising=(0, 1, 2, 3), raising_permille=1_000)
+
+
+def some_rules_raise(plan: Plan) -> Plan:
+    """The same of two members, on every other proposal."""
+    return replace(all_rules_raise(plan), raising=(1, 2), raising_permille=500, yes_permille=1_000)
+
+
 def alone(plan: Plan) -> Plan:
     """One member decides alone, and is gone; the next primary has another proposal."""
     dice = Dice(plan.seed)
@@ -288,6 +310,19 @@ SABOTAGES = (
     Sabotage("numbers below zero raise", numbers_below_zero_raise, ("the core does not fail",), ("mutates", "mimics")),
     Sabotage("what was decided is not remembered", what_was_decided_is_not_remembered, ("one history",)),
     Sabotage("one word is stable", one_word_is_stable, ("what is stable is true",), ("mutates", "mimics")),
+    Sabotage(
+        "a rule that raises ends the member",
+        a_rule_that_raises_ends_the_member,
+        ("progress", OPEN),
+        seeds=5,
+        world=all_rules_raise,
+    ),
+    Sabotage(
+        "a rule that raises spoils every vote",
+        a_rule_that_raises_spoils_every_vote,
+        ("a rule that raises spoils its own proposal alone",),
+        world=some_rules_raise,
+    ),
     Sabotage("sequences are decided twice", sequences_are_decided_twice, ("order", "progress", OPEN)),
 )
 

@@ -57,6 +57,7 @@ from tests.simulation.memories import Memories
 from tests.simulation.node import WINDOW, Node
 from tests.simulation.ordered import Desk
 from tests.simulation.plan import MS, SHARDS, Plan
+from tests.simulation.raising import Rules
 from tests.simulation.signatures import SharedCodec, Signatures, genesis, key_name
 from tests.simulation.story import Story
 
@@ -107,7 +108,7 @@ class World:
         # Who may be added listens until then, behind everybody else at the broker.
         added = {2 * plan.n + count: plan.n + count for count in range(plan.added)}
         self.honest = (*plan.honest, *added)
-        self.orders = Desk(self)
+        self.orders, self.rules = Desk(self), Rules(self)
         self.namespace = _NAMESPACES[plan.shard]
         self.now = self.events = 0
         self.healed_at: int | None = None
@@ -310,7 +311,7 @@ class World:
             )
             for at, proposal in enumerate(record.proposals)
         ]
-        return votes.terms(record.proposals, opinions)
+        return votes.terms(record.proposals, self.rules.judged(node, record, opinions))
 
     def _likes(self, node: Node, record: NominationProposed, at: int) -> bool:
         if record.proposals[0].kind == PROMOTE.name and at != self.dice.pick((0, 1), "rival", node.me, record.epoch):
