@@ -46,7 +46,7 @@ from memquorum import topics
 from memquorum.core import asked, enveloped, facets, framing, ids, jsontext, labelling, linking, names, sealing
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
-from memquorum.core.contained import Failures
+from memquorum.core.contained import Failed, Failures, attempt
 from memquorum.core.experience import abstract
 from memquorum.core.experience.texts import OUTCOMES, UNKNOWN, Texts
 from memquorum.core.framing import Written
@@ -170,6 +170,13 @@ Intent = _Said | OrderAccepted | TickIntent
 LetIn = EpisodeAccepted | AccessAccepted | FeedbackAccepted | OrderAccepted
 
 
+_FAILED = Refusal(
+    Reason.FAILED,
+    None,
+    "a check of this release failed on it, and the log names the error: tell the operator; replayed it is checked again",
+)
+
+
 class _Refused(Exception):
     """Carries a Refusal to `accept`."""
 
@@ -191,6 +198,7 @@ def accept(
     refused: Collection[str] = (),
     written: Written | None = None,
     signs: bool = False,
+    failures: Failures | None = None,
 ) -> Intent | Refusal:
     """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
 
@@ -199,9 +207,31 @@ def accept(
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
     genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: whose orders stay outside,
     whatever the genesis says. `written`: what a schema registry says of the record, if it is in such a framing.
-    `signs`: it will be signed, so the names that only a signature may use are left to whoever checks that.
+    `signs`: it will be signed, so the names that only a signature may use are left to whoever checks that. A record on
+    which a check raises stays outside; `failures` takes that.
     """
-    clock = _Clock(now_ms, driven, origin.timestamp_ms)
+    place = "/".join(map(str, (origin.topic, *(origin.first or (origin.partition, origin.offset)))))
+    return (failures or Failures()).answer(
+        "intake", [place], _FAILED,
+        _accept, codec, data, origin, _Clock(now_ms, driven, origin.timestamp_ms),
+        genesis=genesis, signature=signature, granted=granted, refused=refused, written=written, signs=signs,
+    )  # fmt: skip
+
+
+def _accept(
+    codec: Codec,
+    data: bytes | None,
+    origin: Origin,
+    clock: _Clock,
+    *,
+    genesis: Genesis | None,
+    signature: bytes | None,
+    granted: bytes | None,
+    refused: Collection[str],
+    written: Written | None,
+    signs: bool,
+) -> Intent | Refusal:
+    """Checks a record; see `accept`."""
     try:
         record, named = _record(codec, data, origin.topic, written)
         if signature is not None and framing.schema_id(data) is not None:
@@ -258,10 +288,14 @@ def suggesting(intent: Intent | Refusal, weights: Weights, failures: Failures | 
 
 def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:
     """The record that bytes of an outside topic are, as `accept` reads them; None where they are none."""
-    try:
-        return _record(codec, data, topic)[0]
-    except _Refused:
-        return None
+    found = _read(codec, data, topic)
+    return None if found is None else found[0]
+
+
+def _read(codec: Codec, data: bytes, topic: str) -> tuple[Outside, framing.Named | None] | None:
+    """The record and its CloudEvent's name; None where the bytes are none, or reading them raises."""
+    found = attempt("intake", (), _record, codec, data, topic)
+    return None if isinstance(found, Failed) else found
 
 
 def event_of(
@@ -309,10 +343,10 @@ def _loosely(data: bytes | None, topic: str) -> Event | None:
 def signed_ids(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> tuple[str, ...]:
     """The event ids that a signed record may have been given: by this release, and by earlier ones. Its own, if it has
     one; none where the bytes are no record that an agent signs."""
-    try:
-        record, named = _record(codec, data, topic)
-    except _Refused:
+    found = _read(codec, data, topic)
+    if found is None:
         return ()
+    record, named = found
     if isinstance(record, ClockRequested | Signed):
         return ()
     return _event_ids(record, Origin(topic, 0, 0), named, data) if record.event_id is None else (record.event_id,)

@@ -62,7 +62,7 @@ class Reason(StrEnum):
     TAKEN = "taken"
     """Another agent used the event id first, or a record of another kind: send it again under another one."""
     FAILED = "failed"
-    """Let in, and then it could not be encoded or judged: tried again when it is replayed."""
+    """A check failed on it, or it was let in and could not be encoded or judged: tried again when it is replayed."""
     OVER_QUOTA = "over_quota"
     """An episode beyond what its namespace may bring in within a minute: it can come in later, as it is."""
     TOO_MANY = "too_many"

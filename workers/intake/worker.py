@@ -387,7 +387,8 @@ class Intake:
         with loop.about(message):
             answer = intake.accept(
                 self._codec, data, origin, now_ms, self._driven, genesis=self._genesis, refused=self._refused,
-                written=self._registry.written(data) if self._registry else None, **proofs(message),
+                written=self._registry.written(data) if self._registry else None, failures=self._failures,
+                **proofs(message),
             )  # fmt: skip
         return intake.suggesting(
             self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights, self._failures

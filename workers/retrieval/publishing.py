@@ -112,7 +112,7 @@ def _judged(service: Service, topic: str, data: bytes) -> Intent:
     clock = service.own_clock
     now_ms = 0 if clock is None else clock.now_ms() + clock.tolerance_ms
     origin = Origin(topic, 0, 0, intake.NEWEST_MS)
-    answer = intake.accept(service.codec, data, origin, now_ms, driven=clock is None)
+    answer = intake.accept(service.codec, data, origin, now_ms, driven=clock is None, failures=service.failures)
     if isinstance(answer, Refusal):
         raise BadRequest(answer.reason, answer.field, answer.detail)
     agent = getattr(answer, "agent", None)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memquorum import topics
 from memquorum.core import ids, intake, jsontext, labelling, letters, linking, sealing
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failed, Failures
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.labelling import Labels
@@ -475,3 +476,41 @@ def test_a_role_that_gives_orders_to_models_has_to_be_signed(role):
     assert refused(GOOD | {"role": role}) == (Reason.NOT_ENTITLED, "role")
     for claimed in ("user", "assistant", "tool", "systems engineer"):
         assert accept(GOOD | {"role": claimed}).role == claimed
+
+
+@pytest.mark.parametrize(
+    ("owner", "rule", "value"),
+    [
+        (intake.framing, "read", {"agent": "a", "content": "boom"}),
+        (intake.labelling, "path_fault", {"agent": "a", "content": "c", "path": "boom"}),
+        (intake.names, "name_fault", {"agent": "a", "content": "c", "session": "boom"}),
+    ],
+)
+def test_a_record_on_which_a_check_raises_is_refused_and_counted(monkeypatch, owner, rule, value):
+    monkeypatch.setattr(owner, rule, raising(getattr(owner, rule)))
+    failures, data = Failures(), json.dumps(value).encode()
+    answer = intake.accept(CODEC, data, ORIGIN, NOW, False, failures=failures)
+    assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.FAILED, None)
+    assert "boom" not in answer.detail
+    assert failures.told() == {Failed("intake", (f"{topics.EPISODES}/3/42",), "ZeroDivisionError"): 1}
+    assert isinstance(accept({"agent": "a", "content": "the next one"}), EpisodeIntent)
+
+
+def test_a_clock_and_a_session_on_which_a_check_raises_are_refused(monkeypatch):
+    monkeypatch.setattr(intake.framing, "read", raising(intake.framing.read, ""))
+    clock = Origin(topics.CLOCK, 0, 1, NOW)
+    assert refused(CODEC.encode(ClockRequested(NOW)), origin=clock, driven=True) == (Reason.FAILED, None)
+    assert refused({"session": "s"}, origin=ENDS) == (Reason.FAILED, None)
+    assert intake.recorded(CODEC, b"{}") is None
+    assert intake.signed_ids(CODEC, b"{}") == ()
+
+
+def raising(rule, word="boom"):
+    """The rule, which raises on what holds the word."""
+
+    def checked(*given, **named):
+        if any(word in str(one) for one in given):
+            raise ZeroDivisionError(word)
+        return rule(*given, **named)
+
+    return checked
