@@ -24,6 +24,8 @@ from infra import supervisor
 from infra.embedded.processes import spawn, stop
 from infra.settings import Settings
 from tests import ROOT
+from tests.faults import raising
+from tests.faults.publications import WORDS
 
 MEMBERS = 4
 WORKERS = (
@@ -40,6 +42,7 @@ SERVERS = ("kafka", "postgres")
 _PATIENCE_S = 30.0
 FREEZE_S = 30.0
 DISK_S = 10.0
+RAISING_S = 20.0
 
 
 class NotAsExpected(AssertionError):
@@ -55,6 +58,7 @@ class Site:
     disks: dict[str, Disk] = field(default_factory=dict)
     freeze_s: float = FREEZE_S
     disk_s: float = DISK_S
+    raising_s: float = RAISING_S
 
     def wait(self, seconds: float) -> None:
         """As long as a fault, or the calm before it, is to last."""
@@ -177,6 +181,22 @@ def _until(done: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
+def _rules_raise(site: Site) -> dict[str, Any]:
+    """Rules raise on two texts of five of the load, in every process at once. None of them may end by it."""
+    running, word = site.running, site.dice.choice(WORDS)
+    before, already = raising.starts(running), raising.failed(running)
+    with raising.raising(running.run_dir, word):
+        site.wait(site.raising_s)
+        found = raising.failed(running)
+    told = {name: count - already.get(name, 0) for name, count in found.items() if count > already.get(name, 0)}
+    if not told:
+        raise NotAsExpected("no rule failed")
+    ended = [name for name, count in raising.starts(running).items() if count != before[name]]
+    if ended:
+        raise NotAsExpected(f"ended because a rule raised on a text with {word!r}: {', '.join(ended)}")
+    return {"seconds": site.raising_s, "word": word, "failed": told}
+
+
 # Full disks --------------------------------------------------------------------------------------------------------
 
 
@@ -254,5 +274,6 @@ FAULTS: dict[str, Fault] = {
         Fault("second streams", "a second Faust worker joins and is killed", _second_streams),
         Fault("second replica", "a second process of the same member", _second_replica),
         Fault("second commit", "a second commit worker", _second_commit),
+        Fault("rules raise", "rules over texts raise on every text that holds a certain word", _rules_raise),
     )
 }

@@ -20,6 +20,7 @@ from infra import checks, genesis, roles, settings, supervisor
 from infra.settings import Settings
 from memquorum.core.policy import UNCAPPED
 from memquorum.schema_files import load_codec
+from tests.faults import raising
 from tests.faults.library import Fault, NotAsExpected, Site, disks
 from tests.faults.load import Load, Rates
 from tests.faults.witness import Epochs, Event, Witness
@@ -82,6 +83,7 @@ def started(
     with contextlib.ExitStack() as parts:
         small = parts.enter_context(disks(folder)) if small_disks else {}
         genesis.create(configured, policy=POLICY)
+        parts.enter_context(raising.prepared(folder))
         running = parts.enter_context(supervisor.started(configured))
         witness = parts.enter_context(Witness(running))
         load = parts.enter_context(Load(running, witness, seed, rates))

@@ -52,6 +52,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "kill all workers": ("as each alone", _AGAIN),
     "second streams": ("the group hands over partitions; an epoch nominated twice is decided once", "a log of its own"),
     "second replica": ("a lease on the sign-state", "the second ends and says that the identity runs already"),
+    "rules raise": ("what a rule raises spoils its own answer alone: a neighbour says nothing, a member abstains",
+                    "an alarm that names memories and rules; `memquorum_failed_rules_total`"),
     "second commit": ("each transaction asks whether the shard stands where it left it", "one of the two ends: fenced"),
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ from tests.faults.load import Rates, unencoded
 from tests.faults.witness import Witness
 
 # One of each sort; in the long form those besides that showed most when they were new.
-ROUND = ["kill commit", "second replica", "full disk postgres", "kill kafka", "freeze postgres"]
+ROUND = ["kill commit", "second replica", "full disk postgres", "kill kafka", "freeze postgres", "rules raise"]
 if LONG:
     ROUND += ["kill streams", "kill replica-1", "kill postgres", "kill intake"]
 _BUSY = 2.0
@@ -34,7 +34,7 @@ def test_a_short_round_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None
     rates = Rates(episodes=20, accesses=6, bad=2, ticks=2)
     late = []
     with rounds.started(tmp_path, 1, rates=rates, encoder="hashing", small_disks=True) as on:
-        on.site.freeze_s, on.site.disk_s = 3.0, 2.0
+        on.site.freeze_s, on.site.disk_s, on.site.raising_s = 3.0, 2.0, 5.0
         for name in ROUND:
             if FAULTS[name].needs in {"", *on.site.disks}:
                 met = rounds.strike(on, FAULTS[name], epochs=False)
