@@ -173,7 +173,7 @@ LetIn = EpisodeAccepted | AccessAccepted | FeedbackAccepted | OrderAccepted
 _FAILED = Refusal(
     Reason.FAILED,
     None,
-    "a check of this release failed on it, and the log names the error: tell the operator; replayed it is checked again",
+    "a check failed on it, and the log names the error: tell the operator; replayed it is checked again",
 )
 
 
