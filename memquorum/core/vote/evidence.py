@@ -94,10 +94,12 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
 
 def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_ppm: int) -> Around:
     """What the member's near episodes make of a memory. Those that state nothing, or nothing of the same, say nothing
-    of it."""
+    of it, and so do those that are too long to be read for what they deny."""
     mine = context.hear(facts.memory_id, facts.text)
     if mine is None or not mine.stated:
         return Around()
+    if not mine.whole:
+        return Around(states=True)
     values, places = cosines(facts, context)
     against, support, agree, differ = 0.0, 0.0, 0, 0
     found: dict[str, int] = {}
@@ -136,7 +138,7 @@ _NOTHING = _Said()
 def _said(mine: Heard, hears: Callable[[], Heard | None], disputes: Disputes, same: bool, later: bool) -> _Said:
     """What a near episode says of a memory. `same`: whether one agent said both; `later`: whether after it."""
     theirs = hears()
-    if theirs is None or not theirs.stated:
+    if theirs is None or not theirs.stated or not theirs.whole:
         return _NOTHING
     first, second = (mine.claims, theirs.claims) if later else (theirs.claims, mine.claims)
     if disputes(first, second, same):

@@ -21,7 +21,8 @@ from memquorum.core.contained import Failures
 from memquorum.core.policy import PPM
 from memquorum.core.records import Summary
 from memquorum.core.text import conflict
-from memquorum.core.text.agreement import Marks, marks
+from memquorum.core.text.agreement import LONGEST, Marks, marks
+from memquorum.core.text.claims import LONG
 from memquorum.core.text.conflict import Claims
 from memquorum.core.text.content import content
 from memquorum.core.text.fillers import says_nothing
@@ -120,6 +121,11 @@ class Heard(Struct, frozen=True, dict=True):
     stated: frozenset[str]
     """Stems of the words, numbers and names that it states something with: none of small talk and of what only asks."""
     claims: Claims
+
+    @property
+    def whole(self) -> bool:
+        """Whether claims and marks are read of all of it: of a longer text nobody sees what it denies."""
+        return len(self.text) <= min(LONG, LONGEST)
 
     @cached_property
     def marks(self) -> Marks:

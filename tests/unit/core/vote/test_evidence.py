@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, Policy
+from memquorum.core.text import agreement, claims
 from memquorum.core.vote.evidence import NAMED, RULES
 from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import PROMOTE
@@ -153,3 +154,21 @@ def test_nothing_is_promoted_on_its_own_word() -> None:
     assert promotes(FACTS, heard((0.8, "Grease leaks at valve 7.")))
     assert not promotes(FACTS, heard((0.8, "Grease leaks at valve 7."), by="ann"), OTHERS)
     assert not promotes(replace(certain, reinforced=1, witnessed=1), heard((0.95, "Valve 7 does not leak grease.")))
+
+
+@pytest.mark.parametrize("characters", [claims.LONG + 1, agreement.LONGEST + 1, 60_000])
+def test_what_is_too_long_to_be_read_for_a_denial_bears_nothing_out(characters: int) -> None:
+    """Whether a text of that length gives another number, or denies, nobody sees: its words are no support then."""
+    for said in ("Grease leaks at valve 7.", "Valve 7 does not leak grease."):
+        long = f"{said} {'It rained on the day of the visit. ' * 2_000}"[:characters]
+        assert RULES.grounded(FACTS, heard((0.8, long))) == 0
+        assert RULES.bfs(FACTS, heard((0.8, long))) == 500_000
+        assert RULES.consistency(FACTS, heard((0.8, long))) == PPM
+        assert RULES.grounded(replace(FACTS, text=long), heard((0.8, "Grease leaks at valve 7."))) == 0
+    # What it says again word for word, or what was read of it, counts as of any other.
+    assert RULES.grounded(replace(FACTS, text=long, witnessed=1), ALONE) == PPM
+
+
+def test_a_text_that_is_read_as_a_whole_bears_out_what_it_says() -> None:
+    short = f"Grease leaks at valve 7. {'It rained on the day of the visit. ' * 2_000}"[: claims.LONG]
+    assert RULES.grounded(FACTS, heard((0.8, short))) == PPM
