@@ -57,6 +57,8 @@ _CORRECTS = re.compile(
     r"instead|actually|correction|(?:is|will be) (?:the|our|my))\b",
     re.IGNORECASE,
 )
+SENTENCES_MOST = 100
+"""So many sentences of a text are held against summaries; the rest denies none of theirs."""
 # So far back among what an agent said last something may be what it corrects by "I meant KX-89".
 _MEANT_MAX = 8
 # So many of them, the nearest, a model is asked about where no rule finds anything.
@@ -472,7 +474,8 @@ class Summed:
         """The lines that share the most content words with a sentence of a text, best first: of all words that either
         has, which share both have."""
         found: dict[Line, float] = {}
-        for words in filter(None, map(_words, said.sentences)):
+        asked = dict.fromkeys(filter(None, map(_words, said.sentences)))
+        for words in islice(asked, SENTENCES_MOST):
             both = Counter(line for word in words for line in self._by_word.get(word, ()))
             for line, count in both.items():
                 share = count / (len(words) + len(line.words) - count)

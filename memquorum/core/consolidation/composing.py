@@ -47,6 +47,7 @@ class _Composing:
         self.sources = {one.memory_id: one for one in sources}
         self._covering = Covering(sources)
         self.own = candidates(sources, self._covering.weights)
+        self._at = {(one.source.memory_id, one.start): one for one in self.own}
         self.taken: list[tuple[Quote, ...]] = []
         self.written: list[str] = []
         self.refused: Counter[str] = Counter()
@@ -92,9 +93,9 @@ class _Composing:
         if found is None:
             return
         at, start, _ = found
-        for one in self.own:
-            if (one.source.memory_id, one.start) == (named[at], start):
-                self._take(one.sentence, one.tokens, (one.quote,))
+        one = self._at.get((named[at], start))
+        if one is not None:
+            self._take(one.sentence, one.tokens, (one.quote,))
 
     def _take(self, said: Sentence, cost: int, quotes: tuple[Quote, ...]) -> bool:
         if cost > self._left or self._covering.says(said):

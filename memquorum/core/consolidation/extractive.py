@@ -9,11 +9,11 @@ Worth is that of `core.worth`, a word the rarer the fewer episodes of the sessio
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.covering import Covering, Sentence, corrects
+from memquorum.core.consolidation.covering import Covering, Lack, Sentence, corrects
 from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import Weights, read
@@ -95,15 +95,25 @@ def lacking(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
     taken: list[Candidate] = []
     for _, some in groupby(given, lambda one: one.source.memory_id):
         rest = sorted(some, key=_preference)
-        source = rest[0].source
-        while rest and source.needed and not covering.suffices(source):
-            one = next((one for one in rest if covering.fresh(source, one.text)), rest[0])
-            rest.remove(one)
-            if covering.says(one.sentence) and not corrects(source.text):
-                continue  # of what corrects something its own sentences count alone
-            covering.take(one.sentence, (source.memory_id,))
-            taken.append(one)
+        if rest[0].source.needed:
+            taken += _enough(rest, covering)
     return taken
+
+
+def _enough(given: Sequence[Candidate], covering: Covering) -> Iterator[Candidate]:
+    """The sentences of one source by which the summary says enough of it. `given`: all of them, by preference."""
+    source = given[0].source
+    lack, stale = Lack(covering, source), list[Candidate]()
+    # What is no longer fresh never becomes so again.
+    fresh = (one for one in given if lack.fresh(one.text) or stale.append(one))
+    for one in chain(fresh, stale):
+        if lack.enough:
+            return
+        if covering.says(one.sentence) and not corrects(source.text):
+            continue  # of what corrects something its own sentences count alone
+        covering.take(one.sentence, (source.memory_id,))
+        lack.take(one.sentence)
+        yield one
 
 
 def candidates(sources: Sequence[Source], weights: Weights) -> list[Candidate]:

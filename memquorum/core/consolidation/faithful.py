@@ -37,7 +37,8 @@ def faithful(
         return False
     if [one[0].sentence for one in said if one[0].sentence is not None] != list(range(len(written))):
         return False
-    if not all(_says(one, texts, written) for one in said):
+    places_of = {memory_id: frozenset(spans(text)) for memory_id, text in texts.items()}
+    if not all(_says(one, texts, written, places_of) for one in said):
         return False
     placed = [place(one) for one in said]
     return placed == sorted(placed) and (not written or _whole(places, texts) >= _kept(texts))
@@ -55,12 +56,18 @@ def place(sources: Sequence[Quote]) -> tuple[int, int, str, int, int]:
     return list(HEADINGS).index(first.section), first.at, first.memory_id, first.start, number
 
 
-def _says(sources: Sequence[Quote], texts: Mapping[str, str], written: Sequence[str]) -> bool:
-    """Whether a sentence is its source's, or may stand for its sources; and stands in its section."""
+def _says(
+    sources: Sequence[Quote],
+    texts: Mapping[str, str],
+    written: Sequence[str],
+    places: Mapping[str, frozenset[tuple[int, int]]],
+) -> bool:
+    """Whether a sentence is its source's, or may stand for its sources; and stands in its section. `places`: where the
+    sentences of each source stand."""
     first = sources[0]
     if first.sentence is None:
         text = texts[first.memory_id]
-        said, holds = text[first.start : first.end], (first.start, first.end) in spans(text)
+        said, holds = text[first.start : first.end], (first.start, first.end) in places[first.memory_id]
     else:
         said, ids = written[first.sentence], [one.memory_id for one in sources]
         whole = all((one.start, one.end) == (0, len(texts[one.memory_id])) for one in sources)

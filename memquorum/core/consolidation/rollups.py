@@ -13,6 +13,7 @@ stands beside it, and takes its place only where the policy says so (`supersede.
 from __future__ import annotations
 
 import uuid
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -238,9 +239,9 @@ def _revised(
     inferred: bool,
 ) -> Iterable[Patch]:
     """The patches of one roll-up. `new`: the oldest first; `there`: its sentences that can be read, which follow it."""
+    there.sort(key=_when)
     for one, name in new:
         reading.turn()
-        there.sort(key=lambda other: (other.at, other.memory_id, other.start))
         near = there[-COMPARED:]
         # What was said later is there already, and says it, or says it otherwise: this one never stood.
         if any(reading.op(one, other, inferred=inferred) != ADD for other in near if other.at > one.at):
@@ -248,11 +249,16 @@ def _revised(
         does = [(other, reading.op(other, one, inferred=inferred)) for other in near if other.at <= one.at]
         goes = [(other, op) for other, op in does if op != ADD]
         for other, op in goes:
-            there.remove(other)
+            del there[there.index(other, bisect_left(there, _when(other), key=_when))]
             yield _patch(topic, op, (one, name), other, reading.failures)
         if not goes:
             yield _patch(topic, ADD, (one, name), None, reading.failures)
-        there.append(one)
+        insort(there, one, key=_when)
+
+
+def _when(one: Uttered) -> tuple[int, str, int]:
+    """What sentences of a roll-up are ordered by: one stands in one place."""
+    return one.at, one.memory_id, one.start
 
 
 def _patch(topic: str, op: str, new: tuple[Uttered, Name], goes: Uttered | None, failures: Failures) -> Patch:

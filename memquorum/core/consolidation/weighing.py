@@ -48,6 +48,14 @@ class Weights:
         """What a text of these words is worth, in millionths."""
         return worth.worth_ppm(words, Told(self._texts, {stem: self._having[stem] for stem in words.stems}))
 
+    def of_one(self, stem: str) -> int:
+        """What one word that a text states is worth, in millionths."""
+        return self.of(Content((stem,), ()))
+
+    def having(self, stem: str) -> int:
+        """In how many of the texts a word stands."""
+        return self._having[stem]
+
     def quarter(self, text: str) -> int:
         """Tells in which quarter of the ordinary texts one lies by what it says beside talk, per token: from 0 to 3."""
         return bisect_right(_quarters(), _density_ppm(text, self))

@@ -58,11 +58,18 @@ def apart(one: str, other: str, told: str = "") -> bool:
 
 
 def _exchanged(a: _Names, b: _Names, mine: _Pairs, theirs: _Pairs) -> bool:
-    return any(
-        sort == other and name != another and name not in b.stems and another not in a.stems
-        for sort, name in mine
-        for other, another in theirs
-    )
+    ones, others = _elsewhere(mine, b), _elsewhere(theirs, a)
+    # Of one sort, a name of each; where each has one, and it is the same, nothing is exchanged.
+    return any(len(ones[sort] | others[sort]) > 1 for sort in ones.keys() & others.keys())
+
+
+def _elsewhere(pairs: _Pairs, other: _Names) -> dict[str, set[str]]:
+    """By their sorts, the names that another text does not have."""
+    found: dict[str, set[str]] = {}
+    for sort, name in pairs:
+        if name not in other.stems:
+            found.setdefault(sort, set()).add(name)
+    return found
 
 
 @lru_cache(_READ)

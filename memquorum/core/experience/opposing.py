@@ -27,6 +27,8 @@ _READ = 16_384
 _LIKE = (4, 5)
 """So much of the smaller of two things has to be in the other, for them to be one."""
 _HALF = 2
+ORDERS_MOST = 16
+"""Of a sentence that says an order more often, the first so many count."""
 _WORD = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
 _BOUND = re.compile(
     r"\b(?:above|over|below|under|beyond|than|least|most|maximum|minimum|up to)\s+(?:the\s+)?[$€£]?(\d[\d.,]*\d|\d)",
@@ -115,6 +117,8 @@ def _orders(text: str) -> tuple[_Order, ...]:
             thing, point = _said(said), _said(behind)
             if thing and point and words[0] not in _TOLD:
                 found.append((thing, point) if pieces[at].casefold() == "before" else (point, thing))
+            if len(found) == ORDERS_MOST:
+                return tuple(found)
     return tuple(found)
 
 

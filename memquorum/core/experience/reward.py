@@ -28,6 +28,9 @@ down to −1 (3).
 6. What is said of another thing is neither (`named`): "the mailing service" for "the billing service", "room 12" for
    "room 14". And a sentence that states something does not deny it by what else it or the other one says.
 
+7. Of outputs and texts beyond so many sentences (`STATED_MOST`, `SENTENCES_MOST`), the rest says nothing: each sentence
+   is held against each.
+
 Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
 model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
 """
@@ -37,6 +40,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -69,6 +73,10 @@ _COVERS = (4, 5)
 _ABOUT = (1, 2)
 """So much of what was asked has to be in a text that holds a short answer."""
 _STEMS_LEAST = 2
+STATED_MOST = 64
+"""Of what a task's outputs state, the first so many sentences count."""
+SENTENCES_MOST = 256
+"""Of a text with more sentences, the first so many are read: it states and contradicts nothing by the rest."""
 _READ = 16_384
 
 # What comes behind holds on a condition: "or the build fails".
@@ -146,13 +154,13 @@ class Reach:
         if not wanted:
             ids, evidence = {one.id for one in given}, told or dict.fromkeys(context.retrieved, PPM)
             return sum(gain for one, gain in evidence.items() if one in ids) // max(1, len(evidence))
-        asked = context.goal, context.inputs
-        found = sum(any(self._answers(asked, one, held.text) for held in given) for one in wanted)
+        asked, texts = (context.goal, context.inputs), [_beginning(held.text) for held in given]
+        found = sum(any(self._answers(asked, one, text) for text in texts) for one in wanted)
         return found * PPM // len(wanted)
 
     def stands(self, goal: str, inputs: str, outputs: str, text: str) -> tuple[frozenset[int], frozenset[int]]:
         """Which of what a task's outputs state a text states, and which it contradicts, each by its place there."""
-        asked, wanted = (goal, inputs), _wanted(outputs)
+        asked, wanted, text = (goal, inputs), _wanted(outputs), _beginning(text)
         said = frozenset(at for at, one in enumerate(wanted) if self._answers(asked, one, text))
         return said, frozenset(at for at, one in enumerate(wanted) if self._denied(asked, one, text))
 
@@ -245,7 +253,14 @@ def _wanted(outputs: str) -> tuple[_Wanted, ...]:
     if len(_WORD.findall(outputs)) <= _SHORT_WORDS:
         return (_want(outputs, short=True),) if content(outputs).stems else ()
     found = (_want(one, short=False) for one in _SENTENCES.split(outputs))
-    return tuple(one for one in found if len(one.stems) >= _STEMS_LEAST)
+    return tuple(islice((one for one in found if len(one.stems) >= _STEMS_LEAST), STATED_MOST))
+
+
+@lru_cache(_READ)
+def _beginning(text: str) -> str:
+    """As much of a text as is read."""
+    rest = next(islice(_SENTENCES.finditer(text), SENTENCES_MOST - 1, None), None)
+    return text if rest is None else text[: rest.start()]
 
 
 @lru_cache(_READ)
@@ -395,6 +410,7 @@ def _denies(wanted: _Wanted, text: str, opposes: bool, *, parts: bool = False) -
     return conflict.between(_claims(wanted.text), _claims(plain), same_agent=False) is not None
 
 
+@lru_cache(_READ)
 def _unconditional(text: str) -> str:
     """The text without its sentences that speak of a condition."""
     if _CONDITION.search(text) is None:
@@ -408,7 +424,7 @@ def _claims(text: str) -> conflict.Claims:
 
 
 _KEPT = (
-    _want, _wanted, _plain, _sentences, _sentence, _about, _sayings, _bears_out, _stems, _gives_another, _denies,
+    _beginning, _unconditional, _want, _wanted, _plain, _sentences, _sentence, _about, _sayings, _bears_out, _stems, _gives_another, _denies,
     _claims, plainly, *named.KEPT, *opposing.KEPT,
 )  # fmt: skip
 

@@ -57,7 +57,7 @@ class Contradiction(Pair, frozen=True):
 def denied(summary: str, text: str, *, own: bool) -> frozenset[str]:
     """The sentences of a summary that a later text says otherwise; all of them where no rule tells: it was named to be
     superseded, or found by a model. `own`: whether one agent said both."""
-    said, later, values = sentences(summary), read(gist(text)), meant(text)
+    said, later, values = tuple(dict.fromkeys(sentences(summary))), read(gist(text)), meant(text)
     found = {one: between(read(gist(one)), later, same_agent=own) for one in said}
     return (
         frozenset(one for one, finding in found.items() if finding is not None and finding.exact)

@@ -10,9 +10,12 @@ LIMITS: Mapping[str, tuple[int, str]] = {
     "core.experience.pointing.LONGEST": (2_000, "nothing is pointed at"),
     "core.text.agreement.LONGEST": (
         4_800,
-        "no number or negation of it stands against another text",
+        "no number or negation of it stands against another text, and in a vote it bears nothing out",
     ),
-    "core.text.claims.LONG": (4_000, "it claims nothing, so it contradicts nothing"),
+    "core.text.claims.LONG": (
+        4_000,
+        "it claims nothing, so it contradicts nothing, and in a vote it bears nothing out",
+    ),
     "core.text.outline.LONGEST": (300, "a sentence has no outline"),
     "core.text.topics.LONG": (1_000, "a sentence names nothing that a roll-up is made of"),
     "core.text.meant._LONGEST": (120, "it corrects nothing that was said before"),
@@ -21,6 +24,17 @@ LIMITS: Mapping[str, tuple[int, str]] = {
     "core.retrieval.hops._HEAD": (240, "what a memory is of is looked for in its beginning"),
 }
 """By the constant: its value in characters, and what holds beyond it; docs/texts.md has the same."""
+
+COUNTS: Mapping[str, tuple[int, str]] = {
+    "core.consolidation.covering.COMPARED": (64, "it repeats none of the other sentences"),
+    "core.consolidation.rollups.COMPARED": (32, "it stands beside the earlier sentences of a roll-up"),
+    "core.experience.opposing.ORDERS_MOST": (16, "a sentence says no other order"),
+    "core.experience.reward.SENTENCES_MOST": (256, "a text states and contradicts nothing by the rest"),
+    "core.experience.reward.STATED_MOST": (64, "what outputs state beyond them is not asked for"),
+    "core.salience.SENTENCES_MOST": (100, "the rest of a text denies no sentence of a summary"),
+    "core.text.claims.STATEMENTS": (24, "a text claims nothing else"),
+}
+"""The same of counts."""
 
 BOUNDED: Mapping[str, str] = {
     **{f"core.text.claims.{one}": "core.text.outline.LONGEST" for one in ("_WRONG", "_MAKE_THAT", "_NO_LONGER")},

@@ -78,7 +78,7 @@ def _oppose(a: str, b: str) -> object:
 
 
 def _patches(text: str) -> object:
-    said = rollups.sentences("a", text, at=1, agent="ada", subject="s")[:200]
+    said = rollups.sentences("a", text, at=1, agent="ada", subject="s")
     return list(rollups.patches("n", [*said, *said], []))
 
 
@@ -106,6 +106,7 @@ def _stands(text: str) -> object:
         reach.stands("What is the pump?", "", "The pump 7 of Ada is in Graz.", text),
         reach.stands("What is the pump?", "", text, SENTENCE),
         reach.stands(text, "", "room 12", SENTENCE),
+        reach.stands("What is the pump?", "", text, f"{SENTENCE} {text}"),
     )
 
 
@@ -127,7 +128,7 @@ def _best_first(text: str) -> object:
 def _surroundings(text: str) -> object:
     summed = salience.Summed()
     summed.add("a", text)
-    return summed.near(agreement.Said(SENTENCE)), summed.saying(text, "")
+    return summed.near(agreement.Said(SENTENCE)), summed.near(agreement.Said(text)), summed.saying(text, "")
 
 
 def _json(text: str) -> object:
@@ -241,11 +242,5 @@ SEVERAL: Mapping[str, int] = {
 """How many times 2 ms a KiB a rule may take, where that is more than once: masking reads what is masked again, and the
 others look for numbers, times and names one after the other."""
 
-PAIRWISE: frozenset[str] = frozenset({
-    "conflicts.denied", "extractive.choose", "faithful.faithful", "losing.coverage_ppm", "losing.replaceable",
-    "losing.worthless", "paraphrase.nearest", "paraphrase.refused", "pointing.pointed", "reward.Reach.stands",
-    "rollups.patches", "salience.Summed", "weighing.important",
-})  # fmt: skip
-"""Rules that hold each sentence of a text against each of another: what they take is not in proportion to it."""
 CLAUSES: frozenset[str] = frozenset({"parsing.placed", "parsing.tokens_of", "parsing.values_of", "parsing.verb_of"})
 """Parts of `claims.read`, which gives them clauses of the texts that it reads at all."""

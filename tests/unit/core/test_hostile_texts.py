@@ -19,9 +19,9 @@ import pytest
 
 import memquorum
 from tests.builders.hostile import meter
-from tests.builders.hostile.limits import BOUNDED, LIMITS, WINDOWS
+from tests.builders.hostile.limits import BOUNDED, COUNTS, LIMITS, WINDOWS
 from tests.builders.hostile.patterns import methods, patterns, pumps
-from tests.builders.hostile.rules import CLAUSES, PAIRWISE, RULES, SEVERAL
+from tests.builders.hostile.rules import CLAUSES, RULES, SEVERAL
 from tests.builders.hostile.texts import ORDINARY, TEXTS
 
 ALL = os.environ.get("LONG") == "all"
@@ -55,7 +55,7 @@ def slow(read: Callable[[str], object], make: Callable[[int], str], most_s: floa
     return None if took <= TIMES * little else f"{took * 1000:.1f} ms, and a sixteenth of it {little * 1000:.2f} ms"
 
 
-@pytest.mark.parametrize("rule", [one for one in RULES if one not in PAIRWISE | CLAUSES])
+@pytest.mark.parametrize("rule", [one for one in RULES if one not in CLAUSES])
 def test_a_rule_reads_every_text_in_time(rule: str, loop_s: float) -> None:
     read, failed = RULES[rule], dict[str, str]()
     most_s = loop_s * LOOPS * SEVERAL.get(rule, 1) * SIZE / (64 * meter.KIB)
@@ -140,11 +140,11 @@ def test_every_pattern_of_the_core_is_compiled_once() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", [*LIMITS, *COUNTS])
 def test_a_limit_is_as_it_is_listed(limit: str) -> None:
     module, _, constant = limit.rpartition(".")
     value = getattr(importlib.import_module(f"memquorum.{module}"), constant)
-    assert value == LIMITS[limit][0]
+    assert value == (LIMITS | COUNTS)[limit][0]
     page = (Path(memquorum.__path__[0]).parent / "docs" / "texts.md").read_text(encoding="utf-8")
     assert f"`{module.removeprefix('core.')}.{constant}`" in page
     assert f"{value:,}" in page
