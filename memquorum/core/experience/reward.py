@@ -424,8 +424,8 @@ def _claims(text: str) -> conflict.Claims:
 
 
 _KEPT = (
-    _beginning, _unconditional, _want, _wanted, _plain, _sentences, _sentence, _about, _sayings, _bears_out, _stems, _gives_another, _denies,
-    _claims, plainly, *named.KEPT, *opposing.KEPT,
+    _beginning, _unconditional, _want, _wanted, _plain, _sentences, _sentence, _about, _sayings, _bears_out, _stems,
+    _gives_another, _denies, _claims, plainly, *named.KEPT, *opposing.KEPT,
 )  # fmt: skip
 
 
