@@ -14,6 +14,7 @@ from db.store import found_quotas, protections
 from memquorum.core import caps
 from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.labelling import Labels
@@ -54,6 +55,7 @@ def load(
     policy: Callable[[int], Policy] = first,
     *,
     gates: Filters = ALL,
+    failures: Failures | None = None,
 ) -> Facts | None:
     """The facts of a memory, or of an episode that was dropped; None for an id that the store never saw.
 
@@ -81,7 +83,8 @@ def load(
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
-    standing, told = protections(connection, [memory_id]), _content_and_beside(connection, namespace, memory_id, gates)
+    standing = protections(connection, [memory_id])
+    told = _content_and_beside(connection, namespace, memory_id, gates, failures or Failures())
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
     judged = policy(shard)
@@ -127,10 +130,10 @@ def _erasing(codec: Codec, row: tuple[Any, ...]) -> Erasing:
 
 
 def _content_and_beside(
-    connection: psycopg.Connection, namespace: str, memory_id: str, gates: Filters
+    connection: psycopg.Connection, namespace: str, memory_id: str, gates: Filters, failures: Failures
 ) -> dict[str, Any]:
-    """How long its content is and what kinds of things it holds; what it is linked with; the summaries that tell what a
-    memory told, and which of them became one."""
+    """How long its content is and what kinds of things it holds, where no rule fails on it; what it is linked with; the
+    summaries that tell what a memory told, and which of them became one."""
     wanted = {"namespace": namespace, "id": memory_id}
     linked = connection.execute(QUERIES["explain_links"], found_rows.one_of(memory_id, gates)).fetchone()
     content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
@@ -144,8 +147,8 @@ def _content_and_beside(
         "sources_sent": tuple(
             SourceSent(*row) for row in connection.execute(QUERIES["explain_sources_disclosed"], {"id": memory_id})
         ),
-        "tokens": tokens(content[0]) if content else None,
-        "kinds": kinds(content[0]) if content else None,
+        "tokens": failures.answer("tokens", [memory_id], None, tokens, content[0]) if content else None,
+        "kinds": failures.answer("kinds", [memory_id], None, kinds, content[0]) if content else None,
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
         "merged": tuple(Merged(*row) for row in merged),
         "told_by": next((Anew(own, tier) for own, tier, renews in found if not renews), None),

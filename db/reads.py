@@ -252,7 +252,9 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         policy: Callable[[int], Policy] = explain_rows.first,
     ) -> Facts | None:
         """What an account of the memory is made of. None for one that `gates` keep back. `policy`: by shard."""
-        found = await self._account(lambda c: explain_rows.load(c, codec, memory_id, sight, policy, gates=gates))
+        found = await self._account(
+            lambda c: explain_rows.load(c, codec, memory_id, sight, policy, gates=gates, failures=self._failures)
+        )
         return found if found is not None and passes(gates, **gated(found)) else None
 
     async def decisions(self, sight: Sight, wanted: decided.Wanted) -> decided.Found:
@@ -299,7 +301,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         wanted = {"namespace": namespace, "gated": True, "limit": rollup_rows.LOG_MOST} | found_rows.filters_of(gates)
         rows = await self._pool.ask("rollup_log", wanted, sight)
         quotes = await self._pool.ask("rollup_quotes", wanted | {"limit": rollup_rows.SAID_MOST}, sight) if rows else []
-        return rollup_rows.logged(rows, rollup_rows.quoted(quotes))
+        return rollup_rows.logged(rows, rollup_rows.quoted(quotes, self._failures))
 
     async def session(self, sight: Sight, codec: Codec, place: session_rows.Place) -> session_rows.Found:
         """What was said in a session, and where its shard stands."""

@@ -40,13 +40,16 @@ def readable(episodes: Iterable[Sequence[Any]], quotes: Quoted, failures: Failur
     return found + [one for span, (_, one) in quotes.items() if span not in there]
 
 
-def quoted(rows: Iterable[Sequence[Any]]) -> Quoted:
-    """What verbatim summaries quote. `rows`: of `rollup_quotes`."""
+def quoted(rows: Iterable[Sequence[Any]], failures: Failures | None = None) -> Quoted:
+    """What verbatim summaries quote. `rows`: of `rollup_quotes`. `failures`: takes the summaries that cannot be read
+    back, which quote nothing then."""
+    failures = failures or Failures()
     found: dict[Span, tuple[str, Uttered]] = {}
     for summary, each in groupby(rows, itemgetter(0)):
         of = list(each)
         quotes = [Quote(*row[2:7]) for row in of]
-        for quote, text, row in zip(quotes, read_back(of[0][1], quotes), of, strict=False):
+        lines = failures.answer("summary", [summary], (), read_back, of[0][1], quotes)
+        for quote, text, row in zip(quotes, lines, of, strict=False):
             one = Uttered(quote.memory_id, quote.start, quote.end, text, quote.at, row[-2], row[-1])
             found.setdefault(one.span, (summary, one))
     return found

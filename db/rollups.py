@@ -32,7 +32,7 @@ class PostgresRollups:
         with self._link.use() as connection:
             episodes = connection.execute(QUERIES["rollup_said"], asked).fetchall()
             quotes = connection.execute(QUERIES["rollup_quotes"], asked).fetchall()
-        return readable(episodes, quoted(quotes), self._failures)
+        return readable(episodes, quoted(quotes, self._failures), self._failures)
 
     def log(self, namespace: str) -> list[Logged]:
         """The patches of the namespace's roll-ups; see the port."""
@@ -40,4 +40,4 @@ class PostgresRollups:
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["rollup_log"], asked).fetchall()
             quotes = connection.execute(QUERIES["rollup_quotes"], asked | {"limit": SAID_MOST}).fetchall()
-        return logged(rows, quoted(quotes))
+        return logged(rows, quoted(quotes, self._failures))

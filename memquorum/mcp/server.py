@@ -33,8 +33,10 @@ Speaker = Callable[[Context], Awaitable[Call]]
 """Who makes the call of a request: the client, and what it may do. Raises MemquorumError where nobody can."""
 
 
-def server(speaker: Speaker) -> Server[Any]:
-    """The MCP server whose calls `speaker` makes."""
+def server(speaker: Speaker, failed: Callable[[str, Exception], str] | None = None) -> Server[Any]:
+    """The MCP server whose calls `speaker` makes. `failed`: takes the error by which a tool failed, and says what is
+    told of it; without, the log does."""
+    failed = failed or _logged
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
@@ -52,9 +54,8 @@ def server(speaker: Speaker) -> Server[Any]:
             return await _called(tool, call, asked.arguments or {})
         except MemquorumError as error:
             return _failed(str(error))
-        except Exception:
-            _LOG.exception("the tool %s failed", tool.name)
-            return _failed(f"{tool.name} failed, and that is no fault of the arguments: the server's log says why")
+        except Exception as error:
+            return _failed(failed(tool.name, error))
 
     return Server(
         "memquorum",
@@ -87,6 +88,11 @@ async def _called(tool: Tool, call: Call, arguments: dict[str, Any]) -> types.Ca
     text = msgspec.json.encode(_brief(plain)).decode() if tool.words is None else tool.words(answer)
     content: list[types.ContentBlock] = [types.TextContent(text=one) for one in (text, *call.notes)]
     return types.CallToolResult(content=content, structured_content=plain)
+
+
+def _logged(tool: str, error: Exception) -> str:
+    _LOG.error("the tool %s failed", tool, exc_info=error)
+    return f"{tool} failed, and that is no fault of the arguments: the server's log says why"
 
 
 def _failed(why: str) -> types.CallToolResult:

@@ -78,7 +78,7 @@ def around(service: Service, hosts: Sequence[str], meters: Meters, origins: Sequ
     # What other protocols ask, by a name that no stranger says.
     inside = Inside(service, Starlette(routes=endpoints, exception_handlers=_HANDLERS))
     mounted = Mounted(service, inside)
-    served = [*endpoints, mounted.route, *mem0.routes(service, inside)]
+    served = [*endpoints, mounted.route, *mem0.routes(service, inside, tuple(_HANDLERS))]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Admission, Experienced, Experiences, FinishedTask, Judge
+from memquorum.core.contained import Failures
 from memquorum.core.experience import abstract, pointing, reward
 from memquorum.core.experience.admission import ADMITTED, alike
 from memquorum.core.experience.weights import PROMOTED, Weight, standing
@@ -54,9 +55,14 @@ async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filt
     shown = await service.reads.memory(sight, one.memory_id, gates) if judges or formless else None
     if shown is None or shown["text"] is None:
         return one
-    one = replace(one, no_general=await service.desk.read(abstract.lacking, shown["text"])) if formless else one
+    text, failures = shown["text"], service.failures
+    if formless:
+        lacks = await service.desk.read(failures.answer, "abstract", [one.memory_id], None, abstract.lacking, text)
+        one = replace(one, no_general=lacks)
     found = [await service.reads.task(sight, task, gates) for task in islice(judges, _POINTED_MOST)]
-    told = await service.desk.read(_told_of, shown["text"], [task for task in found if task is not None], mask)
+    told = await service.desk.read(
+        _told_of, one.memory_id, text, [task for task in found if task is not None], mask, failures
+    )
 
     def judged(judge: Judge) -> Judge:
         bears_out, contradicts = told.get(judge.task, (None, None))
@@ -74,11 +80,17 @@ def _formless(one: Admission, policy: ExperiencePolicy) -> bool:
     return standing(weight, policy) == PROMOTED
 
 
-def _told_of(text: str, tasks: Iterable[FinishedTask], mask: Redactor) -> dict[str, tuple[str | None, str | None]]:
-    """What of a text bears out and contradicts what each task came to, by tasks."""
+def _told_of(
+    memory_id: str, text: str, tasks: Iterable[FinishedTask], mask: Redactor, failures: Failures
+) -> dict[str, tuple[str | None, str | None]]:
+    """What of a memory's text bears out and contradicts what each task came to, by tasks; nothing of one on which the
+    rules fail."""
     told = {}
     for task in tasks:
-        found = pointing.pointed(task.goal, task.inputs, task.outputs, text)
+        pair = memory_id, task.task
+        found = failures.answer(
+            "pointing", pair, pointing.NOWHERE, pointing.pointed, task.goal, task.inputs, task.outputs, text
+        )
         told[task.task] = mask.part(text, found.bears_out), mask.part(text, found.contradicts)
     # No text outlives its answer here, and what a member keeps to judge again would fill the service's memory.
     reward.forget()

@@ -125,7 +125,7 @@ class Mounted:
         # It tells of every request.
         logging.getLogger("mcp").setLevel(logging.WARNING)
         return StreamableHTTPSessionManager(
-            server(_calling),
+            server(_calling, lambda tool, error: self._service.failed(f"mcp.{tool}", error)),
             json_response=True,
             stateless=True,
             max_request_body_size=self._service.bounds.body_bytes,

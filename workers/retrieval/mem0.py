@@ -3,7 +3,7 @@ key of ours as its token."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -13,6 +13,7 @@ from starlette.routing import Route
 from memquorum.client.errors import Busy, Invalid, MemquorumError, NotAllowed, NotFound, Refused
 from memquorum.core import jsontext
 from memquorum.core.access import Denied, NoEntry
+from memquorum.core.contained import PASSED
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.mem0.calls import Calls
 from memquorum.mem0.wire import WAYS, Way
@@ -24,15 +25,16 @@ from workers.retrieval.origins import CHANGING
 from workers.retrieval.service import Service
 
 _PATH = "/mem0/{namespace}"
-_UNABLE = 503
+_UNABLE, _FAILED = 503, 422
 _STATUS = {Invalid: 400, Refused: 400, NotAllowed: 403, NotFound: 404}
 
 
-def routes(service: Service, inside: Inside) -> list[Route]:
-    """Where it is served."""
+def routes(service: Service, inside: Inside, handled: Sequence[type[Exception]] = ()) -> list[Route]:
+    """Where it is served. `handled`: errors that the application answers."""
     made = []
     for way in WAYS:
-        made.append(Route(_PATH + way.path, _answering(service, inside, way), methods=[way.method], name=_name(way)))
+        answering = _answering(service, inside, way, tuple(handled))
+        made.append(Route(_PATH + way.path, answering, methods=[way.method], name=_name(way)))
     return made
 
 
@@ -40,9 +42,11 @@ def _name(way: Way) -> str:
     return "mem0" + way.answer.__name__
 
 
-def _answering(service: Service, inside: Inside, way: Way) -> Callable[[Request], Awaitable[Response]]:
+def _answering(
+    service: Service, inside: Inside, way: Way, handled: tuple[type[Exception], ...]
+) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        """Answers a call, or says as mem0 does what was wrong with it."""
+        """Answers a call, or says as mem0 does what was wrong with it, or that a rule failed on what it says."""
         try:
             entered = inside.enter(request, _bearer(request.headers.get("authorization")))
             asked = way.asked(_query(request), await _body(service, request))
@@ -63,6 +67,10 @@ def _answering(service: Service, inside: Inside, way: Way) -> Callable[[Request]
             return _told(str(error), status, answers.AGAIN if status == _UNABLE else None)
         except Locked as error:
             return _told(f"{error}; try again", _UNABLE, answers.AGAIN)
+        except (*PASSED, *handled):
+            raise
+        except Exception as error:
+            return _told(service.failed(_name(way), error), _FAILED)
 
     # By its endpoint's name a request is counted.
     answer.__name__ = _name(way)

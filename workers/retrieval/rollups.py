@@ -23,7 +23,10 @@ async def rollups(service: Service, request: Request, caller: Caller) -> Respons
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
     as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))
-    return Told(await service.desk.read(found_in.listed, namespace, log, as_of=as_of, persona=persona, most=most))
+    found = await service.desk.read(
+        found_in.listed, namespace, log, as_of=as_of, persona=persona, most=most, failures=service.failures
+    )
+    return Told(found)
 
 
 async def rollup(service: Service, request: Request, caller: Caller) -> Response:
@@ -38,6 +41,7 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
         persona=persona,
         history=query.read_flag("history", asked.get("history")),
         most=most,
+        failures=service.failures,
     )  # fmt: skip
     if found is None:
         when = "" if as_of is None else f" as of {moment(as_of)}"

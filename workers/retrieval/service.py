@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import traceback
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +23,7 @@ from db.reads import Reads
 from memquorum import cloudevents, kafka, topics
 from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
-from memquorum.core.contained import Failures
+from memquorum.core.contained import Failed, Failures
 from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
@@ -46,6 +48,8 @@ from workers.retrieval.limits import Limits
 from workers.retrieval.refusals import Following, Refusals
 from workers.retrieval.retaining import Retaining
 from workers.retrieval.uses import SOURCE, Uses
+
+_LOG = logging.getLogger("memquorum.retrieval")
 
 _LOOK_S = 2.0
 _UNSIGNED = (
@@ -241,6 +245,14 @@ class Service:
         if self._pinging is None or self._pinging.done():
             self._pinging = asyncio.ensure_future(self.reads.ping())
         await asyncio.shield(self._pinging)
+
+    def failed(self, call: str, error: Exception) -> str:
+        """Counts a call by another protocol that an error ended, and logs where that was raised: its words may hold
+        content. Answers what is told to the caller."""
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        _LOG.error("%s failed: %s at %s:%s", call, type(error).__name__, where.filename, where.lineno)
+        self.failures.note(Failed(call, (), type(error).__name__))
+        return f"{call} failed, and that is no fault of the arguments: tell the operator, whose log says where"
 
     async def _watch(self) -> None:
         """Tells the process's health that the loop turns, and whether it could answer; looks for other policies."""

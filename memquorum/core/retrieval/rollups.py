@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memquorum.core.api.answers import Rollup, RollupPatch, Rollups, RollupSentence, RollupTopic
 from memquorum.core.consolidation.rollups import called, standing
+from memquorum.core.contained import Failures
 from memquorum.core.text.topics import key
 from memquorum.ports import Logged
 
 
 def listed(
-    namespace: str, log: Sequence[Logged], *, as_of: int | None = None, persona: str | None = None, most: int
+    namespace: str,
+    log: Sequence[Logged],
+    *,
+    as_of: int | None = None,
+    persona: str | None = None,
+    most: int,
+    failures: Failures | None = None,
 ) -> Rollups:
     """The roll-ups of a namespace at a time, `most` of them at most; those that nobody can name any more are left out.
 
-    `log`: in the order of the journal.
+    `log`: in the order of the journal. `failures`: takes the names on which a rule fails, which are left out too.
     """
-    names = called(log)
+    names, keys = called(log), _keys(called(log), failures)
     of: defaultdict[str, list[Logged]] = defaultdict(list)
     said: dict[str, str] = {}
     for topic, there in standing(log, as_of).items():
-        if topic in names:
+        if topic in keys:
             # Two may bear one name, where nobody could name the first for a while.
-            called_so = key(names[topic])
+            called_so = keys[topic]
             said[called_so] = names[topic]
             of[called_so] += _seen(there.values(), persona)
     found = [
@@ -46,10 +53,13 @@ def shown(
     persona: str | None = None,
     history: bool = False,
     most: int,
+    failures: Failures | None = None,
 ) -> Rollup | None:
-    """What is said of one thing at a time, the latest `most` sentences of it; None where nothing is called so."""
-    names, wanted = called(log), key(topic)
-    mine = {one for one, name in names.items() if key(name) == wanted}
+    """What is said of one thing at a time, the latest `most` sentences of it; None where nothing is called so.
+    `failures`: takes the names on which a rule fails, by which nothing is called."""
+    names = called(log)
+    wanted = (failures or Failures()).answer("topics", (), None, key, topic)
+    mine = {one for one, found in _keys(names, failures).items() if found == wanted}
     state = standing(log, as_of)
     there = [one for each in mine & state.keys() for one in _seen(state[each].values(), persona)]
     if not there:
@@ -67,6 +77,13 @@ def shown(
         more=max(0, len(readable) - most),
         summed_up=sum(one.text is None and one.summed_up for one in there),
     )
+
+
+def _keys(names: Mapping[str, str], failures: Failures | None) -> dict[str, str]:
+    """What roll-ups are found by, by their ids."""
+    failures = failures or Failures()
+    found = ((topic, failures.answer("topics", [topic], None, key, name)) for topic, name in names.items())
+    return {topic: called_so for topic, called_so in found if called_so is not None}
 
 
 def _seen(log: Iterable[Logged], persona: str | None) -> list[Logged]:

@@ -8,12 +8,14 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
+from db import explain_rows
 from db.explain_rows import load
 from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
+from memquorum.core.contained import Failed, Failures
 from memquorum.core.journal.rows import Keys
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
@@ -58,6 +60,19 @@ def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], cod
         for wanted in (A, B, C, D, memory_id("faint")):
             assert load(connection, codec, wanted) == stored_facts(shard, wanted)
         assert load(connection, codec, memory_id("stranger")) is None
+
+
+def test_of_a_text_that_a_rule_fails_on_the_rest_is_told(
+    shard: Shard, databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: str) -> tuple[str, ...]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(explain_rows, "kinds", fails)
+    failures, whole = Failures(), stored_facts(shard, A)
+    with psycopg.connect(databases[0]) as connection:
+        assert load(connection, codec, A, failures=failures) == replace(whole, kinds=None)
+    assert whole.tokens and failures.told() == {Failed("kinds", (A,), "ZeroDivisionError"): 1}
 
 
 @pytest.mark.parametrize("back", [False, True])

@@ -304,4 +304,5 @@ async def test_a_fault_of_the_server_is_no_stack_trace(
     async with client(service, 1) as asking:
         told = await wrong(asking, "get_memory", memory_id=HERS)
     assert "42" not in told and "no fault of the arguments" in told
-    assert "the secret is 42" in caplog.text
+    assert "mcp.get_memory failed: RuntimeError at " in caplog.text
+    assert "the secret is 42" not in caplog.text, "what an error says may be content"
