@@ -37,6 +37,7 @@ from memquorum.core.salience import (
     salience_ppm,
 )
 from memquorum.core.text import quoting
+from memquorum.core.text.agreement import Said
 from memquorum.core.text.conflict import read
 from tests.support.poison import MARK, SALIENCE, poison
 
@@ -879,3 +880,14 @@ def test_memories_of_the_journal_and_summaries_are_taken_in_all_the_same(failure
     surroundings.summed("bad", f"{_BAD}\n{_GOOD}")
     assert len(surroundings) == 2
     assert surroundings.judge(episode("first", 2, _GOOD)).outcome == STORED
+
+
+def test_so_many_sentences_of_a_text_are_held_against_summaries() -> None:
+    summed = salience.Summed()
+    summed.add("m", "The ferry to Linz leaves at noon.")
+    rest = [f"Locker {chr(97 + at // 26)}{chr(97 + at % 26)} painted." for at in range(salience.SENTENCES_MOST)]
+    said = "The ferry to Linz leaves at noon."
+    assert [line.text for _, line in summed.near(Said(" ".join([*rest[:-1], said])))] == [said]
+    assert summed.near(Said(" ".join([*rest, said]))) == []
+    # The same said again counts once.
+    assert [line.text for _, line in summed.near(Said(" ".join([*rest[:-1], *rest[:3], said])))] == [said]

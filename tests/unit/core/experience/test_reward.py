@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+from memquorum.core.experience import named
 from memquorum.core.experience import reward as rule
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.reward import Reach
+from memquorum.core.experience.opposing import ORDERS_MOST, oppose
+from memquorum.core.experience.reward import SENTENCES_MOST, STATED_MOST, Reach
 from memquorum.core.policy import PPM
+from memquorum.core.text.agreement import marks
 from tests.builders.experience import context, held
 
 REACH = Reach()
+THINGS = ("room", "pump", "valve")
 
 
 def reward(outputs: str, *texts: str) -> int:
@@ -405,3 +411,42 @@ def test_where_outputs_state_nothing_what_agents_said_of_the_memories_is_the_evi
 
 def test_where_outputs_state_something_they_alone_judge() -> None:
     assert REACH.reward_ppm(context(), [held("m1")], {"m1": -PPM}) == PPM
+
+
+def test_of_a_long_text_the_first_sentences_alone_are_read() -> None:
+    rest = " ".join(f"Locker {at} was painted." for at in range(SENTENCES_MOST - 1))
+    assert reward("port 8443", f"{rest} The gateway uses port 8443.") == PPM
+    assert reward("port 8443", f"{rest} Locker x was painted. The gateway uses port 8443.") == 0
+    assert reward("port 8443", f"{rest} Locker x was painted. The gateway uses port 8444.") == 0
+
+
+def test_of_long_outputs_the_first_sentences_alone_are_asked_for() -> None:
+    outputs = " ".join(f"Locker {at} of the hall was painted by the night crew." for at in range(STATED_MOST + 6))
+    said, denied = REACH.stands("What was painted?", "", outputs, outputs)
+    assert (said, denied) == (frozenset(range(STATED_MOST)), frozenset())
+
+
+def test_names_are_exchanged_where_each_text_has_one_of_a_sort_that_the_other_has_not() -> None:
+    """What sorting the names finds is what holding each against each finds."""
+    dice = random.Random(7)
+    for _ in range(300):
+        one, other = (
+            " ".join(f"The {dice.choice(THINGS)} {dice.randrange(4)} is shut." for _ in range(dice.randrange(4)))
+            for _ in range(2)
+        )
+        a, b = named._names(one), named._names(other)
+        pairs = [
+            (mine, theirs)
+            for mine in a.labels
+            for theirs in b.labels
+            if mine[0] == theirs[0] and mine[1] != theirs[1] and mine[1] not in b.stems and theirs[1] not in a.stems
+        ]
+        assert named._exchanged(a, b, a.labels, b.labels) == bool(pairs), (one, other)
+
+
+def test_of_a_sentence_with_many_orders_the_first_count() -> None:
+    many = "; ".join(f"tank {at} is filled before tank {at + 1}" for at in range(ORDERS_MOST))
+    turned = "The pump stops before the valve opens."
+    said = "the valve opens before the pump stops"
+    assert oppose(f"{said}; {many}", marks(f"{said}; {many}"), turned, marks(turned))
+    assert not oppose(f"{many}; {said}", marks(f"{many}; {said}"), turned, marks(turned))
