@@ -45,6 +45,8 @@ def _name(way: Way) -> str:
 def _answering(
     service: Service, inside: Inside, way: Way, handled: tuple[type[Exception], ...]
 ) -> Callable[[Request], Awaitable[Response]]:
+    passing: tuple[type[BaseException], ...] = (*PASSED, *handled)
+
     async def answer(request: Request) -> Response:
         """Answers a call, or says as mem0 does what was wrong with it, or that a rule failed on what it says."""
         try:
@@ -67,7 +69,7 @@ def _answering(
             return _told(str(error), status, answers.AGAIN if status == _UNABLE else None)
         except Locked as error:
             return _told(f"{error}; try again", _UNABLE, answers.AGAIN)
-        except (*PASSED, *handled):
+        except passing:
             raise
         except Exception as error:
             return _told(service.failed(_name(way), error), _FAILED)

@@ -9,7 +9,7 @@ Worth is that of `core.worth`, a word the rarer the fewer episodes of the sessio
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -103,10 +103,8 @@ def lacking(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
 def _enough(given: Sequence[Candidate], covering: Covering) -> Iterator[Candidate]:
     """The sentences of one source by which the summary says enough of it. `given`: all of them, by preference."""
     source = given[0].source
-    lack, stale = Lack(covering, source), list[Candidate]()
-    # What is no longer fresh never becomes so again.
-    fresh = (one for one in given if lack.fresh(one.text) or stale.append(one))
-    for one in chain(fresh, stale):
+    lack = Lack(covering, source)
+    for one in _fresh_first(given, lack):
         if lack.enough:
             return
         if covering.says(one.sentence) and not corrects(source.text):
@@ -114,6 +112,17 @@ def _enough(given: Sequence[Candidate], covering: Covering) -> Iterator[Candidat
         covering.take(one.sentence, (source.memory_id,))
         lack.take(one.sentence)
         yield one
+
+
+def _fresh_first(given: Sequence[Candidate], lack: Lack) -> Iterator[Candidate]:
+    """Those first that state a fact which is not said yet when their turn comes: what is said stays so."""
+    stale: list[Candidate] = []
+    for one in given:
+        if lack.fresh(one.text):
+            yield one
+        else:
+            stale.append(one)
+    yield from stale
 
 
 def candidates(sources: Sequence[Source], weights: Weights) -> list[Candidate]:

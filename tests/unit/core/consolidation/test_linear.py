@@ -142,9 +142,9 @@ def test_a_sentence_is_held_against_so_many_and_repeats_none_of_the_rest(monkeyp
     assert len(compared) == COMPARED
 
 
-def test_a_sentence_with_another_number_repeats_nothing() -> None:
-    said = "The hoist brake of the old crane ran during the load test of this morning in hall {}."
-    summary = Covering(sources([said.format(2)], [True]))
-    summary.take(Sentence.of(said.format(2)), ("m0",))
-    assert summary.says(Sentence.of(said.format(2).replace("old", "old tall")))
-    assert not summary.says(Sentence.of(said.format(3).replace("old", "old tall")))
+def test_a_sentence_that_denies_what_has_nearly_its_words_repeats_nothing() -> None:
+    said = "The hoist brake of the old crane was tested during the load run of this morning in the northern hall."
+    summary = Covering(sources([said], [True]))
+    summary.take(Sentence.of(said), ("m0",))
+    assert summary.says(Sentence.of(said.replace("old", "old tall")))
+    assert not summary.says(Sentence.of(said.replace("old", "old tall").replace("was", "was not")))
