@@ -239,7 +239,7 @@ SEVERAL: Mapping[str, int] = {
     "stated.readings": 6,
     "stated.stated": 6,
     "extractive.choose": 24,
-    "faithful.faithful": 6,
+    "faithful.faithful": 12,
     "losing.coverage_ppm": 24,
     "losing.replaceable": 36,
     "losing.worthless": 24,
