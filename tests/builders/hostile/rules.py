@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from db.rollup_rows import CHARACTERS_MOST
 from memquorum.core import ids, jsontext, labelling, moments, names, salience
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation import (
@@ -78,7 +79,8 @@ def _oppose(a: str, b: str) -> object:
 
 
 def _patches(text: str) -> object:
-    said = rollups.sentences("a", text, at=1, agent="ada", subject="s")
+    # Of a longer episode no sentence comes into a roll-up.
+    said = rollups.sentences("a", text[:CHARACTERS_MOST], at=1, agent="ada", subject="s")
     return list(rollups.patches("n", [*said, *said], []))
 
 
@@ -244,7 +246,7 @@ SEVERAL: Mapping[str, int] = {
     "losing.replaceable": 36,
     "losing.worthless": 24,
     "reward.Reach.stands": 12,
-    "rollups.patches": 8,
+    "rollups.patches": 24,
     "salience.Summed": 10,
     "weighing.important": 8,
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import cycle, islice
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, cycle, islice
 
 Text = Callable[[int], str]
 """Makes a text of so many characters."""
@@ -219,3 +219,21 @@ ORDINARY: Text = _repeated(
     "closed. The budget is 18,500 euros and not 17,000. Please read the log before a handover. Who has the spare key?\n"
 )
 """A text of ordinary sentences: the measure of what a rule may take."""
+
+
+def _distinct(length: int) -> str:
+    sentences = (f"Pump {at} of hall {at % 13} leaks at valve {at * 7 % 1_000}. " for at in count())
+    return "".join(_enough(sentences, length))[:length]
+
+
+def _enough(pieces: Iterator[str], length: int) -> Iterator[str]:
+    """As many pieces as make a text of a length."""
+    left = length
+    while left > 0:
+        piece = next(pieces)
+        left -= len(piece)
+        yield piece
+
+
+DISTINCT: Text = _distinct
+"""A text whose sentences are nearly alike, and all distinct: nothing that is kept of one answers for another."""

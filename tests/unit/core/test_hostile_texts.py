@@ -22,7 +22,7 @@ from tests.builders.hostile import meter
 from tests.builders.hostile.limits import BOUNDED, COUNTS, LIMITS, WINDOWS
 from tests.builders.hostile.patterns import methods, patterns, pumps
 from tests.builders.hostile.rules import CLAUSES, RULES, SEVERAL
-from tests.builders.hostile.texts import ORDINARY, TEXTS
+from tests.builders.hostile.texts import DISTINCT, ORDINARY, TEXTS
 
 ALL = os.environ.get("LONG") == "all"
 SIZE = (64 if ALL else 16) * meter.KIB
@@ -60,7 +60,8 @@ def test_a_rule_reads_every_text_in_time(rule: str, loop_s: float) -> None:
     read, failed = RULES[rule], dict[str, str]()
     most_s = loop_s * LOOPS * SEVERAL.get(rule, 1) * SIZE / (64 * meter.KIB)
     first = 0 if ALL else list(RULES).index(rule) % 4
-    for name, make in [*list(TEXTS.items())[first :: 1 if ALL else 4], ("ordinary", ORDINARY)]:
+    always = {"ordinary": ORDINARY, "distinct sentences": DISTINCT}
+    for name, make in [*list(TEXTS.items())[first :: 1 if ALL else 4], *always.items()]:
         try:
             why = slow(read, make, most_s)
         except Exception as error:
