@@ -83,7 +83,6 @@ def load(
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
-    standing = protections(connection, [memory_id])
     told = _content_and_beside(connection, namespace, memory_id, gates, failures or Failures())
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
@@ -113,7 +112,6 @@ def load(
         last_epoch_at=state[2] if state else 0,
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
         erasure=_erasing(codec, erasure) if erasure else None,
-        protected=tuple(standing.values()),
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
         conflicts=tuple(Pair(*row[:-2]) for row in conflicts),  # an account tells no content
@@ -132,14 +130,15 @@ def _erasing(codec: Codec, row: tuple[Any, ...]) -> Erasing:
 def _content_and_beside(
     connection: psycopg.Connection, namespace: str, memory_id: str, gates: Filters, failures: Failures
 ) -> dict[str, Any]:
-    """How long its content is and what kinds of things it holds, where no rule fails on it; what it is linked with; the
-    summaries that tell what a memory told, and which of them became one."""
+    """How long its content is and what kinds of things it holds, where no rule fails on it; what protects it, and what
+    it is linked with; the summaries that tell what a memory told, and which of them became one."""
     wanted = {"namespace": namespace, "id": memory_id}
     linked = connection.execute(QUERIES["explain_links"], found_rows.one_of(memory_id, gates)).fetchone()
     content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
     merged = connection.execute(QUERIES["explain_merged"], {"id": memory_id}).fetchall()
     found = connection.execute(QUERIES["explain_anew"], {"id": memory_id}).fetchall()
     return {
+        "protected": tuple(protections(connection, [memory_id]).values()),
         "links": found_rows.links(*linked[:2]) if linked else (),
         "linked": frozenset(connection.execute(QUERIES["explain_noted_links"], wanted).fetchall()),
         "labels": found_rows.labels(*linked[2:]) if linked else Labels(),

@@ -18,6 +18,7 @@ from memquorum.core.retrieval.pages import cursor
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redaction
 from tests.builders.served import HERS, ORDER, Served, Store, bearer, client_of, make, stored
+from tests.support.poison import poison
 from workers.retrieval.door import Door
 
 
@@ -169,3 +170,22 @@ def test_what_is_found_of_persons_in_listed_memories_is_masked(codec: Codec) -> 
 def test_a_list_that_is_asked_for_wrongly_is_refused(codec: Codec, asked: dict[str, object], field: str) -> None:
     answer = client_of(make(codec, Door(None))).post("/experience/list", json=LIST | asked)
     assert (answer.status_code, answer.json()["field"]) == (400, field)
+
+
+def test_nothing_is_pointed_at_where_a_rule_fails(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = make(codec, Door(None))
+    service.reads = cast(Any, Tried())
+    poison(monkeypatch, ("memquorum.core.experience.pointing:pointed",), "8443")
+    answer = client_of(service).get(f"/experience/{HERS}")
+    (judge,) = answer.json()["trials"][0]["judges"]
+    assert (answer.status_code, judge["bears_out"], judge["contradicts"]) == (200, None, None)
+    assert [(one.rule, one.memory_ids) for one in service.failures.told()] == [("pointing", (HERS, ORDER))]
+
+
+def test_what_a_memory_lacks_is_not_told_where_a_rule_fails(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = make(codec, Door(None))
+    service.reads = cast(Any, Promoted("Call Lena Ott."))
+    poison(monkeypatch, ("memquorum.core.experience.abstract:lacking",), "Lena")
+    answer = client_of(service).get(f"/experience/{HERS}")
+    assert (answer.status_code, answer.json()["no_general"]) == (200, None)
+    assert [(one.rule, one.memory_ids) for one in service.failures.told()] == [("abstract", (HERS,))]

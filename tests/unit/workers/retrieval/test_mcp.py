@@ -306,3 +306,20 @@ async def test_a_fault_of_the_server_is_no_stack_trace(
     assert "42" not in told and "no fault of the arguments" in told
     assert "mcp.get_memory failed: RuntimeError at " in caplog.text
     assert "the secret is 42" not in caplog.text, "what an error says may be content"
+
+
+async def test_a_tool_in_which_a_rule_fails_says_so_and_is_counted(
+    service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("boom")
+
+    async with client(service, 1) as asking:
+        await asking.list_tools()
+        with monkeypatch.context() as patch:
+            patch.setattr(service.reads, "search", fails)
+            patch.setattr(service.reads, "candidates", fails)
+            told = await wrong(asking, "search_memories", query="q")
+        assert "search_memories failed" in told and "boom" not in told
+        assert [one.rule for one in service.failures.told()] == ["mcp.search_memories"]
+        assert HERS in await text(asking, "search_memories", query="q")
