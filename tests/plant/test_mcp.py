@@ -199,7 +199,8 @@ async def test_a_task_leaves_lessons_and_a_session_may_be_one(fleet: Plant, way:
         assert task["outcome"] == "finished_succeeded" and f"made of {task['memory_id']}" in str(shown)
         over = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
         again = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
-        assert over["task"] == again["task"]
+        # It is published twice, in two places of Kafka, and counts once.
+        assert {**over["task"], "place": None} == {**again["task"], "place": None}
         # What was added just before is seen before a session ends.
         await call("add_memory", content="Which pump feeds tank 5?", session="t", role="user")
         assert (await call("end_session", session="t", outcome="failed"))["task"]
