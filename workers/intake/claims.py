@@ -58,9 +58,7 @@ def keyed(vault: Vault, judged: Sequence[Judged]) -> tuple[list[Judged], dict[st
     Made again it gives the same. Raises VaultUnavailable.
     """
     known = _as_before(vault, judged)
-    claims = dict[str, bytes]()
-    for event, claim in _claims(known):
-        claims.setdefault(event, claim)
+    claims = _whose(vault, known)
     needed = [one for _, origin, answer in known for one in (*wanted(origin, answer), *_bare(answer))]
     if not needed:
         return known, {}
@@ -70,6 +68,18 @@ def keyed(vault: Vault, judged: Sequence[Judged]) -> tuple[list[Judged], dict[st
     # A letter of what was forgotten keeps no payload, so it needs no key.
     refused = [one for _, origin, answer in settled if answer is TAKEN for one in wanted(origin, answer)]
     return settled, keys | vault.create(list(dict.fromkeys(refused))) if refused else keys
+
+
+def _whose(vault: Vault, judged: Sequence[Judged]) -> dict[str, bytes]:
+    """By event id, whose claim of this batch counts: the one that the vault has, and without one there the first."""
+    found = dict[str, dict[bytes, None]]()
+    for event, claim in _claims(judged):
+        found.setdefault(event, {})[claim] = None
+    several = [event for event, said in found.items() if len(said) > 1]
+    owners = vault.owners(several) if several else {}
+    first = {event: next(iter(said)) for event, said in found.items()}
+    had = {event: one.claim for event, one in owners.items() if one.claim is not None and one.claim in found[event]}
+    return {**first, **had}
 
 
 def _as_before(vault: Vault, judged: Sequence[Judged]) -> list[Judged]:
@@ -125,8 +135,8 @@ def _bare(answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:
 def _settled(
     answer: Intent | Refusal, claims: Mapping[str, bytes], keys: Mapping[str, bytes], owners: Mapping[str, Owner]
 ) -> Intent | Refusal:
-    """The answer, or that its event id is another's. `claims`: who came first in this batch; `owners`: of what has no
-    key for that one."""
+    """The answer, or that its event id is another's. `claims`: whose of this batch the event ids are; `owners`:
+    of what has no key for that one."""
     claimed = _claim(answer)
     if claimed is None:
         return answer

@@ -74,6 +74,17 @@ def test_of_two_in_one_batch_the_first_has_it(codec: Codec, vault: InMemoryVault
     assert came_in(*keyed(vault, other))
 
 
+@pytest.mark.parametrize("topic", KINDS)
+def test_who_had_it_before_has_it_also_behind_another_agent_in_one_batch(
+    codec: Codec, vault: InMemoryVault, topic: str
+) -> None:
+    mine = judged(codec, KINDS[topic] | {"event_id": "e"}, 0, topic)
+    assert keyed(vault, mine) == [mine[2]]
+    others = judged(codec, KINDS[topic] | {"event_id": "e", "agent": "bob"}, 1, topic)
+    again = judged(codec, KINDS[topic] | {"event_id": "e"}, 2, topic)
+    assert keyed(vault, others, again) == [claims.TAKEN, again[2]]
+
+
 def test_of_what_was_forgotten_another_agent_is_told_that_the_id_is_taken(codec: Codec, vault: InMemoryVault) -> None:
     mine = judged(codec, EPISODE | {"event_id": "e"})
     keyed(vault, mine)
