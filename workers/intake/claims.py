@@ -71,7 +71,7 @@ def keyed(vault: Vault, judged: Sequence[Judged]) -> tuple[list[Judged], dict[st
 
 
 def _whose(vault: Vault, judged: Sequence[Judged]) -> dict[str, bytes]:
-    """By event id, whose claim of this batch counts: the one that the vault has, and without one there the first."""
+    """Finds whose claim of this batch counts for each event id: the one that the vault has, or else the first."""
     found = dict[str, dict[bytes, None]]()
     for event, claim in _claims(judged):
         found.setdefault(event, {})[claim] = None

@@ -53,7 +53,7 @@ class Weights:
         return self.of(Content((stem,), ()))
 
     def having(self, stem: str) -> int:
-        """In how many of the texts a word stands."""
+        """Counts the texts in which a word stands."""
         return self._having[stem]
 
     def quarter(self, text: str) -> int:

@@ -64,7 +64,7 @@ def _exchanged(a: _Names, b: _Names, mine: _Pairs, theirs: _Pairs) -> bool:
 
 
 def _elsewhere(pairs: _Pairs, other: _Names) -> dict[str, set[str]]:
-    """By their sorts, the names that another text does not have."""
+    """Groups by sort the names that another text does not have."""
     found: dict[str, set[str]] = {}
     for sort, name in pairs:
         if name not in other.stems:

@@ -258,7 +258,7 @@ def _wanted(outputs: str) -> tuple[_Wanted, ...]:
 
 @lru_cache(_READ)
 def _beginning(text: str) -> str:
-    """As much of a text as is read."""
+    """Cuts a text behind what is read of it."""
     rest = next(islice(_SENTENCES.finditer(text), SENTENCES_MOST - 1, None), None)
     return text if rest is None else text[: rest.start()]
 
