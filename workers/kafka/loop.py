@@ -91,7 +91,7 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             # The line uses no transactions. A stranger's open one would stall a partition for who waits for its end.
             "isolation.level": "read_uncommitted",
             # How often an idle client asks: what is written meanwhile is answered at once. A seek waits behind it.
-            "fetch.wait.max.ms": 500,
+            "fetch.wait.max.ms": 200,
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
             # A broker does not check what it reads from its disk; by default neither does the client.
             "check.crcs": True,
