@@ -308,7 +308,21 @@ def event_of(
     written: Written | None = None,
 ) -> Event | None:
     """Returns the event that a refused record tells of, as far as its bytes can be read; None where they do not say
-    one. Takes what `accept` takes, and never raises."""
+    one, or a check raises on them. Takes what `accept` takes."""
+    found = attempt("intake", (), _event_of, codec, data, origin, genesis=genesis, signature=signature, written=written)
+    return None if isinstance(found, Failed) else found
+
+
+def _event_of(
+    codec: Codec,
+    data: bytes | None,
+    origin: Origin,
+    *,
+    genesis: Genesis | None,
+    signature: bytes | None,
+    written: Written | None,
+) -> Event | None:
+    """Reads the names of an event; see `event_of`."""
     try:
         record, named = _record(codec, data, origin.topic, written)
     except _Refused:

@@ -503,6 +503,7 @@ def test_a_clock_and_a_session_on_which_a_check_raises_are_refused(monkeypatch):
     assert refused({"session": "s"}, origin=ENDS) == (Reason.FAILED, None)
     assert intake.recorded(CODEC, b"{}") is None
     assert intake.signed_ids(CODEC, b"{}") == ()
+    assert intake.event_of(CODEC, b"{}", ORIGIN) is None, "its letter is written all the same"
 
 
 def raising(rule, word="boom"):
