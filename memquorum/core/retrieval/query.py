@@ -30,8 +30,8 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 """The id of an order that was read, and is still to be named by whoever signs it."""
 NAMES_MAX = 100
 _TIME_DIGITS = 15
-# As programs write numbers: a small one with an exponent.
 _PLACE = re.compile(r"[a-z0-9.-]{1,249}/[0-9]{1,9}/[0-9]{1,18}")
+# As programs write numbers: a small one with an exponent.
 _NUMBER = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 # Those of what is alive; others hold no text.
 TIERS = ("short-term", "long-term")

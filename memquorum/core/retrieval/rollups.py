@@ -25,7 +25,8 @@ def listed(
 
     `log`: in the order of the journal. `failures`: takes the names on which a rule fails, which are left out too.
     """
-    names, keys = called(log), _keys(called(log), failures)
+    names = called(log)
+    keys = _keys(names, failures)
     of: defaultdict[str, list[Logged]] = defaultdict(list)
     said: dict[str, str] = {}
     for topic, there in standing(log, as_of).items():
