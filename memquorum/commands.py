@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+from memquorum.core.jsontext import is_text
 from memquorum.core.policy import TYPES, age_ms
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND, HALTED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
@@ -135,21 +136,13 @@ class Parser(argparse.ArgumentParser):
         # What stands behind a command is checked by the command's own parser, which knows what is a path.
         own = not isinstance(action, argparse._SubParsersAction) and action.type is not Path
         # Python reads bytes of an argument that are not UTF-8 as halves of surrogate pairs.
-        if own and isinstance(arg_string, str) and not _is_text(arg_string):
+        if own and isinstance(arg_string, str) and not is_text(arg_string):
             raise argparse.ArgumentError(action, f"{arg_string!r} is not UTF-8: give it as text in UTF-8")
         return super()._get_value(action, arg_string)
 
     def error(self, message: str) -> NoReturn:
         """Says what is wrong, where no stream refuses it, and exits."""
         super().error(message.encode(errors="backslashreplace").decode())
-
-
-def _is_text(argument: str) -> bool:
-    try:
-        argument.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def parser(

@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memquorum.client.errors import Invalid
+from memquorum.core.jsontext import is_text
 from memquorum.core.names import CHARACTERS_MAX, name_fault, normal
 
 MARK, HIDDEN, TEXT = "$", "$hidden", "text"
@@ -123,7 +124,7 @@ def filterable(name: str, value: object) -> bool:
 def scalar(value: object) -> bool:
     """Whether it is a value that attributes are compared with."""
     if isinstance(value, str):
-        return len(value) <= FILTERED_CHARACTERS and "\0" not in value and _encodable(value)
+        return len(value) <= FILTERED_CHARACTERS and "\0" not in value and is_text(value)
     if isinstance(value, float):
         return value - value == 0
     return value is None or isinstance(value, bool) or (isinstance(value, int) and -_EXACT <= value <= _EXACT)
@@ -149,13 +150,13 @@ def _json(value: Mapping[str, Any]) -> str:
         raise Invalid("wrong_type", "value", f"no JSON object: {error}") from None
     if json.loads(told) != value:
         raise Invalid("wrong_type", "value", "names of fields are texts, and arrays are lists: JSON has nothing else")
-    return told if _encodable(told) else json.dumps(dict(value), allow_nan=False)
+    return told if is_text(told) else json.dumps(dict(value), allow_nan=False)
 
 
 def _storable(value: object, depth: int = 0) -> bool:
     """Whether the store's JSON gives the value back as it is."""
     if isinstance(value, str):
-        return "\0" not in value and _encodable(value) and normal(value) == value
+        return "\0" not in value and is_text(value) and normal(value) == value
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, int):
@@ -179,11 +180,3 @@ def _named(value: Mapping[str, Any]) -> bool:
 
 def _size(value: Mapping[str, Any]) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
-
-
-def _encodable(said: str) -> bool:
-    try:
-        said.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

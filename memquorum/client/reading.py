@@ -22,7 +22,6 @@ from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled
 from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
-from memquorum.core.tiers import SEALED, SUPERSEDED
 from memquorum.telemetry import reading
 
 _LENGTH = 300
@@ -338,7 +337,7 @@ def show(console: Console, one: Shown) -> None:
     for line in lines:
         console.print(terminal.text(console, line), soft_wrap=True)
     _whence(console, one)
-    if one.text is None and one.tier in (SEALED, SUPERSEDED):
+    if one.text is None and one.restorable:
         back = f"        `memquorum restore -n {one.namespace} {one.memory_id}` asks the members to bring it back"
         console.print(terminal.text(console, back), style="dim", soft_wrap=True)
     if one.superseded_by is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memquorum.client.errors import NotConfigured
+from memquorum.core.jsontext import is_text
 from memquorum.kafka import Address, LoginError, login
 
 RUN_DIR = ".memquorum"
@@ -153,8 +154,6 @@ def _need(value: str, what: str, argument: str, variable: str) -> str:
             f"{what} is not known: set {variable}, give {argument}= in Python or --{argument} to a command, or work in "
             "the folder of an installation that runs (`make up`)"
         )
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise NotConfigured(f"{what} holds what is no text: {value!r:.80}") from None
+    if not is_text(value):
+        raise NotConfigured(f"{what} holds what is no text: {value!r:.80}")
     return value

@@ -114,11 +114,11 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
     except msgspec.ValidationError as wrong:
         raise _refused(str(wrong)) from None
     except UnicodeEncodeError:  # half of a surrogate pair where the schema has no text
-        field = next(name for name, one in found.items() if not _is_text(one))
+        field = next(name for name, one in found.items() if not is_text(one))
         raise JsonRefused("wrong_type", field, "half of a surrogate pair, which is no character") from None
 
 
-def _is_text(value: object) -> bool:
+def is_text(value: object) -> bool:
     """Whether all text in a JSON value consists of characters."""
     try:
         json.dumps(value, ensure_ascii=False).encode()

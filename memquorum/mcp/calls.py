@@ -13,7 +13,6 @@ from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Receipt
 from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Shown
 from memquorum.core.records import Link
-from memquorum.core.tiers import SEALED, SUPERSEDED
 
 T = TypeVar("T")
 _TITLE = 80
@@ -227,7 +226,7 @@ async def document(call: Call, memory_id: str) -> Document:
     """A living memory. Its use counted when it was found."""
     one = await call.read(call.memory.get, memory_id)
     if one.text is None:
-        back = " restore_memory asks for it back." if one.tier in (SEALED, SUPERSEDED) else ""
+        back = " restore_memory asks for it back." if one.restorable else ""
         raise NotFound(f"memory {memory_id} is {one.instead}: it has no text.{back} explain_memory tells why")
     told = {
         name: value

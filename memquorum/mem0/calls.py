@@ -17,7 +17,6 @@ from memquorum.core.names import above, agent_fault
 from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.plurals import many
 from memquorum.core.text.unkept import asks_not_to_be_kept
-from memquorum.core.tiers import SEALED, SUPERSEDED
 from memquorum.mem0.filters import APP, ENTITIES, read, whose
 
 PATH, AGENT = "mem0", "mem0"
@@ -191,7 +190,7 @@ class Calls:
         except NotFound:
             found = await memory.get(memory_id)
         if found.text is None:
-            back = ": POST /orders/restore asks for it back" if found.tier in (SEALED, SUPERSEDED) else ""
+            back = ": POST /orders/restore asks for it back" if found.restorable else ""
             raise NotFound(f"no memory {memory_id} is there any more, it is {found.instead}{back}")
         return found
 

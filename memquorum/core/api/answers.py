@@ -10,6 +10,7 @@ from msgspec import Struct
 from memquorum.core.facets import EPISODIC
 from memquorum.core.records.episodes import Carried, Link
 from memquorum.core.text import quoting
+from memquorum.core.tiers import SEALED, SUPERSEDED
 
 
 class _Use(Carried, frozen=True, kw_only=True):
@@ -220,6 +221,11 @@ class Shown(_Use, frozen=True):
     due_at: int | None
     links: tuple[Link, ...] = ()
     superseded_by: str | None = None
+
+    @property
+    def restorable(self) -> bool:
+        """True if a vote can bring it back."""
+        return self.tier in (SEALED, SUPERSEDED)
 
     @property
     def instead(self) -> str:
