@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from statistics import median
 
 import httpx
-from confluent_kafka import Producer
 
 from memquorum import topics
 from memquorum.core import ids
@@ -19,10 +18,11 @@ from tests.benchmarks.ingest import STORE_ALL, outcomes, send, wait
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
 from tests.benchmarks.texts import sentences
+from tests.support.disturbing import beside, transactions
 
 FLOOD = "flood"
 _PATIENCE_S = 90.0
-_ENDS = ("committed", "aborted", "left open")
+_ENDS = ("committed", "aborted", "open")
 
 
 def measure(quick: bool) -> Row:
@@ -121,64 +121,30 @@ def _episodes(size: int) -> Iterator[EpisodeRecorded]:
 
 
 def _transactions(line: _Line, row: Row, tries: int) -> None:
+    bootstrap = line.running.bootstrap
     with _traffic(line.running):
         for how in _ENDS:
             took, late = list[float](), list[float]()
             for _ in range(tries):
-                with _disturbed(line.running, how):
+                with transactions(bootstrap, topics.PROTECTIONS, line.running.genesis.shards, how):
                     took.append(line.erased("calm"))
                     late.append(_ticked(line.running))
             row.figure(f"a transaction {how}: erasure, largest", max(took), "s")
-            row.at_most(f"a transaction {how}: erasure, largest", 10 if how == "left open" else 1)
+            row.at_most(f"a transaction {how}: erasure, largest", 10 if how == "open" else 1)
             row.figure(f"a transaction {how}: longest between two ticks ÷ as set", max(late), "")
             row.at_most(f"a transaction {how}: longest between two ticks ÷ as set", 1.2)
 
 
-@contextmanager
-def _traffic(running: Parts) -> Iterator[None]:
+def _traffic(running: Parts) -> AbstractContextManager[None]:
     """An agent says two things a second meanwhile: topics that stand still are told from those that do not."""
-    over = threading.Event()
 
-    def publish() -> None:
+    def publish(over: threading.Event) -> None:
         at = 0
         while not over.wait(0.5):
             send(running, [EpisodeRecorded("dan", f"Noise {at} at the gate.", f"noise-{at % 7}", f"noise-{at}")])
             at += 1
 
-    thread = threading.Thread(target=publish)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-@contextmanager
-def _disturbed(running: Parts, how: str) -> Iterator[None]:
-    """A transaction with one record that is none, in each partition of a topic that intake reads."""
-    producers = []
-    for partition in range(running.genesis.shards):
-        producer = Producer({
-            "bootstrap.servers": running.bootstrap, "transactional.id": f"{how}-{partition}-{time.time_ns()}",
-            "transaction.timeout.ms": 60_000, "log_level": 0,
-        })  # fmt: skip
-        producer.init_transactions(30)
-        producer.begin_transaction()
-        producer.produce(topics.PROTECTIONS, b"{}", partition=partition)
-        assert producer.flush(10) == 0
-        if how == "committed":
-            producer.commit_transaction(30)
-        elif how == "aborted":
-            producer.abort_transaction(30)
-        producers.append(producer)
-    try:
-        yield
-    finally:
-        for producer in producers:
-            if how == "left open":
-                producer.abort_transaction(30)
-            producer.close()
+    return beside(publish)
 
 
 def _ticked(running: Parts) -> float:

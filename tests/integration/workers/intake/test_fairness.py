@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from memquorum.core.fairness import LEAST
 from memquorum.core.records import EpisodeAccepted, OrderAccepted, SessionClosed, SessionEnded
 from streams.app import APP_ID
 from tests.builders import erasures
+from tests.support.disturbing import beside
 from tests.support.intake import GENESIS, MASTER, SHARDS, Line
 from workers.intake.scored import GROUP
 from workers.kafka import loop
@@ -39,29 +40,21 @@ def line(fresh_kafka: str, databases: tuple[str, str], codec: Codec) -> Iterator
     found.close()
 
 
-@contextmanager
-def scoring(kafka: str, pause_s: float, each: int) -> Iterator[None]:
+def scoring(kafka: str, pause_s: float, each: int) -> AbstractContextManager[None]:
     """Commits so many records of the accepted stream more at a time, of all shards in the order in which they come."""
-    over = threading.Event()
     reader = loop.consumer(kafka, GROUP)
     places = [TopicPartition(topics.ACCEPTED, shard, 0) for shard in range(SHARDS)]
     reader.commit(offsets=places, asynchronous=False)
     reader.assign(places)
 
-    def work() -> None:
+    def work(over: threading.Event) -> None:
         while not over.wait(pause_s):
             found = {loop.place(m): loop.offset(m) + 1 for m in loop.records(reader, each, 0.05)}
             if found:
                 reader.commit(offsets=[TopicPartition(*at, end) for at, end in found.items()], asynchronous=False)
         reader.close()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    return beside(work)
 
 
 def said(namespace: str, number: int, agent: str = "f") -> dict[str, Any]:

@@ -9,10 +9,9 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack
 
 import pytest
-from confluent_kafka import Producer
 
 from db.vault import PostgresVault
 from memquorum import topics
@@ -21,6 +20,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.records import ClockTicked, EpisodeAccepted, OrderAccepted, SessionClosed, SessionEnded
 from tests.builders import erasures
 from tests.builders.protections import NAMESPACE
+from tests.support.disturbing import beside, transactions
 from tests.support.intake import GENESIS, MASTER, SHARDS, Line
 from workers.kafka import loop
 
@@ -36,12 +36,10 @@ def line(fresh_kafka: str, databases: tuple[str, str], codec: Codec) -> Iterator
     found.close()
 
 
-@contextmanager
-def noise(kafka: str) -> Iterator[None]:
+def noise(kafka: str) -> AbstractContextManager[None]:
     """An agent that publishes ten episodes a second, to all partitions by turns."""
-    over = threading.Event()
 
-    def publish() -> None:
+    def publish(over: threading.Event) -> None:
         producer, count = loop.producer(kafka), 0
         while not over.wait(0.1):
             said = json.dumps({"agent": "noise", "content": f"noise {count}", "namespace": "noise"}).encode()
@@ -51,41 +49,7 @@ def noise(kafka: str) -> Iterator[None]:
         producer.flush(10)
         producer.close()
 
-    thread = threading.Thread(target=publish)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def transactional(kafka: str, name: str) -> Producer:
-    """A producer with the time-out that brokers allow at most."""
-    found = Producer(
-        {"bootstrap.servers": kafka, "transactional.id": name, "transaction.timeout.ms": 60_000, "log_level": 0}
-    )
-    found.init_transactions(30)
-    return found
-
-
-def disturb(kafka: str, topic: str, how: str, value: bytes = b"{}") -> list[Producer]:
-    """One transaction with a record in each partition of a topic; those that are left open."""
-    producers = []
-    for partition in range(SHARDS):
-        producer = transactional(kafka, f"{topic}/{partition}/{time.time_ns()}")
-        producer.begin_transaction()
-        producer.produce(topic, value, partition=partition)
-        assert producer.flush(10) == 0
-        if how == "committed":
-            producer.commit_transaction(30)
-        elif how == "aborted":
-            producer.abort_transaction(30)
-        else:
-            producers.append(producer)
-            continue
-        producer.close()
-    return producers
+    return beside(publish)
 
 
 def erased(line: Line, codec: Codec) -> float:
@@ -117,19 +81,14 @@ def ticked(line: Line, more: int = 4) -> float:
     ],
 )
 def test_a_transaction_delays_neither_a_tick_nor_an_erasure(line: Line, codec: Codec, topic: str, how: str) -> None:
-    bound, open_ones = OPEN_S if how == "open" else ENDED_S, list[Producer]()
-    with line.intake("wall", tick_ms=TICK_MS), noise(line.bootstrap):
+    bound = OPEN_S if how == "open" else ENDED_S
+    with line.intake("wall", tick_ms=TICK_MS), noise(line.bootstrap), ExitStack() as disturbed:
         line.until(lambda: ticks(line) >= SHARDS)
-        try:
-            for _ in range(1 if how == "calm" else 2):
-                if how != "calm":
-                    open_ones += disturb(line.bootstrap, topic, how)
-                assert erased(line, codec) < bound
-                assert ticked(line) < ENDED_S
-        finally:
-            for producer in open_ones:
-                producer.abort_transaction(30)
-                producer.close()
+        for _ in range(1 if how == "calm" else 2):
+            if how != "calm":
+                disturbed.enter_context(transactions(line.bootstrap, topic, SHARDS, how))
+            assert erased(line, codec) < bound
+            assert ticked(line) < ENDED_S
 
 
 def test_a_session_ends_behind_its_episodes_while_a_stranger_has_a_transaction_open_in_the_accepted_stream(
@@ -138,15 +97,11 @@ def test_a_session_ends_behind_its_episodes_while_a_stranger_has_a_transaction_o
     said = [{"agent": "planner", "content": f"valve {k}", "namespace": "garden", "session": "s1"} for k in range(5)]
     with line.intake("wall", tick_ms=TICK_MS):
         line.until(lambda: ticks(line) >= SHARDS)
-        open_ones = disturb(line.bootstrap, topics.ACCEPTED, "open", codec.encode(ClockTicked("x", 1)))
-        try:
+        value = codec.encode(ClockTicked("x", 1))
+        with transactions(line.bootstrap, topics.ACCEPTED, SHARDS, "open", value):
             line.publish(topics.EPISODES, *said, partition=1)
             line.publish(topics.ENDS, codec.encode(SessionEnded("s1", "planner", "garden", "x1", 1_750_000_000_000)))
             line.until(lambda: len(line.of(SessionClosed)) == 1 and len(line.of(EpisodeAccepted)) == 5)
-        finally:
-            for producer in open_ones:
-                producer.abort_transaction(30)
-                producer.close()
     offsets = [
         message.offset()
         for message in line.messages
