@@ -103,8 +103,8 @@ _FILTERS = {
     **_FILED,
     "experience": _ADMITTED,
 }
-# What took a memory's place: the write of its slot, or that named it, or the challenger of the vote, by the entry that
-# changed the memory last.
+# The memory that took another's place, by the entry that changed that one last: the write of its slot, the write that
+# named it, or the challenger of the vote.
 _SUPERSEDED_BY = """SELECT 'supersededBy', j.memory_id
         FROM journal j
         WHERE own.tier = 'superseded' AND j.shard = own.shard AND j.seq = own.seq AND j.effect = 'stored'

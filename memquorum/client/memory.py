@@ -449,12 +449,12 @@ def _ended(receipt: Receipt, found: Became) -> Receipt:
 
 
 def _placed(receipts: Sequence[Receipt], places: Sequence[str | None]) -> list[Receipt]:
-    """The receipts, each with its place."""
+    """Gives each receipt its place."""
     return [replace(one, place=place) for one, place in zip(receipts, places, strict=True)]
 
 
 def _there(**named: str | None) -> dict[str, str]:
-    """What of this is known."""
+    """Keeps the parameters that are known."""
     return {name: one for name, one in named.items() if one is not None}
 
 

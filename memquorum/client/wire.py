@@ -113,8 +113,7 @@ def several(field: str, said: Iterable[Any]) -> list[Any]:
 
 
 def numbers(field: str, said: Iterable[Any]) -> list[float]:
-    """What is to be a list of numbers, as JSON has them: an array's own kinds of numbers are no others. Raises
-    Invalid."""
+    """Reads a list of numbers, of whatever kind an array has, as numbers of JSON. Raises Invalid."""
     listed = several(field, said)
     try:
         return [float(one) for one in listed]

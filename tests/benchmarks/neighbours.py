@@ -1,4 +1,4 @@
-"""What one namespace's flood, and agents' transactions, do to the episodes, erasures and ticks of others."""
+"""Episodes, erasures and ticks of others beside one namespace's flood, and beside agents' transactions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def measure(quick: bool) -> Row:
     flood; then erasures and ticks beside transactions in every partition of a topic that intake reads."""
     size, tries = (300, 2) if quick else (1_500, 5)
     row = Row("neighbours", f"others beside {size:,} episodes of one namespace, and beside agents' transactions")
-    # Nothing is voted on meanwhile but the orders.
+    # Members vote on orders alone meanwhile.
     policy = STORE_ALL | {"epoch": {"interval_ms": 10**12, "interactions": 10**9, "capacity": 10**9}}
     with parts(*WHOLE, policy=policy, clock="wall") as running:
         line = _Line(running)

@@ -1,4 +1,4 @@
-"""What others do beside a test or a measurement: work in a thread, and transactions of agents."""
+"""Work of others beside a test or a measurement: in a thread, and in transactions of agents."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ def _bare(answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:
 def _settled(
     answer: Intent | Refusal, claims: Mapping[str, bytes], keys: Mapping[str, bytes], owners: Mapping[str, Owner]
 ) -> Intent | Refusal:
-    """The answer, or that its event id is another's. `claims`: whose of this batch the event ids are; `owners`:
-    of what has no key for that one."""
+    """The answer, or that its event id is another's. `claims`: by event id, whose claim of this batch counts; `owners`:
+    of the ids that have no key for that claim."""
     claimed = _claim(answer)
     if claimed is None:
         return answer

@@ -53,7 +53,7 @@ async def _publish(service: Service, request: Request, caller: Caller, said: byt
 
 
 def published(intent: EpisodeIntent | FeedbackAccepted, place: str | None) -> Published:
-    """What the publisher is told once Kafka has its record."""
+    """Makes the answer to a publisher whose record Kafka has."""
     token = f"{intent.namespace}/{intent.event_id}"
     return Published(intent.namespace, intent.event_id, intent.memory_id, token, place)
 
