@@ -130,7 +130,8 @@ def _erasing(codec: Codec, row: tuple[Any, ...]) -> Erasing:
 def _content_and_beside(
     connection: psycopg.Connection, namespace: str, memory_id: str, gates: Filters, failures: Failures
 ) -> dict[str, Any]:
-    """Loads the length and kinds of its content, where no rule fails on it; its protections and links; the summaries that tell what a memory told, and which of them became one."""
+    """Loads the length and kinds of its content, where no rule fails on it; its protections and links; the
+    summaries that tell what a memory told, and which of them became one."""
     wanted = {"namespace": namespace, "id": memory_id}
     linked = connection.execute(QUERIES["explain_links"], found_rows.one_of(memory_id, gates)).fetchone()
     content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
