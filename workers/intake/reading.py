@@ -35,7 +35,12 @@ class Reading:
 
     def __init__(self, bootstrap: str, instance: str | None = None) -> None:
         # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
-        shared: dict[str, Any] = {"queued.max.messages.kbytes": 16_384, "enable.partition.eof": True}
+        # An order waits until what lies before it is let in, so the end of a partition is to be told soon.
+        shared: dict[str, Any] = {
+            "queued.max.messages.kbytes": 16_384,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 200,
+        }
         member: dict[str, Any] = {"session.timeout.ms": 6000, **shared, **loop.COMMITTED}
         if instance:
             member["group.instance.id"] = instance

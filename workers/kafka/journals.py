@@ -46,7 +46,7 @@ class Journals:
 
         Raises KafkaException, and VaultUnavailable where the topic does not say what it has."""
         strangers = Strangers(_LOG, self.stamps)
-        consumer = loop.consumer(self.bootstrap, None, **{"enable.partition.eof": True})
+        consumer = loop.reader(self.bootstrap)
         try:
             spans = {}
             for shard in range(self.shards):

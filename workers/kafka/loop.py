@@ -91,7 +91,7 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             # The line uses no transactions. A stranger's open one would stall a partition for who waits for its end.
             "isolation.level": "read_uncommitted",
             # How often an idle client asks: what is written meanwhile is answered at once. A seek waits behind it.
-            "fetch.wait.max.ms": 200,
+            "fetch.wait.max.ms": 500,
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
             # A broker does not check what it reads from its disk; by default neither does the client.
             "check.crcs": True,
@@ -102,6 +102,15 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             **settings,
         }
     )
+
+
+def reader(bootstrap: str, **settings: Any) -> Consumer:
+    """A consumer without a group that reads partitions to their ends and asks how far they go.
+
+    The last offset before an end may be the mark of a stranger's transaction, which nobody gets: then the end says so.
+    That, and the answer to a question, comes once a fetch has waited for records in vain.
+    """
+    return consumer(bootstrap, None, **{"enable.partition.eof": True, "fetch.wait.max.ms": 50, **settings})
 
 
 def assign(client: Consumer, offsets: Mapping[tuple[str, int], int | None]) -> None:

@@ -19,8 +19,6 @@ _POLL_S = 0.1
 # Records that are known to be there come sooner than this, or something is wrong.
 _STALLED_S = 60.0
 _DELETED_S = 30
-# The last offset before an end may be the mark of a stranger's transaction, which nobody gets: then the end says so.
-_TO_THE_END = {"enable.partition.eof": True}
 _QUEUED = {"queued.max.messages.kbytes": 32_768}
 
 
@@ -29,7 +27,7 @@ def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
 
     Raises KafkaException where the broker cannot be reached, or has no such topic; TopicUnreadable.
     """
-    reader = loop.consumer(bootstrap, None, **_TO_THE_END)
+    reader = loop.reader(bootstrap)
     try:
         left: dict[tuple[str, int], int] = {}
         for partition in range(partitions):
@@ -74,7 +72,7 @@ class Partition:
         Raises KafkaException where the broker cannot be reached, or has no such partition.
         """
         self._place, self._strangers = (topic, partition), strangers
-        self._consumer: Consumer = loop.consumer(bootstrap, None, **_TO_THE_END, **_QUEUED)
+        self._consumer: Consumer = loop.reader(bootstrap, **_QUEUED)
         try:
             self.low, self.end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
         except BaseException:

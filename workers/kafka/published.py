@@ -47,7 +47,7 @@ def last_entries(
     """
     told = False
     while True:
-        consumer = loop.consumer(bootstrap, None, **{"enable.partition.eof": True})
+        consumer = loop.reader(bootstrap)
         try:
             return _last_entries(consumer, codec, strangers, shards, still)
         except KafkaException as error:

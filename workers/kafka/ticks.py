@@ -23,7 +23,7 @@ def last_tick(bootstrap: str, codec: Codec, stamps: Reader | None = None) -> int
     `stamps` tells a stranger's tick, which would put the clock wherever the stranger likes.
     """
     strangers = Strangers(_LOG, stamps)
-    reader = loop.consumer(bootstrap, None, **{"enable.partition.eof": True})
+    reader = loop.reader(bootstrap)
     try:
         low, end = reader.get_watermark_offsets(TopicPartition(topics.ACCEPTED, 0), timeout=10)
         start, width = end, 64

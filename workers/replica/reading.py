@@ -19,18 +19,16 @@ SPINE = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED)
 Place = tuple[str, int]
 
 _BATCH = 1_000
-# An idle client asks once in so long; a seek waits behind that at most.
-_LOG_FETCH_MS, _SPINE_FETCH_MS = 100, 500
+_LOG_FETCH_MS = 100
 
 
 class Reading:
     """Both clients as one. A replica that only hears of the accepted stream looks there once in its patience."""
 
     def __init__(self, bootstrap: str) -> None:
-        self._logs = loop.consumer(
-            bootstrap, None, **{"enable.partition.eof": True, "fetch.wait.max.ms": _LOG_FETCH_MS}
-        )
-        self._spine = loop.consumer(bootstrap, None, **{"fetch.wait.max.ms": _SPINE_FETCH_MS})
+        # What let go of ballots seeks to read them again, and a seek waits behind a fetch.
+        self._logs = loop.reader(bootstrap, **{"fetch.wait.max.ms": _LOG_FETCH_MS})
+        self._spine = loop.consumer(bootstrap)
         self._paused: set[Place] = set()
         self._more = False
 

@@ -47,7 +47,7 @@ class KafkaOrders:
 
     def _read_on(self, shard: int, found: list[bytes]) -> None:
         if self._consumer is None:
-            self._consumer = loop.consumer(self._bootstrap, None, **{"enable.partition.eof": True})
+            self._consumer = loop.reader(self._bootstrap)
         place = (topics.ORDERS, shard)
         low, end = self._consumer.get_watermark_offsets(TopicPartition(*place), timeout=_PATIENCE_S, cached=False)
         at = self._next.get(shard, low)
