@@ -1757,8 +1757,8 @@ LIMIT %(limit)s
 -- :name rehearsal_seen
 -- What a rehearsal looks at: whether a memory was used, a memory that is alive, says otherwise and is served before it,
 -- and what is left of those of its namespace that it was made of: what is alive, what a summary says that is, or a
--- finished task. Of two that contradict each other the newer one is served first, unless the older one is in long-term
--- memory and another agent and source said it, which no summary ever is. Who contradicts a sentence of a summary says
+-- finished task. Of two that contradict each other the one that was said later is served first, unless the other is in
+-- long-term memory and another agent and source said it, which no summary ever is. Who contradicts a sentence of a summary says
 -- otherwise than the summary. Last, one that says so on purpose.
 SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
     s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed, x.other,
@@ -1790,9 +1790,12 @@ CROSS JOIN LATERAL (
     FROM conflict c
     JOIN strength o ON o.memory_id = CASE c.newer WHEN s.memory_id THEN c.older ELSE c.newer END
     JOIN memory w ON w.id = o.memory_id
+    CROSS JOIN LATERAL (SELECT CASE WHEN c.newer = s.memory_id
+        THEN (w.said, w.said_offset) <= (m.said, m.said_offset)
+        ELSE (m.said, m.said_offset) > (w.said, w.said_offset) END AS is) later
     WHERE (c.newer = s.memory_id OR c.older = s.memory_id)
-      AND (c.newer = s.memory_id) = (
-          CASE WHEN c.newer = s.memory_id THEN o.tier ELSE s.tier END = 'long-term'
+      AND later.is = (
+          CASE WHEN later.is THEN o.tier ELSE s.tier END = 'long-term'
           AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
 ) x
 ORDER BY wanted.position

@@ -56,7 +56,8 @@ GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_counter;
 
 -- The rehearser is the worker of that name: whether a memory is used, contradicted and borne out; no content, no vector,
 -- and nobody's agent but to tell one from another. Decisions, for who they say may sign.
-GRANT SELECT (id, shard, namespace, agent, source, made_by, general_of, tier, created, seq) ON memory TO memquorum_rehearser;
+GRANT SELECT (id, shard, namespace, agent, source, made_by, general_of, tier, created, said, said_offset, seq)
+    ON memory TO memquorum_rehearser;
 GRANT SELECT ON strength, conflict, provenance TO memquorum_rehearser;
 GRANT SELECT (memory_id) ON protection TO memquorum_rehearser;
 GRANT SELECT (shard, as_of) ON shard TO memquorum_rehearser;

@@ -39,9 +39,9 @@ def signed(genesis: Genesis, made: RehearsalMade, codec: Any, signer: str = SIGN
     return votes.signed(codec, genesis, signer, made)
 
 
-def denied(into: Shard, memory: str, at: int = 1_000) -> str:
-    """Somebody says on purpose otherwise than a memory; the memory that does."""
-    into.episode(f"denies {memory}", at, explicit=True, supersedes=(memory,))
+def denied(into: Shard, memory: str) -> str:
+    """Somebody says on purpose otherwise than a memory, now; the memory that does."""
+    into.episode(f"denies {memory}", max(1_000, into.rows.state.as_of), explicit=True, supersedes=(memory,))
     return memory_id(f"denies {memory}")
 
 

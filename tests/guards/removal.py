@@ -22,17 +22,21 @@ from types import CodeType
 
 import pytest
 import yaml
+from _pytest.config import default_plugins
 
 from tests import ROOT
 
 _LIST = Path(__file__).with_name("guards.yaml")
 _OURS = ("memquorum", "db", "streams", "workers", "infra", "tests")
 _HUNG_S = 240
-# Nobody reads what pytest would tell, and most of the time would go into telling it.
+_PLUGINS = ("pytest_asyncio.plugin", "_hypothesis_pytestplugin")
+# Nobody reads what pytest would tell, and most of the time would go into telling it. Plugins are named, since to look
+# for them in every package that is installed takes as long as most killers do.
 _QUICK = (
     "--tb=no",
     "--assert=plain",
-    *(word for name in ("anyio", "unraisableexception") for word in ("-p", f"no:{name}")),
+    *("-p", "no:unraisableexception"),
+    *(word for name in _PLUGINS for word in ("-p", name)),
 )
 _AT_ONCE = 2
 
@@ -90,6 +94,8 @@ def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     """Removes each, two at once, and yields what happened as it happens."""
     waiting, running = list(guards), dict[int, tuple[Guard, float, int]]()
     # What they need is loaded once, here. What a guard's module reaches each loads anew.
+    for name in (*_PLUGINS, *(f"_pytest.{name}" for name in default_plugins)):
+        importlib.import_module(name)
     for file in {"tests/conftest.py", *(guard.killer.partition("::")[0] for guard in waiting)}:
         importlib.import_module(_module(file))
     importers = _importers()
@@ -179,6 +185,7 @@ def _killed(guard: Guard, source: str, writes: int, importers: dict[str, set[str
     _forget(_module(guard.file), importers)
     _import_as(ROOT / guard.file, source)
     clock = _Clock()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     command = ["-x", "-q", *_QUICK, "--hypothesis-seed=0", str(ROOT / guard.killer)]
     code = int(pytest.main(command, plugins=[clock]))
     os.write(writes, f"{clock.seconds:.3f}".encode())

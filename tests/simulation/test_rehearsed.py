@@ -100,8 +100,8 @@ def nothing_is_asked_of_a_verdict(patch: Patch) -> None:
 def what_was_inferred_is_a_doubt(patch: Patch) -> None:
     whole = grounds.against
 
-    def against(rows: Any, memory: Any, *, inferred: bool = True) -> list[str]:
-        return whole(rows, memory, inferred=True)
+    def against(rows: Any, memory: Any, *, inferred: bool = True, arrival: bool = False) -> list[str]:
+        return whole(rows, memory, inferred=True, arrival=arrival)
 
     patch.setattr(grounds, "against", against)
     patch.setattr(Seen, "against", lambda seen, policy: seen.contested)

@@ -54,6 +54,13 @@ def wanted(keys: Keys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]) 
     return keys | Keys(memories=keys.grounds | sources | against | said, grounds=sources), found
 
 
+def by_saying(came: Memory, found: Memory) -> tuple[Memory, Memory]:
+    """Two memories, the one that was said later first, as the view `contradiction` has them. `came`: the one that came
+    in later."""
+    repeated = (found.said, found.said_offset) > (came.said, came.said_offset)
+    return (found, came) if repeated else (came, found)
+
+
 def served_first(newer: Memory, older: Memory) -> Memory:
     """Gives the one that is served first of two memories that contradict each other: the newer one, unless the older
     one is in long-term memory, as no summary ever is, and another agent and source said it."""
@@ -61,9 +68,10 @@ def served_first(newer: Memory, older: Memory) -> Memory:
     return older if older.tier == LONG_TERM and not own else newer
 
 
-def against(rows: Rows, memory: Memory, *, inferred: bool = True) -> list[str]:
+def against(rows: Rows, memory: Memory, *, inferred: bool = True, arrival: bool = False) -> list[str]:
     """What is alive, says otherwise than a memory and is served before it, in the order of the ids. `inferred`: also
-    what does so by its words alone."""
+    what does so by its words alone. `arrival`: of two the one that came in later counts as the newer, as earlier
+    releases had it; otherwise the one that was said later."""
     known = rows.grounds.get(memory.id, NOTHING)
     if not inferred:
         known = replace(known, older=known.older & known.stated, newer=known.newer & known.stated)
@@ -72,7 +80,7 @@ def against(rows: Rows, memory: Memory, *, inferred: bool = True) -> list[str]:
         (rows.memories[newer], rows.memories[older]) for newer, older in pairs
         if newer in rows.strengths and older in rows.strengths
     )  # fmt: skip
-    first = {served_first(newer, older).id for newer, older in alive}
+    first = {served_first(*(pair if arrival else by_saying(*pair))).id for pair in alive}
     return sorted(first - {memory.id})
 
 

@@ -99,12 +99,16 @@ def _unborne(
 ) -> str | None:
     """Why another verdict follows from the rows, or None: what `core.rehearsal` concludes, once more."""
     verdict = Verdict(made.verdict)
-    against = grounds.against(rows, memory, inferred=policy.supersede.inferred)
+    inferred = policy.supersede.inferred
+    against = set(grounds.against(rows, memory, inferred=inferred))
     if verdict is Verdict.CONTESTED:
-        against = grounds.against(rows, memory) if entered else against
+        if entered:
+            against = {*grounds.against(rows, memory), *grounds.against(rows, memory, arrival=True)}
         return None if made.witness in against else "the memory that is to say otherwise does not, or is served later"
+    if entered:  # by an earlier release, perhaps, which had its own order
+        against.intersection_update(grounds.against(rows, memory, inferred=inferred, arrival=True))
     if against:
-        return f"{against[0]} says otherwise"
+        return f"{min(against)} says otherwise"
     sources = grounds.made_of(rows, memory)
     groundless = bool(sources) and not grounds.left(rows, sources)
     if groundless != (verdict is Verdict.GROUNDLESS):

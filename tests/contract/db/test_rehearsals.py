@@ -168,6 +168,23 @@ def test_of_two_that_contradict_the_one_that_is_served_later_is_in_doubt(
         assert [one.contested for one in seen(world, denial)] == [None], "what is forgotten denies nothing"
 
 
+def test_what_was_said_again_since_is_not_in_doubt(world: World, shard: Shard) -> None:
+    """A, then B in its place, then A once more: A is what holds, as in reads."""
+    denial = denied(shard, A)
+    shard.episode("again", NOW + 1, outcome="reinforced", reinforces=A, accepted_at=NOW + 2)
+    world.flush(shard)
+    assert {one.memory_id: one.stated for one in seen(world, A, denial)} == {A: None, denial: A}
+    named = frozenset({A, denial})
+    with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
+        rows = Workset(transaction.rows[0]).rows
+        made = rehearsals.found(shard, A, "contested", witness=denial)
+        with pytest.raises(journalled.NotBorneOut, match="served later"):
+            journalled.check(rows, made, GENESIS.policy)
+        # As an earlier release journalled it, which went by arrival.
+        journalled.check(rows, made, GENESIS.policy, entered=True)
+        journalled.check(rows, rehearsals.found(shard, denial, "contested", witness=A), GENESIS.policy)
+
+
 def test_a_summary_is_in_doubt_for_one_sentence(world: World, shard: Shard) -> None:
     summary = memory_id("sum")
     shard.summary("sum", [A, B], at=NOW)

@@ -113,7 +113,7 @@ def test_there_is_ground_while_one_source_is_alive_or_said_by_a_summary(shard: S
 def test_who_denies_has_to_be_served_before(shard: Shard) -> None:
     """In long-term memory what is older is served first, if another said it."""
     shard.decide([votes.proposal(A, "promote")])
-    shard.episode("denial", agent="another", explicit=True, supersedes=(A, B))
+    shard.episode("denial", NOW, agent="another", explicit=True, supersedes=(A, B))
     denial = memory_id("denial")
     assert rehearse(shard, A, "contested", witness=denial) is None
     assert rehearse(shard, denial, "contested", witness=B) is None
@@ -122,7 +122,7 @@ def test_who_denies_has_to_be_served_before(shard: Shard) -> None:
 
 
 def test_what_was_inferred_to_say_otherwise_is_no_doubt(shard: Shard, codec: Codec) -> None:
-    shard.episode("seems", contradicts=(A, B))
+    shard.episode("seems", NOW, contradicts=(A, B))
     seems = memory_id("seems")
     assert rehearse(shard, B, "contested", witness=seems) is None
     assert rehearse(shard, A) is not None and strength(shard) == (660_000, 1, 0, NOW)
