@@ -97,7 +97,7 @@ class Nomination:
                 record = said[0]
                 self._warn(record, said[1].policy)
                 outputs.append(self._output(record, signed, origin[shard, tick.journal_seq]))
-                sent[shard] = Attempt(record.epoch, record.as_of)
+                sent[shard] = self._attempt(record)
         self._shown.contained(self._failures.told())
         # Only now: a call that fails half way is made again, and must then nominate what it has not sent.
         self._sent.update(sent)
@@ -110,8 +110,12 @@ class Nomination:
         said = self._nominate(tick)
         if said is None:
             return None
-        self._sent[tick.shard] = Attempt(said[0].epoch, said[0].as_of)
+        self._sent[tick.shard] = self._attempt(said[0])
         return said[0]
+
+    def _attempt(self, record: NominationProposed) -> Attempt:
+        last = self._sent.get(record.shard)
+        return Attempt(record.epoch, record.as_of) if last is None else last.again(record.epoch, record.as_of)
 
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
         """Nothing: the next tick carries all that this one could have said."""
@@ -139,6 +143,8 @@ class Nomination:
             return None
         genesis = self._configurations.after(shard, standing.last_epoch)
         self._budgets.settle(shard, standing, genesis.policy)
+        if shard in self._sent:
+            self._sent[shard] = self._sent[shard].ticked()
         if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, genesis.policy):
             return None
         order = self._next_order.of(shard, standing.last_epoch)

@@ -102,11 +102,26 @@ def nobody(_: Elsewhere) -> Leaving:
     return Leaving()
 
 
+RETRY_TICKS_MOST = 16
+"""A retry waits for so many ticks at most."""
+
+
 class Attempt(Struct, frozen=True):
-    """A nomination that was sent: its epoch and the time it speaks of."""
+    """The last nomination of an epoch that was sent, and the time it speaks of. `tries`: how often the epoch was
+    nominated; `ticks`: how many ticks were read since the last time."""
 
     epoch: int
     as_of: int
+    tries: int = 1
+    ticks: int = 0
+
+    def ticked(self) -> Attempt:
+        """Counts a tick that was read since."""
+        return replace(self, ticks=self.ticks + 1)
+
+    def again(self, epoch: int, as_of: int) -> Attempt:
+        """Replaces it by the nomination of this or another epoch."""
+        return Attempt(epoch, as_of, self.tries + 1 if epoch == self.epoch else 1)
 
 
 def trigger(
@@ -274,11 +289,16 @@ def alone(
 
 
 def may_send(last: Attempt | None, epoch: int, as_of: int, policy: Policy) -> bool:
-    """Whether to nominate an epoch, given the last attempt on the shard: again only after `epoch.retry_ms` of ticks.
+    """Whether to nominate an epoch, given the last attempt on the shard: again only after `epoch.retry_ms` of ticks,
+    and after twice as many ticks each time, up to `RETRY_TICKS_MOST`.
 
-    Between the two the epoch is being voted on, and a second nomination would be ignored.
+    Between the two the epoch is being voted on. Members hold the latest nominations alone: where each takes them longer
+    than the next one takes to come, no two of them would vote on the same (infra/decisions/0148).
     """
-    return last is None or last.epoch != epoch or as_of - last.as_of >= policy.epoch.retry_ms
+    if last is None or last.epoch != epoch:
+        return True
+    waits = min(RETRY_TICKS_MOST, 1 << min(last.tries - 1, 62))
+    return as_of - last.as_of >= policy.epoch.retry_ms and last.ticks >= waits
 
 
 def rest_until(epoch: int, kept: int, policy: Policy) -> int:

@@ -233,11 +233,23 @@ def test_the_bound_holds_and_nothing_that_fits_is_left_out(old: int, ready: int,
 
 
 def test_an_epoch_under_vote_is_nominated_again_only_after_the_retry_time() -> None:
-    last = Attempt(epoch=7, as_of=NOW)
+    last = Attempt(epoch=7, as_of=NOW, ticks=1)
     assert nomination.may_send(None, 7, NOW, POLICY)
     assert not nomination.may_send(last, 7, NOW + 9_999, POLICY)
     assert nomination.may_send(last, 7, NOW + 10_000, POLICY)
     assert nomination.may_send(last, 8, NOW, POLICY)
+
+
+def test_retries_of_an_epoch_become_rare_however_fast_time_goes() -> None:
+    """Where each tick is an hour later, only the number of ticks holds a retry back."""
+    last, waited = Attempt(epoch=7, as_of=NOW), list[int]()
+    for tick in range(1, 100):
+        last, as_of = last.ticked(), NOW + tick * 3_600_000
+        if nomination.may_send(last, 7, as_of, POLICY):
+            waited.append(last.ticks)
+            last = last.again(7, as_of)
+    assert waited == [1, 2, 4, 8, 16, 16, 16, 16, 16]
+    assert last.again(8, NOW) == Attempt(8, NOW), "another epoch begins anew"
 
 
 def test_kept_memories_rest_for_doubling_times() -> None:
