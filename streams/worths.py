@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from memquorum.core import sealing, worth
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.kept import Kept
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.text.content import Content, content
 from memquorum.ports import Past, StreamUnavailable, Vault
@@ -30,7 +31,7 @@ five seconds."""
 _KEYS_AT_ONCE = 1_000
 # Over all namespaces: some 300 MB. Beyond it the namespace least lately heard goes, and is read again when it speaks.
 _WORDS_MAX = 2_000_000
-_LATELY_MAX = 4_096
+_LATELY_MAX, _LATELY_SIZE = 4_096, 4_000_000
 # An order to erase is carried out soon, but not by the next episode: so long after it the namespace is read again.
 _AGAIN_MS = (60_000, 3_600_000)
 
@@ -68,7 +69,7 @@ class Worths:
         self._erased: dict[tuple[int, str], list[int]] = {}
         # What was weighed lately: delivered again, it is weighed as it was, and counts once. Under the same id anything
         # else may come, too: that is weighed by its own words, and does not count.
-        self._lately: OrderedDict[tuple[int, str], Weighed] = OrderedDict()
+        self._lately = Kept[tuple[int, str], Weighed](_characters, _LATELY_SIZE, _LATELY_MAX)
 
     def begin(self, shard: int, offset: int) -> None:
         """Reads again what the shard heard before an accepted offset. Raises StreamUnavailable and VaultUnavailable."""
@@ -124,8 +125,6 @@ class Worths:
         if (shard, accepted.memory_id) in self._lately:
             return
         self._lately[shard, accepted.memory_id] = weighed
-        if len(self._lately) > _LATELY_MAX:
-            self._lately.popitem(last=False)
         heard = self._of(shard, accepted.namespace)
         if weighed.like != worth.SUMMARY:
             heard.counts.take(weighed.told.having)
@@ -142,10 +141,10 @@ class Worths:
 
     def bound(self) -> None:
         """Lets the namespaces least lately heard go while there are too many words."""
-        words = sum(len(heard.counts) for heard in self._heard.values())
+        words = sum(heard.counts.size for heard in self._heard.values())
         while words > self._words_max and len(self._heard) > 1:
             key = next(iter(self._heard))
-            words -= len(self._heard[key].counts)
+            words -= self._heard[key].counts.size
             self._drop(key)
 
     def _read(self, shard: int, offset: int, namespace: str | None) -> None:
@@ -183,6 +182,11 @@ class Worths:
             else:
                 heard.counts.recall(told)
             heard.ranks[score.like or ""].add(score.worth_ppm or 0)
+
+
+def _characters(weighed: Weighed) -> int:
+    """How long the words of an episode are, and some for each."""
+    return sum(16 + len(word) for word in weighed.said.stems)
 
 
 def _told(score: EpisodeScored, key: bytes | None) -> worth.Told | None:

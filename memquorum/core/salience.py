@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting, Exact, digest
+from memquorum.core.kept import Kept
 from memquorum.core.merging import Marks, apart, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import Said, gist, personal
@@ -59,6 +60,8 @@ _CORRECTS = re.compile(
 )
 SENTENCES_MOST = 100
 """So many sentences of a text are held against summaries; the rest denies none of theirs."""
+# So many characters of text a memory, on the mean: of 10,000 memories 40 MB of text are kept at most.
+_EACH = 4_000
 # So far back among what an agent said last something may be what it corrects by "I meant KX-89".
 _MEANT_MAX = 8
 # So many of them, the nearest, a model is asked about where no rule finds anything.
@@ -190,7 +193,7 @@ class _Claimed:
     what they take otherwise, and less than its vector; to decode them takes a tenth of reading the text."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, bytes] = OrderedDict()
+        self._known = Kept[str, bytes](len, _CLAIMED_BYTES, _CLAIMED_MOST)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -199,12 +202,9 @@ class _Claimed:
         """What a memory claims, or an episode that is no memory yet. `text`: its gist."""
         known = self._known.get(memory_id)
         if known is not None:
-            self._known.move_to_end(memory_id)
             return _CLAIMS.decode(known)
         claims = read(text)
         self._known[memory_id] = msgpack.encode(claims)
-        if len(self._known) > _CLAIMED_MOST:
-            self._known.popitem(last=False)
         return claims
 
     def drop(self, memory_id: str) -> None:
@@ -215,7 +215,7 @@ class _Claimed:
 _CLAIMS = msgpack.Decoder(Claims)
 # A namespace keeps what so many texts claim, some 0.8 KB each: as many as it has memories in a tier here. What is near
 # is asked for again and again.
-_CLAIMED_MOST = 10_000
+_CLAIMED_MOST, _CLAIMED_BYTES = 10_000, 16_000_000
 
 
 class Seen(Struct, frozen=True):
@@ -229,7 +229,8 @@ class Seen(Struct, frozen=True):
 
 
 class Neighbourhood:
-    """Vectors by id in one growable float32 matrix, at most `limit` of them: beyond it, the oldest is dropped.
+    """Vectors by id in one growable float32 matrix, at most `limit` of them, with 4,000 characters of text for each:
+    beyond either, the oldest is dropped.
 
     The first vector of an id stays, as the commit worker keeps the first outcome of an event.
     """
@@ -261,7 +262,7 @@ class Neighbourhood:
             raise ValueError(f"a vector of {len(vector)} dimensions among vectors of {self._matrix.shape[1]}")
         if memory_id in self._row:
             return
-        if len(self._id) >= self._limit:
+        while self._row and (len(self._id) >= self._limit or self._characters > self._limit * _EACH):
             self.remove(next(iter(self._row)))
         row = len(self._id)
         if row == len(self._matrix):

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
 from memquorum.core.text.content import Content, content
+from memquorum.core.text.memo import WORD
 from memquorum.core.text.ordinary import ORDINARY
 
 VERSION = 1
@@ -78,9 +79,12 @@ class Counts:
     def __init__(self) -> None:
         self.texts = 0
         self._having: Counter[str] = Counter()
+        self._long = 0
 
-    def __len__(self) -> int:
-        return len(self._having)
+    @property
+    def size(self) -> int:
+        """What it takes in memory, counted in words: a long one counts as several, each time that it is said."""
+        return len(self._having) + self._long // WORD
 
     def tell(self, said: Content) -> Told:
         """The counts as they stand before a text."""
@@ -89,7 +93,9 @@ class Counts:
     def take(self, stems: Iterable[str]) -> None:
         """A text with these words was said; without any where nobody can read it."""
         self.texts += 1
-        self._having.update(iter(stems))
+        said = tuple(stems)
+        self._having.update(said)
+        self._long += sum(len(stem) for stem in said if len(stem) > WORD)
 
     def recall(self, told: Told) -> None:
         """A text that was said before, by what was told with it then: that knows of texts that nobody can read now."""

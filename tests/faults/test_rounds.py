@@ -23,9 +23,9 @@ from tests.faults.load import Rates, unencoded
 from tests.faults.witness import Witness
 
 # One of each sort; in the long form those besides that showed most when they were new.
-ROUND = ["kill commit", "second replica", "full disk postgres", "kill kafka", "freeze postgres", "rules raise"]
+ROUND = ["kill commit", "full disk postgres", "freeze postgres", "rules raise"]
 if LONG:
-    ROUND += ["kill streams", "kill replica-1", "kill postgres", "kill intake"]
+    ROUND += ["second replica", "kill kafka", "kill streams", "kill replica-1", "kill postgres", "kill intake"]
 _BUSY = 2.0
 
 

@@ -27,6 +27,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.audit.findings import Kind
 from memquorum.schema_files import load_codec
+from tests import LONG
 from tests.faults import badrecords, flood, resident, strangers
 from tests.faults.publications import EITHER, KEPT, REFUSED, START, TURNED_AWAY, Maker, Publication
 from tests.faults.strangers import Forgery
@@ -36,7 +37,7 @@ from workers.audit import auditor as audit
 from workers.kafka import loop
 
 pytestmark = pytest.mark.slow
-RECORDS = 5_000
+RECORDS = 5_000 if LONG else 1_500
 DAY = 24 * 3600 * 1000
 # What a flood may add to a process at its worst: buffers, and some records of the largest size. Kafka has its heap.
 GROWTH_KIB = 64 * 1024
@@ -53,8 +54,7 @@ def test_bad_records_in_good_traffic(line: Settings) -> None:
     report = flood.flood(line, seed=1, count=RECORDS)
     assert report.problems == []
     ends = {end: sum(one.publication.end == end for one in report.sent) for end in (KEPT, REFUSED, TURNED_AWAY, EITHER)}
-    assert ends[KEPT] > 2_000
-    assert ends[REFUSED] > 2_000
+    assert min(ends[KEPT], ends[REFUSED]) > RECORDS * 2 // 5
     assert {one.publication.kind for one in report.sent} == set(badrecords.KINDS)
     servers = ("kafka", resident.BACK_ENDS)
     grown = {name: most - before for name, (before, most, _) in report.memory.items() if name not in servers}

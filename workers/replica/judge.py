@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import logging
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import space_key_id
+from memquorum.core.kept import Kept
 from memquorum.core.merging import unpacked
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
@@ -36,7 +36,7 @@ from workers.replica.trying import Tries
 _LOG = logging.getLogger("memquorum.replica")
 
 # Opened episodes kept in memory: some 20 MB of vectors and texts.
-_OPENED_MAX = 8_192
+_OPENED_MAX, _OPENED_SIZE = 8_192, 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,10 @@ class Judge:
         self._contradiction = contradiction
         self.failures = Failures()
         self._room, self._tries = Room(view, vault, genesis), Tries(codec, view, vault, failures=self.failures)
-        self._opened: OrderedDict[str, _Opened] = OrderedDict()
-        self._worths: OrderedDict[str, int] = OrderedDict()
-        self._heard: dict[str, Heard] = {}
+        # So many at most, and so many characters of text.
+        self._opened = Kept[str, _Opened](lambda one: len(one.text), _OPENED_SIZE, _OPENED_MAX)
+        self._heard = Kept[str, Heard](lambda one: len(one.text), _OPENED_SIZE, _OPENED_MAX)
+        self._worths = Kept[str, int](lambda _: 1, _OPENED_MAX)
 
     def opinions(
         self, nomination: NominationProposed, policy: Policy, places: Places | None = None,
@@ -134,8 +135,6 @@ class Judge:
             genesis or self._genesis,
         )  # fmt: skip
         claimed = {namespace: list[MemoryFacts]() for namespace in spaces}
-        while len(self._heard) > _OPENED_MAX:
-            del self._heard[next(iter(self._heard))]
         return b"".join(
             self._in_columns(asked, kind, where, fading[kind])
             if kind in fading
@@ -191,8 +190,6 @@ class Judge:
             if value is None:
                 return None
             self._worths[row.memory_id] = value
-            if len(self._worths) > _OPENED_MAX:
-                self._worths.popitem(last=False)
         ranks = asked.ranks.get(row.namespace, {}).get(row.like)
         return (ranks or Ranks()).rank_ppm(value)
 
@@ -268,10 +265,7 @@ class Judge:
             if opened is None:
                 continue
             self._opened[row.memory_id] = opened
-            self._opened.move_to_end(row.memory_id)
             episodes.append((row.memory_id, opened))
-        while len(self._opened) > _OPENED_MAX:
-            self._opened.popitem(last=False)
         if not episodes:
             return MemberContext.of(namespace, [], heard=self._heard), None
         # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.

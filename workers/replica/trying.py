@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import logging
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,6 +32,7 @@ from memquorum.core.experience.trial import Case, Statistics, score_ppm
 from memquorum.core.experience.uses import told_ppm
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.kept import Kept
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.grounds import Trialled
 from memquorum.core.vote.kinds import KINDS
@@ -82,7 +82,7 @@ class Tries:
         """`failures`: takes the rules that failed on a text: of that candidate the member cannot tell."""
         self._failures = failures or Failures()
         self._codec, self._view, self._vault, self._reward = codec, view, vault, reward or Reach()
-        self._opened, self._size = OrderedDict[str, Held | Context](), 0
+        self._opened = Kept[str, Held | Context](_characters, _OPENED_MOST)
 
     def found(self, nomination: NominationProposed, where: Sequence[int], genesis: Genesis) -> dict[str, Trialled]:
         """What the member makes of proposals to admit, by their memories; of what it cannot tell there is nothing.
@@ -113,13 +113,11 @@ class Tries:
     def forget(self, memory_ids: Iterable[str]) -> None:
         """Closes memories and tasks."""
         for memory_id in memory_ids:
-            if (gone := self._opened.pop(memory_id, None)) is not None:
-                self._size -= _characters(gone)
+            self._opened.pop(memory_id, None)
 
     def close(self) -> None:
         """Closes everything."""
         self._opened.clear()
-        self._size = 0
 
     def _ask(self, shard: int, proposal: Proposal, genesis: Genesis) -> _Asked | None:
         """What there is to be tried again; None where a proposal is not borne out, or the member has not read all of
@@ -186,7 +184,6 @@ class Tries:
             if key is None:
                 self.forget([row.memory_id])
             elif isinstance(there, Held) and (there.encoder, there.sources) == (row.encoder, sources):
-                self._opened.move_to_end(row.memory_id)
                 found[row.memory_id] = there
             else:
                 closed.append((row, key))
@@ -235,11 +232,7 @@ class Tries:
 
     def _keep(self, opened: Iterable[Held | Context]) -> None:
         for one in opened:
-            self.forget([one.id])
             self._opened[one.id] = one
-            self._size += _characters(one)
-        while self._size > _OPENED_MOST:
-            self.forget([next(iter(self._opened))])
 
 
 def settle(codec: Codec, view: View, checked: Checked, genesis: Genesis) -> None:

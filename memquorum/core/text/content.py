@@ -9,11 +9,11 @@ characters. A change of these rules or lists changes every worth: `core.worth.VE
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from msgspec import Struct
 
 from memquorum.core.text import wording
+from memquorum.core.text.memo import memo
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W_]+(?:['’][^\W_]+)*")
 # Finds the same in a text of ASCII in small letters, in less time: most words begin with a letter. Nothing in it is
@@ -81,7 +81,7 @@ def _stems(sentence: str) -> set[str]:
     return set[str]().union(*map(stems_of, words))
 
 
-@lru_cache(8_192)  # members read thousands of texts for a vote, and texts repeat their words
+@memo(8_192)  # members read thousands of texts for a vote, and texts repeat their words
 def stems_of(word: str) -> tuple[str, ...]:
     """The stems of a word; none of one that says nothing."""
     bare = _APOSTROPHE.split(word, maxsplit=1)[0]

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 
 from memquorum.core.text import lightwords, wording
+from memquorum.core.text.memo import memo
 from memquorum.core.text.normal import normalised
 
 VERSION = 12
@@ -710,7 +711,7 @@ def talk_of(text: str) -> frozenset[str]:
     return frozenset(word for word in words if light[word][most])
 
 
-@lru_cache(16_384)
+@memo(16_384)
 def _light(word: str) -> tuple[bool, ...]:
     return tuple(one.light(word) for one in _LANGUAGES)
 

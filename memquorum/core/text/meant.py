@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 import string
-from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from memquorum.core.text.memo import memo
 
 
 def _set(words: str) -> frozenset[str]:
@@ -153,7 +154,7 @@ def _halves(code: str) -> tuple[str, str]:
     return "".join(filter(str.isalpha, code)), "".join(filter(str.isdecimal, code))
 
 
-@lru_cache(1_024)
+@memo(256, longest=500)
 def mentioned(text: str) -> tuple[Mentioned, ...]:
     """The values of a text, in order."""
     written = _TOKEN.findall(text)

@@ -6,12 +6,12 @@ English, by rules and word lists, without a parser.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.text import claiming, digits, wording
+from memquorum.core.text.memo import memo
 
 CLOCK = "o'clock"
 
@@ -63,7 +63,7 @@ def placed(clause: str) -> list[tuple[str, int, int]]:
     return found
 
 
-@lru_cache(8_192)
+@memo(8_192)
 def stemmed(word: str) -> str:
     """A word's stem, of an irregular form that of its verb."""
     return wording.stem(claiming.IRREGULAR.get(word, word))

@@ -7,7 +7,7 @@ millionths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -156,7 +156,7 @@ class MemberContext(Struct, frozen=True, eq=False):
     """Shape (len(memory_ids), dimensions), rows of unit length; None where there are no episodes."""
     said: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Of an episode, its agent and when that was. What is not told of is another agent's, and later than a memory."""
-    heard: dict[str, Heard] = field(default_factory=dict)
+    heard: MutableMapping[str, Heard] = field(default_factory=dict)
     """What texts say, by memory, read when first asked for: comparing costs little, reading 0.3 ms."""
     compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
     """Cosines to all episodes, of every memory that was compared; `compare` fills it."""
@@ -179,7 +179,7 @@ class MemberContext(Struct, frozen=True, eq=False):
         recent: Sequence[tuple[str, Vector, str | None]],
         said: Mapping[str, tuple[str, int]] | None = None,
         repeats: Iterable[str] = (),
-        heard: dict[str, Heard] | None = None,
+        heard: MutableMapping[str, Heard] | None = None,
     ) -> MemberContext:
         """Makes it from (memory id, vector, text or None) of each episode; their order means nothing. `repeats`: those
         that only repeat a memory.

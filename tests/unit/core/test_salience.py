@@ -216,6 +216,13 @@ def test_another_dimension_is_refused() -> None:
     assert "b" not in near
 
 
+def test_long_texts_leave_room_for_fewer() -> None:
+    near, text = Neighbourhood(8, 10), "x" * 15_000
+    for number in range(10):
+        near.add(str(number), at(number), Seen("ann", text, ANN))
+    assert [memory_id for memory_id, _ in near.latest()] == ["9", "8", "7"], "40,000 characters and no more before one"
+
+
 @given(
     st.integers(1, 12),
     st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(0, 20)), max_size=80),

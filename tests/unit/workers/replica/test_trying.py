@@ -348,12 +348,15 @@ def test_what_rests_sealed_by_then_is_not_admitted_as_in_the_journal(table: Tabl
     assert table.view.experience.weights("space", epoch=9) == []
 
 
-@pytest.mark.parametrize("room", [0, None])
-def test_what_is_opened_stays_open_within_bounds(
-    table: Table, monkeypatch: pytest.MonkeyPatch, room: int | None
-) -> None:
-    if room is not None:
-        monkeypatch.setattr(trying, "_OPENED_MOST", room)
+@pytest.fixture(params=[0, trying._OPENED_MOST])
+def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many bytes of opened texts a member keeps, set before there is one."""
+    most: int = request.param
+    monkeypatch.setattr(trying, "_OPENED_MOST", most)
+    return most
+
+
+def test_what_is_opened_stays_open_within_bounds(room: int, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     scene(table)
     asked, opened, real = proposal(table, found()), list[str](), sealing.open_text
     assert votes(table, asked)[0] is True
