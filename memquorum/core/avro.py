@@ -16,12 +16,14 @@ import msgspec
 from fastavro.schema import to_parsing_canonical_form
 
 from memquorum.core import records
+from memquorum.core.prepared import prepare
 
 T = TypeVar("T")
 
 _SINGLE_OBJECT = b"\xc3\x01"
 _PREFIX_BYTES = 10
 _CLASSES = vars(records)
+prepare(_CLASSES)
 # What Avro has a type for beside those of JSON.
 _TYPES = (bytes,)
 

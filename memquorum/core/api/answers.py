@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from memquorum.core.facets import EPISODIC
+from memquorum.core.prepared import prepare
 from memquorum.core.records.episodes import Carried, Link
 from memquorum.core.text import quoting
 from memquorum.core.tiers import SEALED, SUPERSEDED
@@ -1099,3 +1100,6 @@ class Error(Struct, frozen=True):
     error: str
     field: str | None
     detail: str
+
+
+prepare(globals())
