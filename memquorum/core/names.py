@@ -25,6 +25,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 # Who says something under one of these would be taken for the installation itself, or for a voter of it.
 _RESERVED = re.compile(r"(?:operator|system|consolidator|(?:service|member):.*|replica-\d+)\Z")
 _ABOVE = frozenset({"system", "developer"})
+# Cyrillic and Greek small letters that look like Latin ones.
+_LOOKS = str.maketrans("аеорсухѕіјԁһӏԛԝмтквαεικνορτυχ", "aeopcyxsijdhlqwmtkbaeikvoptux")
 
 
 class Fault(Struct, frozen=True):
@@ -45,7 +47,7 @@ def name_fault(value: str) -> Fault | None:
 
 def agent_fault(value: str, members: Collection[str] = ()) -> Fault | None:
     """What keeps an agent that has proven nothing from calling itself so; None if nothing. Names that look the same,
-    as in capitals or in full-width letters, count as one. `members`: what the members are called."""
+    as in capitals, in full-width or in Cyrillic letters, count as one. `members`: what the members are called."""
     name = _folded(value)
     if _RESERVED.match(name) or name in {_folded(one) for one in members}:
         told = (
@@ -62,7 +64,8 @@ def above(role: str) -> bool:
 
 
 def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+    return folded.translate(_LOOKS)
 
 
 def composed_fault(value: str) -> Fault | None:

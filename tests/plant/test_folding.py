@@ -49,6 +49,19 @@ def test_one_event_of_many_agents_is_one_hit_and_keyed_twins_are_two(fleet: Plan
         assert all(memory.get(i).reinforced == 0 for i in (one.memory_id, *one.folded))
 
 
+def test_who_repeats_a_lie_under_another_name_hides_no_fact(fleet: Plant) -> None:
+    """What is folded takes no place from what is not."""
+    true, false = "The moat of the castle is 12 metres wide.", "The moat of the castle is 3 metres wide."
+    for agent, text in (("anna", true), ("ben", false), ("cyd", false), ("dora", false)):
+        with fleet.client("moat", agent) as memory:
+            assert memory.add(text, wait=True).outcome == "stored"
+    with fleet.client("moat", "reader") as memory:
+        for asked in ("How wide is the moat?", true, false):
+            hits = memory.search(asked, k=2, peek=True)
+            assert {hit.text for hit in hits} == {true, false}, asked
+            assert len(hits) == 2
+
+
 def test_what_asks_not_to_be_remembered_is_not_kept_and_facts_are(fleet: Plant) -> None:
     with fleet.client("asked") as memory:
         unkept = memory.add("Please don't save this: the vault code is 17.", wait=True)

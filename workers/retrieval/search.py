@@ -53,7 +53,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     best = fold(await once(service, sight, again), service.failures)
     # What came in for what it contradicts may be told by another one, too.
     hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
-    hits = fold(hits, service.failures)
+    hits = fold(hits, service.failures)[: wanted.k]
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
@@ -108,8 +108,7 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
 
 
 async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
-    """The hits, with those that contradict each other together. What is to be believed first comes in, if need be in
-    the last one's place."""
+    """The hits, with those that contradict each other together, and what is to be believed before one of them."""
     near = {hit.memory_id: hit for hit in hits}
     found = conflicts.concerning(await service.reads.conflicts(sight, list(near)), {i: near[i].text for i in near})
     if not found:
@@ -121,7 +120,7 @@ async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: li
         near |= {i: conflicts.disputed(one, found) for i, one in told.items()}
     marked = conflicts.marks(found)
     order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, found), found)
-    return [replace(near[i], conflicts_with=marked.get(i, ())) for i in order[: wanted.k]]
+    return [replace(near[i], conflicts_with=marked.get(i, ())) for i in order]
 
 
 async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@
    `ordinary`: texts of any day, to weigh them against; `asking`:
    whether it only asks; `moments`: whether it says of which time it speaks; `proceeding`: whether it says how to
    proceed;
-4. `memo`: what was read of words before; `digits`: numbers of any length as normalised texts; `normal`: NFC in linear time; `tokens`: how long a text is;
-   for people: `plurals`, and `escaping` of what a terminal would obey; for
+4. `memo`: what was read of words before; `digits`: numbers of any length as normalised texts; `normal`: NFC in linear
+   time; `tokens`: how long a text is; for people: `plurals`, and `escaping` of what a terminal would obey; for
    models: `quoting`, how memories stand in a prompt.
 """

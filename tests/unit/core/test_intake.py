@@ -471,6 +471,19 @@ def test_a_reserved_name_and_role_are_those_of_who_signs_with_their_key():
         assert isinstance(intake.accept(CODEC, data, ORIGIN, NOW, False, signs=True), EpisodeIntent)
 
 
+@pytest.mark.parametrize("name", ["\u0455ystem", "\u041eperator", "\u039fPERATOR", "m\u0435mber:3", "repli\u0441a-0"])
+def test_letters_that_look_alike_make_no_other_name(name):
+    assert refused(GOOD | {"agent": name}) == (Reason.NOT_ENTITLED, "agent")
+    for own in ("\u0421\u0435\u0440\u0433\u0435\u0439", "\u03a3\u03bf\u03c6\u03af\u03b1"):  # Sergej, Sofia
+        assert accept(GOOD | {"agent": own}).agent == own
+
+
+@pytest.mark.parametrize("unseen", ["\u200b" * 50, "\u00ad", "\u2060\ufeff \n", "\u2800", "\u3164"])
+def test_a_text_that_nobody_sees_is_blank(unseen):
+    assert refused(GOOD | {"content": unseen}) == (Reason.EMPTY_VALUE, "content")
+    assert accept(GOOD | {"content": f"{unseen}\U0001f6d1{unseen}"})
+
+
 @pytest.mark.parametrize("role", ["system", "System", "ｓｙｓｔｅｍ", "developer"])
 def test_a_role_that_gives_orders_to_models_has_to_be_signed(role):
     assert refused(GOOD | {"role": role}) == (Reason.NOT_ENTITLED, "role")

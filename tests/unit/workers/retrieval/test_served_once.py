@@ -103,3 +103,30 @@ def test_of_what_an_agent_said_lately_a_summary_stands_for_what_it_says(
 
     monkeypatch.setattr(Strict, "traces", traces)
     assert served(client, "context") == served(client, "context", query="q") == {SUMMARY, OTHER}
+
+
+def test_what_is_folded_takes_no_place_from_what_is_not(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two say the same otherwise than a third: with room for two, the third is there."""
+    said = {SUMMARY: "The moat is 3 m wide.", SOURCE: "The moat is 3 m wide.", OTHER: "The moat is 12 m wide."}
+
+    def told(memory_id: str, score: float) -> Hit:
+        return replace(hit(memory_id, score), text=said[memory_id], agent=memory_id[-1])
+
+    async def search(*_: Any, **__: Any) -> list[Hit]:
+        return [told(one, 0.9 - at / 10) for at, one in enumerate(said)]
+
+    async def supports(*_: Any) -> list[Support]:
+        return []
+
+    async def conflicts(_: Any, __: Sight, memory_ids: list[str]) -> list[Contradiction]:
+        return [Contradiction(SOURCE, OTHER, False, 2, 1, "short-term", "short-term")] if OTHER in memory_ids else []
+
+    async def around(_: Any, __: Sight, ___: str, memory_ids: list[str], *____: Any) -> list[Neighbour]:
+        came = (replace(candidate(one, 0.5), hit=told(one, 0.5)) for one in memory_ids)
+        return [Neighbour(one, memory_ids[0], "anchor", 1) for one in came]
+
+    for name, instead in {"search": search, "supports": supports, "conflicts": conflicts, "around": around}.items():
+        monkeypatch.setattr(Strict, name, instead)
+    found = client.post("/search", json=ASKED | {"query": "q", "k": 2}).json()["hits"]
+    assert [one["text"] for one in found] == [said[SUMMARY], said[OTHER]]
+    assert found[0]["folded"] == [SOURCE]
