@@ -82,7 +82,7 @@ verify: setup  ## check chain, certificates and signatures without trusting Post
 rebuild: setup  ## rebuild the store from the topics into an empty database and compare
 	@$(INFRA) rebuild
 
-test: setup style  ## everything that must hold before a commit; LONG=1 takes more seeds and faults
+test: setup style  ## everything that must hold before a commit; LONG=1 takes more seeds, guards and faults
 	@$(MAKE) --no-print-directory check AND=types
 
 # Four sessions at once. The three that start servers, each its own, share their files. At the end each tells once more

@@ -15,6 +15,7 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.guards", description=__doc__)
     parser.add_argument("--only", metavar="WORD", default="", help="the guards whose name, stage or file has the word")
+    parser.add_argument("--every", metavar="N", type=int, default=1, help="the first of every N guards (default: 1)")
     parser.add_argument("--json", action="store_true", help="a line of JSON each")
     parser.add_argument("--keep", action="store_true", help="keep what happened in tests/guards/results")
     parser.add_argument("--page", action="store_true", help="remove nothing: write docs/guards.md from what is kept")
@@ -23,7 +24,7 @@ def main() -> int:
         PAGE.write_text(page(load(), kept()), encoding="utf-8")
         return 0
     console = Console(highlight=False, soft_wrap=True)
-    wanted = [g for g in load() if parsed.only in f"{g.name} {g.stage} {g.file}"]
+    wanted = [g for g in load() if parsed.only in f"{g.name} {g.stage} {g.file}"][:: max(1, parsed.every)]
     removals = list[Removal]()
     for removal in try_all(wanted):
         removals.append(removal)

@@ -37,6 +37,16 @@ def served(memory: Memory, first: str, second: str) -> None:
     assert [one.contradicts for one in listed] == [(), (listed[0].memory_id,)], "the later one contradicts the earlier"
 
 
+def test_what_no_encoder_tells_apart_goes_by_when_it_was_said(fleet: Plant) -> None:
+    """No rule finds a contradiction between two emoji, and neither text is nearer to the question."""
+    with fleet.client("again-unseen") as memory:
+        became = [add(fleet, memory, f"Status of the press {sign}") for sign in "✅❌✅"]
+        assert became == ["stored", "stored", "reinforced"]
+        for asked in ("What is the status of the press?", "press"):
+            assert [hit.text[-1] for hit in memory.search(asked, peek=True)] == ["✅", "❌"]
+            assert [item.text[-1] for item in memory.retrieve(asked, peek=True).items] == ["✅", "❌"]
+
+
 @pytest.mark.parametrize("gap", [0, 500, 2_000])
 @pytest.mark.parametrize("explicit", [False, True])
 def test_what_is_said_again_comes_first(fleet: Plant, gap: int, explicit: bool) -> None:

@@ -47,7 +47,8 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         _found(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    near = await _weighed(service, sight, wanted, found.hits) if wanted.filters.experience else found.hits
+    hits = query.latest_of_equals(found.hits)
+    near = await _weighed(service, sight, wanted, hits) if wanted.filters.experience else hits
     # Who sends a vector asks nothing that could be read once more.
     again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
     best = fold(await once(service, sight, again), service.failures)

@@ -170,7 +170,7 @@ class Trying:
     def _visit(self, now: _Moment, key: Key) -> Visit:
         if key not in now.visits:
             policy, bench = self._configured[key[0]].policy.experience, self._benches.of(now.look, key[1])
-            now.visits[key] = Visit(now.look, key[1], bench, policy, self._reward)
+            now.visits[key] = Visit(now.look, key[1], bench, policy, self._reward, failures=self._failures)
         return now.visits[key]
 
     def _one(self, now: _Moment, key: Key, one: Untried, near: Near, told: Sequence[Told]) -> bool:

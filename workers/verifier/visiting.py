@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
+from memquorum.core.contained import Failures
 from memquorum.core.experience.bench import Bench, Near
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.ports import Admitted, TrialLook
@@ -57,7 +58,18 @@ def since(near: Near, offset: int) -> Near:
 class Visit:
     """A namespace at one moment."""
 
-    def __init__(self, look: TrialLook, namespace: str, bench: Bench, policy: ExperiencePolicy, reward: Reward) -> None:
+    def __init__(
+        self,
+        look: TrialLook,
+        namespace: str,
+        bench: Bench,
+        policy: ExperiencePolicy,
+        reward: Reward,
+        *,
+        failures: Failures,
+    ) -> None:
+        """`failures`: takes the tasks on whose text a rule fails, which judge nothing."""
+        self._failures = failures
         self._look, self._bench, self.policy, self._reward = look, bench, policy, reward
         self._contexts = OrderedDict[str, Context | None]()
         self._said = dict[str, Mapping[str, Sequence[Said]]]()
@@ -116,6 +128,9 @@ class Visit:
             if missing:
                 found = {one.id: one for one in self._look.contexts(missing)}
                 self._contexts |= {name: found.get(name) for name in missing}
-            yield from (one for name in some if (one := self._contexts[name]) is not None and self._reward.asks(one))
+            yield from (one for name in some if (one := self._contexts[name]) is not None and self._asks(one))
             while len(self._contexts) > _CONTEXTS:
                 self._contexts.popitem(last=False)
+
+    def _asks(self, one: Context) -> bool:
+        return self._failures.answer("reward", [one.id], False, self._reward.asks, one)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -110,6 +111,16 @@ def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
         hit = lists[at][0][rank]
         found.setdefault(hit.memory_id, hit)
     return list(found.values())[:k]
+
+
+def latest_of_equals(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits in their order; those that are equally near by when they were said, the last first. Texts that differ in
+    what an encoder does not see, such as an emoji, are equally near."""
+    return [
+        hit
+        for _, equals in groupby(hits, key=lambda hit: hit.score)
+        for hit in sorted(equals, key=lambda hit: -hit.occurred_at)
+    ]
 
 
 def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:

@@ -97,7 +97,7 @@ def rank(
     policy: Policy,
     given: Ranking = DEFAULTS,
 ) -> list[Scored]:
-    """The candidates, best first, ties by id.
+    """The candidates, best first, of equal ones what was said later, then by id.
 
     `encoded`: how many memories each encoder has among those asked for; ties between two encoders go to the first.
     `as_of`: the shard's time, in milliseconds.
@@ -110,7 +110,7 @@ def rank(
         strong = strength(hit.last_access, hit.salience, as_of, decay.of_tier(policy, hit.tier), given.strength_share)
         found = relevances[hit.memory_id]
         scored.append(Scored(candidate, found, strong, found * strong * given.tiers.get(hit.tier, 1.0)))
-    return sorted(scored, key=lambda s: (-s.score, s.candidate.hit.memory_id))
+    return sorted(scored, key=lambda s: (-s.score, -s.candidate.hit.occurred_at, s.candidate.hit.memory_id))
 
 
 def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: ExperiencePolicy) -> list[Scored]:

@@ -129,3 +129,10 @@ def test_the_best_of_few_says_less_than_the_best_of_many() -> None:
 def test_a_memory_that_changed_its_encoder_meanwhile_counts_once() -> None:
     assert found([([hit("a", 0.5), hit("b", 0.4)], 2), ([hit("b", 0.9)], 1)]) == ["a", "b"]
     assert found([([], 0), ([], 0)]) == []
+
+
+def test_of_equally_near_hits_the_one_that_was_said_last_is_first() -> None:
+    said = [("a", 0.9, 5), ("b", 0.8, 1), ("c", 0.8, 3), ("d", 0.8, 3), ("e", 0.7, 9)]
+    hits = [replace(hit(name, score), occurred_at=at) for name, score, at in said]
+    assert [one.memory_id for one in query.latest_of_equals(hits)] == ["a", "c", "d", "b", "e"]
+    assert query.latest_of_equals([]) == []

@@ -29,7 +29,8 @@ def test_vectors_and_words_both_rank() -> None:
 
 def test_of_two_that_answer_alike_the_stronger_and_the_agreed_one_comes_first() -> None:
     one = candidate(1, cosine=0.9)
-    assert order(one, candidate(2, near=False, words=1.0)) == [name(1), name(2)]
+    other = candidate(0, near=False, words=1.0)
+    assert order(one, other) == [name(1), name(0)], "of two that are equally strong the one that was said later"
     assert order(one, candidate(2, near=False, words=1.0, salience=0.9)) == [name(2), name(1)]
     assert order(one, candidate(2, near=False, words=1.0, tier="long-term")) == [name(2), name(1)]
     used = candidate(2, near=False, words=1.0, last_access=9 * HOUR)

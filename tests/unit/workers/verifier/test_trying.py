@@ -10,6 +10,7 @@ import pytest
 from db.inmemory import InMemoryStore
 from db.inmemory_trials import InMemoryTrialLook, InMemoryTrials
 from memquorum.core.avro import Codec
+from memquorum.core.contained import Failed
 from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.trial import Case, tried
 from memquorum.core.experience.view import Experience, Held
@@ -175,3 +176,18 @@ def test_a_store_that_does_not_answer_is_asked_again(
     assert len(published.made) == 2 * MANY
     assert shown.meters.tried.labels(TRIED)._value.get() == MANY and shown.meters.trying._value.get() > 0
     assert shown.meters.tried.labels(FEW)._value.get() == 0
+
+
+def test_a_task_on_whose_text_a_rule_raises_judges_nothing_and_ends_nothing(
+    codec: Codec, memory: InMemoryTrials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, broken = Reach.asks, memory_id("t0")
+
+    def asks(self: Reach, context: Any) -> bool:
+        if context.id == broken:
+            raise ValueError("beyond the rule")
+        return whole(self, context)
+
+    monkeypatch.setattr(Reach, "asks", asks)
+    turned = trying(codec).turn(memory)
+    assert list(turned.failures) == [Failed("reward", (broken,), "ValueError")]
