@@ -15,7 +15,7 @@ from faust.transport.drivers.aiokafka import Consumer
 
 log = logging.getLogger(__name__)
 
-LIMIT_S = 45.0
+LIMIT_S = 10.0
 """A batch whose port is away takes longer only where nothing of it can be done anyway."""
 
 
@@ -28,9 +28,16 @@ class Bounded(Consumer):
 
     async def wait_empty(self) -> None:
         """Waits for batches in flight, or ends the process."""
+        waiting = asyncio.ensure_future(super().wait_empty())
         try:
-            await asyncio.wait_for(super().wait_empty(), self.limit_s)
-        except TimeoutError:
-            log.critical("batches in flight do not end after %g s: the process ends, and is to be started again",
-                         self.limit_s)  # fmt: skip
-            self.end(1)
+            # Not `wait_for`, which cancels and waits for that: Faust's wait goes on when it is cancelled.
+            done, _ = await asyncio.wait({waiting}, timeout=self.limit_s)
+        except asyncio.CancelledError:
+            waiting.cancel()
+            raise
+        if done:
+            await waiting  # raises what it raised
+            return
+        log.critical("batches in flight do not end after %g s: the process ends, and is to be started again",
+                     self.limit_s)  # fmt: skip
+        self.end(1)
