@@ -28,9 +28,11 @@ async def test_a_process_whose_batches_never_end_does(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Bounded, "end", staticmethod(ended.append))
     if ends:
         over.set()
-    await asyncio.wait_for(Bounded.wait_empty(object.__new__(Bounded)), 2)
+    try:
+        await asyncio.wait_for(Bounded.wait_empty(object.__new__(Bounded)), 2)
+    finally:
+        over.set()  # whatever still waits
     assert ended == ([] if ends else [1])
-    over.set()
 
 
 def test_the_app_waits_so(tmp_path: Path) -> None:
