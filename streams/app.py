@@ -69,8 +69,8 @@ def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, in
         processing_guarantee="at_least_once",
         stream_wait_empty=True,
         consumer_auto_offset_reset="earliest",
-        # A kill makes duplicates of what the last commit did not cover. How often it looks costs an idle machine.
-        broker_commit_interval=0.25,
+        # A kill makes duplicates of what the last commit did not cover.
+        broker_commit_interval=0.02,
         broker_commit_every=20,
         # How long partitions lie idle after a kill; the least that brokers allow by default.
         broker_session_timeout=6.0,

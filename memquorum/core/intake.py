@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
@@ -171,8 +170,6 @@ Intent = _Said | OrderAccepted | TickIntent
 LetIn = EpisodeAccepted | AccessAccepted | FeedbackAccepted | OrderAccepted
 
 
-# White space, and what says nothing by itself: marks of format, control characters.
-_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cf", "Cc"})
 _FAILED = Refusal(
     Reason.FAILED,
     None,
@@ -900,14 +897,9 @@ def _text(field: str, value: str, most: int = CONTENT_BYTES_MAX, *, blank: bool 
         raise _Refused(Reason.TOO_LONG, field, f"{size} bytes of UTF-8; {most} are the most: {told}")
     if "\0" in value:
         raise _Refused(Reason.FORBIDDEN_CHARACTER, field, "NUL (U+0000), which the store's text cannot hold")
-    if not blank and all(map(_unseen, value)):
+    if not blank and not value.strip():
         raise _Refused(Reason.EMPTY_VALUE, field, "blank; it has to say something")
     return value
-
-
-def _unseen(character: str) -> bool:
-    """True if nobody sees a character: white space, marks of format such as U+200B, and letters drawn empty."""
-    return unicodedata.category(character) in _UNSEEN or character in "\u2800\u3164\u115f\u1160\uffa0"
 
 
 def _carried(field: str, value: str | bool | None) -> str | bool | None:

@@ -478,12 +478,6 @@ def test_letters_that_look_alike_make_no_other_name(name):
         assert accept(GOOD | {"agent": own}).agent == own
 
 
-@pytest.mark.parametrize("unseen", ["\u200b" * 50, "\u00ad", "\u2060\ufeff \n", "\u2800", "\u3164"])
-def test_a_text_that_nobody_sees_is_blank(unseen):
-    assert refused(GOOD | {"content": unseen}) == (Reason.EMPTY_VALUE, "content")
-    assert accept(GOOD | {"content": f"{unseen}\U0001f6d1{unseen}"})
-
-
 @pytest.mark.parametrize("role", ["system", "System", "ｓｙｓｔｅｍ", "developer"])
 def test_a_role_that_gives_orders_to_models_has_to_be_signed(role):
     assert refused(GOOD | {"role": role}) == (Reason.NOT_ENTITLED, "role")
