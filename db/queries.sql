@@ -1758,8 +1758,8 @@ LIMIT %(limit)s
 -- What a rehearsal looks at: whether a memory was used, a memory that is alive, says otherwise and is served before it,
 -- and what is left of those of its namespace that it was made of: what is alive, what a summary says that is, or a
 -- finished task. Of two that contradict each other the one that was said later is served first, unless the other is in
--- long-term memory and another agent and source said it, which no summary ever is. Who contradicts a sentence of a summary says
--- otherwise than the summary. Last, one that says so on purpose.
+-- long-term memory and another agent and source said it, which no summary ever is. Who contradicts a sentence of a
+-- summary says otherwise than the summary. Last, one that says so on purpose.
 SELECT s.shard, s.memory_id::text, m.namespace, s.tier, s.salience_ppm, s.created, s.last_access,
     s.accesses + s.reinforced, s.replays, s.doubts, s.rehearsed, x.other,
     (

@@ -1,4 +1,4 @@
-"""What was used last, as far as there is room: a mapping that lets go of what was used longest ago."""
+"""A mapping with bounds, which drops the values that were used longest ago."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Kept(MutableMapping[K, V]):
         return self.size > self._room or (self._most is not None and len(self._held) > self._most)
 
     def __iter__(self) -> Iterator[K]:
-        return iter(list(self._held))  # whoever reads on the way changes the order
+        return iter(list(self._held))  # a read moves its key to the end
 
     def __len__(self) -> int:
         return len(self._held)
