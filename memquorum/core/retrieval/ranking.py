@@ -161,10 +161,14 @@ def strength(last_access: int, salience: float, as_of: int, policy: Policy, shar
 
 
 def _nearest(candidates: Sequence[Candidate], encoder: str) -> list[str]:
-    of = [(-c.hit.score, c.hit.memory_id) for c in candidates if c.encoder == encoder and c.near]
-    return [memory_id for _, memory_id in sorted(of)]
+    return _best([(c.hit.score, c.hit) for c in candidates if c.encoder == encoder and c.near])
 
 
 def _said(candidates: Sequence[Candidate]) -> list[str]:
-    of = [(-c.words, c.hit.memory_id) for c in candidates if c.words is not None]
-    return [memory_id for _, memory_id in sorted(of)]
+    return _best([(c.words, c.hit) for c in candidates if c.words is not None])
+
+
+def _best(valued: Sequence[tuple[float, Hit]]) -> list[str]:
+    """The ids of (value, hit), best first; of equal ones what was said later comes first, since a fusion goes by the
+    rank and would otherwise set two texts apart that no encoder tells apart."""
+    return [hit.memory_id for _, hit in sorted(valued, key=lambda one: (-one[0], -one[1].occurred_at, one[1].memory_id))]

@@ -37,6 +37,14 @@ def test_of_two_that_answer_alike_the_stronger_and_the_agreed_one_comes_first() 
     assert order(one, used, as_of=9 * HOUR) == [name(2), name(1)]
 
 
+def test_equal_ones_rank_by_when_they_were_said_and_not_by_id() -> None:
+    """A rank sets two texts apart, which an emoji alone tells apart, by more than their strength does."""
+    earlier, later = candidate(1, cosine=0.9, words=2.0), candidate(2, cosine=0.9, words=2.0)
+    assert order(earlier, later) == [name(2), name(1)]
+    moved = replace(earlier, hit=replace(earlier.hit, occurred_at=later.hit.occurred_at + 1, salience=0.4))
+    assert order(moved, later) == [name(1), name(2)]
+
+
 def test_what_was_promoted_weakens_by_the_scales_of_its_tier() -> None:
     both = [candidate(1), candidate(2, tier="long-term")]
 
