@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from infra import ends, wholefiles
 from infra.embedded.processes import spawn
 from infra.ends import Ends
+from infra.forkserver import ForkServer
 from memquorum.commands import HALTED
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 _BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
 _SETTLED_S = 30.0  # whoever has lived so long begins the back-off anew
 _STOP_S = 4.0
+
+_INFRA = (sys.executable, "-m", "infra")
 
 State = Literal["running", "waiting", "halted", "stopped"]
 
@@ -49,7 +52,40 @@ def roles(members: int) -> list[Role]:
     }
     replicas = {f"replica-{i}": ("run", "replica", "--member", str(i)) for i in range(members)}
     order = ["intake", "streams", *replicas, "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
-    return [Role(name, (sys.executable, "-m", "infra", *(singles | replicas)[name])) for name in order]
+    return [Role(name, (*_INFRA, *(singles | replicas)[name])) for name in order]
+
+
+class Process(Protocol):
+    """A process that was started, as `subprocess.Popen` has it."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Its exit status, negative for a signal; None while it runs."""
+
+    def send_signal(self, sig: int, /) -> None:
+        """Sends a signal, unless it has ended."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status, once it has ended. Raises subprocess.TimeoutExpired."""
+
+
+Start = Callable[[Role, Path, Mapping[str, str]], Process]
+"""Starts a role: (role, log, environment)."""
+
+
+def start_anew(role: Role, log: Path, environment: Mapping[str, str]) -> Process:
+    """Starts a new interpreter. It is killed when the supervisor dies: one that is busy ignores a gentle signal."""
+    return spawn(role.command, log, by=signal.SIGKILL, env=environment)
+
+
+def start_forked(server: ForkServer) -> Start:
+    """Starts roles of the line by a fork server, which has imported what they need."""
+
+    def start(role: Role, log: Path, environment: Mapping[str, str]) -> Process:
+        return server.start(role.name, role.command[len(_INFRA) :], log, environment)
+
+    return start
 
 
 class Fleet:
@@ -59,14 +95,22 @@ class Fleet:
     """
 
     def __init__(
-        self, roles: Sequence[Role], logs: Path, ready: Path, environment: Callable[[str], Mapping[str, str]]
+        self,
+        roles: Sequence[Role],
+        logs: Path,
+        ready: Path,
+        environment: Callable[[str], Mapping[str, str]],
+        start: Start = start_anew,
     ) -> None:
         """`ready`: the folder in which a process that can work writes a file with its name, holding its number.
 
         `environment`: of a kind of process (`Role.kind`)."""
         self._ready = ready
-        ready.mkdir(parents=True, exist_ok=True)
-        self._children = [_Child(role, logs / f"{role.name}.log", dict(environment(role.kind))) for role in roles]
+        for folder in (ready, logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._children = [
+            _Child(role, logs / f"{role.name}.log", dict(environment(role.kind)), start) for role in roles
+        ]
 
     def start(self) -> None:
         """Starts every process; does not wait until they work."""
@@ -95,18 +139,17 @@ class Fleet:
 
 
 class _Child:
-    def __init__(self, role: Role, file: Path, environment: dict[str, str]) -> None:
-        self.role, self._log, self._environment = role, file, environment
-        self._process: subprocess.Popen[bytes] | None = None
+    def __init__(self, role: Role, file: Path, environment: dict[str, str], start: Start) -> None:
+        self.role, self._log, self._environment, self._start = role, file, environment, start
+        self._process: Process | None = None
         self._state: State = "stopped"
         self._ends, self._since, self._alarm = Ends(), 0, ""
         self._starts = self._failures = 0
         self._started = self._again = 0.0
 
     def start(self) -> None:
-        # SIGKILL when the supervisor dies: a process that is busy ignores a gentle signal, and all survive a crash.
         self._since = self._log.stat().st_size if self._log.exists() else 0
-        self._process = spawn(self.role.command, self._log, by=signal.SIGKILL, env=self._environment)
+        self._process = self._start(self.role, self._log, self._environment)
         self._state, self._started = "running", time.monotonic()
         self._starts += 1
 
@@ -114,9 +157,9 @@ class _Child:
         if self._state == "waiting" and now >= self._again:
             self.start()
             return True
-        if self._state != "running" or self._process is None or self._process.poll() is None:
+        status = self._process.poll() if self._state == "running" and self._process else None
+        if status is None:
             return self._told(now)
-        status = self._process.returncode
         # It has met a contradiction (a digest conflict, a forked journal): starting it again would only repeat it, or
         # worse. A person must look.
         if status == HALTED:

@@ -28,7 +28,8 @@ from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka import Demands
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
-from infra.fleet import Fleet, roles
+from infra.fleet import Fleet, roles, start_anew, start_forked
+from infra.forkserver import ForkServer
 from infra.roles import check_encoders
 from infra.servers import Servers
 from infra.settings import Mendable, Settings, SettingsError
@@ -163,6 +164,11 @@ def _close_to_others(run_dir: Path) -> None:
 def _run(
     configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop, told: Callable[[Settings], None]
 ) -> None:
+    # It imports while the servers start. Elsewhere no kernel kills its processes with it.
+    forks = ForkServer(configured.logs_dir / "forkserver.log") if sys.platform == "linux" else None
+    if forks:
+        parts.callback(forks.close)
+        forks.begin()
     books.write(step="keys")
     genesis.create(configured)
     books.write(step="Kafka")
@@ -195,7 +201,8 @@ def _run(
     # In their environment alone: a process that somebody adds with `run` must not drive one of these out.
     named = replace(now, instance="supervised")
     members = genesis.identities(now, genesis.read(now))
-    fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: environment(named, process))
+    start = start_forked(forks) if forks else start_anew
+    fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: environment(named, process), start)
     parts.callback(fleet.stop)
     fleet.start()
     _watch(fleet, Servers(kafka.nodes, postgres), books, stopping, lambda: told(now))

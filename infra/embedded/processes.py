@@ -100,8 +100,11 @@ def spawn(
     by: signal.Signals = signal.SIGTERM,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    *,
+    keep: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Starts a process in its own session, so that a terminal's Ctrl-C reaches us alone; appends its output to `log`.
+    `keep`: open files that it inherits.
 
     Its own session also makes it a process group: `stop` can end a server together with its children.
     """
@@ -114,6 +117,7 @@ def spawn(
             stderr=subprocess.STDOUT,
             env=None if env is None else dict(env),
             cwd=cwd,
+            pass_fds=keep,
             start_new_session=True,
             preexec_fn=die_with_parent(by),  # noqa: PLW1509 - it makes two system calls and takes no lock
         )
