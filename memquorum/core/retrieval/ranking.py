@@ -171,4 +171,5 @@ def _said(candidates: Sequence[Candidate]) -> list[str]:
 def _best(valued: Sequence[tuple[float, Hit]]) -> list[str]:
     """The ids of (value, hit), best first; of equal ones what was said later comes first, since a fusion goes by the
     rank and would otherwise set two texts apart that no encoder tells apart."""
-    return [hit.memory_id for _, hit in sorted(valued, key=lambda one: (-one[0], -one[1].occurred_at, one[1].memory_id))]
+    of = [(-value, -hit.occurred_at, hit.memory_id) for value, hit in valued]
+    return [memory_id for _, _, memory_id in sorted(of)]
