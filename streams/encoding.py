@@ -24,6 +24,11 @@ class Encoding:
         """`crashes` knows the texts on which processes ended; None, for tests: none has."""
         self._encoder, self._crashes, self._sleep = encoder, crashes, sleep
 
+    @property
+    def name(self) -> str:
+        """The encoder's."""
+        return self._encoder.name
+
     def vectors(self, texts: Sequence[tuple[str, str]]) -> list[Vector | Exception]:
         """Each text's vector, or why there is none after the last try. `texts`: (memory id, text).
 

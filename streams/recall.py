@@ -2,20 +2,21 @@
 
 The buffers live in process memory. A process that takes a shard over, after a kill or a rebalance, would judge the
 agents' next episodes as if nothing had gone before, and what is small talk for the tenth time would be new again. So it
-reads the shard's last accepted episodes once more and encodes them; the outcomes stand, nothing is written.
+reads the shard's last accepted episodes once more; the outcomes stand, nothing is written. The score of an episode that
+was stored has its vector; the other episodes are encoded again.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.records import EpisodeAccepted
+from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.salience import Signals
 from memquorum.ports import Past, StreamUnavailable, Vault, VaultUnavailable, Vector
 from streams.encoding import Encoding
@@ -23,7 +24,9 @@ from streams.encoding import Encoding
 log = logging.getLogger(__name__)
 
 MOST = 256
-"""Episodes of a shard that are encoded again: four agents' buffers full. That takes one to three seconds."""
+"""Episodes of a shard that are recalled: four agents' buffers full. To encode all takes one to three seconds."""
+_SCORES = 2 * MOST
+"""So many of the shard's last scores are read for vectors. Each episode has one, which comes a moment later."""
 _REACHES = (300, 2_000, 10_000)
 """How far back they are looked for, in records: between episodes lie ticks and accesses."""
 _BATCH = 32
@@ -56,7 +59,7 @@ def keys_of(vault: Vault, memory_ids: Iterable[str]) -> dict[str, bytes]:
 
 
 class Recall:
-    """Opens and encodes what the past holds."""
+    """Opens what the past holds, and encodes what it holds no vector of."""
 
     def __init__(self, codec: Codec, *, past: Past, encoding: Encoding, vault: Vault, each: int) -> None:
         """`each`: how many episodes an agent's buffer holds."""
@@ -78,10 +81,38 @@ class Recall:
             episodes = [episode for value in values if (episode := self._episode(value)) is not None]
             if len(episodes) >= MOST or reach >= offset:
                 break
-        texts = self._opened(self._last(episodes[-MOST:]))
-        found = [recalled for at in range(0, len(texts), _BATCH) for recalled in self._encoded(texts[at : at + _BATCH])]
-        log.info("salience: %d episodes of shard %d recalled", len(found), shard)
+        last = self._last(episodes[-MOST:])
+        keys = keys_of(self._vault, {episode.memory_id for episode in last})
+        texts, vectors = self._opened(last, keys), self._stored(shard, keys)
+        absent = [(episode.memory_id, text) for episode, text in texts if episode.memory_id not in vectors]
+        for at in range(0, len(absent), _BATCH):
+            vectors |= self._encoded(absent[at : at + _BATCH])
+        found = [
+            Recalled(one.memory_id, one.namespace, one.agent, vectors[one.memory_id], text, signals_of(one))
+            for one, text in texts
+            if one.memory_id in vectors
+        ]
+        log.info("salience: %d episodes of shard %d recalled, %d encoded again", len(found), shard, len(absent))
         return found
+
+    def _stored(self, shard: int, keys: Mapping[str, bytes]) -> dict[str, Vector]:
+        """The vectors of the encoder in use that the shard's last scores have, by memory."""
+        try:
+            values, _ = self._past.scored(shard, None, _SCORES)
+        except Exception as error:
+            raise StreamUnavailable(f"scores of shard {shard}: {error!r}") from error
+        return sealing.open_vectors(
+            (score.memory_id, keys[score.memory_id], score.sealed_embedding)
+            for score in map(self._score, values)
+            if score is not None and score.sealed_embedding is not None and score.memory_id in keys
+        )
+
+    def _score(self, value: bytes) -> EpisodeScored | None:
+        try:
+            record = self._codec.decode(value)
+        except DecodeError:
+            return None
+        return record if isinstance(record, EpisodeScored) and record.encoder == self._encoding.name else None
 
     def _episode(self, value: bytes) -> EpisodeAccepted | None:
         try:
@@ -101,8 +132,9 @@ class Recall:
                 kept.append(episode)
         return kept[::-1]
 
-    def _opened(self, episodes: Sequence[EpisodeAccepted]) -> list[tuple[EpisodeAccepted, str]]:
-        keys = keys_of(self._vault, {episode.memory_id for episode in episodes})
+    def _opened(
+        self, episodes: Sequence[EpisodeAccepted], keys: Mapping[str, bytes]
+    ) -> list[tuple[EpisodeAccepted, str]]:
         found: list[tuple[EpisodeAccepted, str]] = []
         for episode in episodes:
             key = keys.get(episode.memory_id)
@@ -114,15 +146,12 @@ class Recall:
                 log.warning("salience: the accepted content of %s cannot be opened", episode.memory_id)
         return found
 
-    def _encoded(self, texts: Sequence[tuple[EpisodeAccepted, str]]) -> list[Recalled]:
-        recalled: list[Recalled] = []
-        wanted = [(episode.memory_id, text) for episode, text in texts]
-        for (episode, text), found in zip(texts, self._encoding.vectors(wanted), strict=True):
+    def _encoded(self, wanted: Sequence[tuple[str, str]]) -> dict[str, Vector]:
+        encoded: dict[str, Vector] = {}
+        for (memory_id, _), found in zip(wanted, self._encoding.vectors(wanted), strict=True):
             if isinstance(found, Exception):
                 # It could not be encoded the first time either, and surrounds nothing.
-                log.warning("salience: %s cannot be encoded: %s", episode.memory_id, type(found).__name__)
+                log.warning("salience: %s cannot be encoded: %s", memory_id, type(found).__name__)
             else:
-                recalled.append(
-                    Recalled(episode.memory_id, episode.namespace, episode.agent, found, text, signals_of(episode))
-                )
-        return recalled
+                encoded[memory_id] = found
+        return encoded

@@ -483,6 +483,24 @@ def test_a_stream_that_is_away_is_waited_for(codec: Codec) -> None:
     ]
 
 
+def test_what_was_stored_is_recalled_with_the_vector_of_its_score(codec: Codec) -> None:
+    line = Line(codec)
+    arrivals = [line.episode(f"Pump {n} leaks at {n * 7} bar.", reward_ppm=PPM) for n in range(6)]
+    stream = Stream(arrivals)
+    stream.written = [output.value for output in line.stage.process(arrivals) if output.topic == topics.SCORED]
+    stored = [codec.decode_as(EpisodeScored, value) for value in stream.written]
+    assert all(one.sealed_embedding for one in stored)
+    # The last one was scored by another encoder, and of the one before nothing was scored yet.
+    stream.written[4:] = [codec.encode(replace(stored[5], encoder="another"))]
+    successor = Line(codec, vault=line.vault, past=stream)
+    successor.stage.assigned(frozenset({SHARD}))
+    again = line.episode("Pump 0 leaks at 0 bar.")
+    expected = line.process(again)
+    assert [s.novelty_ppm for s in successor.process(again)] == [s.novelty_ppm for s in expected]
+    encoded = {"Pump 4 leaks at 28 bar.", "Pump 5 leaks at 35 bar.", "Pump 0 leaks at 0 bar."}
+    assert set(successor.encoder.tried) == encoded
+
+
 def test_what_cannot_be_recalled_is_left_out(codec: Codec) -> None:
     line = Line(codec)
     gone, poison, later = (
