@@ -31,7 +31,7 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.experience.texts import EVENTS
-from memquorum.core.records import AccessAccepted, EpisodeAccepted, IntakeRefused
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
 from memquorum.core.tiers import ALIVE
 from memquorum.schema_files import load_codec
 from tests.faults import kept
@@ -73,6 +73,8 @@ class Found:
     accesses: set[tuple[str, str]]
     events: dict[tuple[str, str], tuple[str, str | None]]
     repeated: int
+    ticks: set[str] = field(default_factory=set)
+    """The event ids of ticks that were let in."""
 
 
 @dataclass(slots=True)
@@ -185,6 +187,8 @@ def find(running: Settings) -> Found:
             found.episodes[record.origin_topic, record.origin_partition, record.origin_offset] += 1
         elif isinstance(record, AccessAccepted):
             found.accesses.add((record.namespace, record.event_id))
+        elif isinstance(record, ClockTicked):
+            found.ticks.add(record.event_id)
     with psycopg.connect(running.memory_dsn) as connection:
         rows = connection.execute(
             """SELECT e.namespace, e.event_id, e.outcome,

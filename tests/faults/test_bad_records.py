@@ -8,13 +8,13 @@ from collections import Counter
 import pytest
 
 from memquorum import topics
-from memquorum.core import intake
+from memquorum.core import ids, intake
 from memquorum.core.identity import signatures
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.records import IntakeRefused
 from memquorum.schema_files import load_codec
 from tests.builders import genesis
-from tests.faults import badrecords, flood
+from tests.faults import badrecords, flood, load
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
 
 CLUSTER = genesis.make(agent_keys={SIGNER: PUBLIC}, signed=[SIGNED])
@@ -64,6 +64,10 @@ def test_the_account_sees_what_is_lost_doubled_or_refused_wrongly() -> None:
         }  # fmt: skip
         return flood.Found(**(sound | changes))  # type: ignore[arg-type]
 
+    clock = (topics.CLOCK, 0, 7)
+    again = {place: IntakeRefused(*place, "clock_backwards", "", 0, "", b"") for place in (clock, (topics.CLOCK, 0, 8))}
+    twice = found(refused=again, ticks={ids.origin_event_id(None, *clock)})
+    assert [load.let_in_before(twice, place) for place in again] == [True, False], "a tick that came to intake twice"
     assert account(found()) == ""
     assert "good" in account(found(events={}))
     assert "unscored" in account(found(events={("n", "e"): ("unscored", None)}))
