@@ -20,10 +20,12 @@ from memquorum.core.experience.rounds import Round, behind, least_of
 from memquorum.core.experience.trial import Case
 from memquorum.core.experience.uses import Said, told_ppm
 from memquorum.core.experience.view import Experience, Held
+from memquorum.core.kept import Kept
 from memquorum.core.policy import ExperiencePolicy
 
 _AT_ONCE = 8
-_CONTEXTS = 2_048
+# So many tasks, and characters of them.
+_CONTEXTS, _CHARACTERS = 2_048, 16_000_000
 _PLACES = 50_000
 
 
@@ -55,6 +57,11 @@ def since(near: Near, offset: int) -> Near:
     return near if offset <= 0 else [one for one in near if one[1] >= offset]
 
 
+def _characters(one: Context | None) -> int:
+    """How long the texts of a task are; some for one that is not there."""
+    return 64 if one is None else sum(map(len, (one.goal, one.inputs, one.outputs, *one.tools, *one.retrieved)))
+
+
 class Visit:
     """A namespace at one moment."""
 
@@ -71,7 +78,7 @@ class Visit:
         """`failures`: takes the tasks on whose text a rule fails, which judge nothing."""
         self._failures = failures
         self._look, self._bench, self.policy, self._reward = look, bench, policy, reward
-        self._contexts = OrderedDict[str, Context | None]()
+        self._contexts = Kept[str, Context | None](_characters, _CHARACTERS, _CONTEXTS)
         self._said = dict[str, Mapping[str, Sequence[Said]]]()
         self._namespace = namespace
         self._experience: dict[tuple[int, str], Experience] = {}
@@ -124,13 +131,13 @@ class Visit:
         """Those of the tasks that can judge, in the order asked for; a few are read at a time."""
         left = iter(names)
         while some := list(islice(left, _AT_ONCE)):
-            missing = [name for name in some if name not in self._contexts]
+            known = {name: self._contexts[name] for name in some if name in self._contexts}
+            missing = [name for name in some if name not in known]
             if missing:
                 found = {one.id: one for one in self._look.contexts(missing)}
-                self._contexts |= {name: found.get(name) for name in missing}
-            yield from (one for name in some if (one := self._contexts[name]) is not None and self._asks(one))
-            while len(self._contexts) > _CONTEXTS:
-                self._contexts.popitem(last=False)
+                known |= {name: found.get(name) for name in missing}
+                self._contexts.update((name, known[name]) for name in missing)
+            yield from (one for name in some if (one := known[name]) is not None and self._asks(one))
 
     def _asks(self, one: Context) -> bool:
         return self._failures.answer("reward", [one.id], False, self._reward.asks, one)

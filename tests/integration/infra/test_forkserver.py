@@ -81,7 +81,8 @@ def test_who_is_asked_to_stop_ends_and_who_was_killed_too(server: ForkServer, tm
     assert (asked.wait(9), killed.wait(9), left.poll()) == (-signal.SIGTERM, -signal.SIGKILL, None)
     asked.send_signal(signal.SIGTERM)  # of a number that may be another's by now
     server.close()
-    assert left.poll() == ENDED_WITH_SERVER and not exists(left.pid)
+    assert left.poll() == ENDED_WITH_SERVER
+    until(lambda: not exists(left.pid), "it outlived its server")
 
 
 def test_what_ran_under_a_killed_server_has_ended_and_the_next_start_begins_another(
