@@ -9,7 +9,7 @@ from db.sessions import told
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal import anew
-from memquorum.core.journal.rows import Conflict, Disclosure, Memory, Protection, Provenance
+from memquorum.core.journal.rows import Conflict, Disclosure, Event, Memory, Protection, Provenance
 from memquorum.core.records import JournalEntry
 from memquorum.core.tiers import GONE, SHORT_TERM
 from memquorum.ports import SessionMemory
@@ -27,6 +27,10 @@ class InMemorySessions:
     def applied(self, shard: int) -> int:
         """Tells up to which offset the accepted stream is applied; see the port."""
         return self._store.applied(topics.ACCEPTED).get(shard, 0)
+
+    def answered(self, namespace: str, event_ids: Collection[str]) -> frozenset[str]:
+        """Tells which events have an outcome; see the port."""
+        return frozenset(one for one in event_ids if (namespace, one) in self._store.rows[Event])
 
     def disclosed(self, recipient: str, memory_ids: Collection[str]) -> frozenset[str]:
         """Tells whose text may be sent to the recipient; see the port."""

@@ -588,6 +588,10 @@ COPY let_go (shard, namespace, epoch, as_of, forgotten, held_back) FROM STDIN (F
 -- What may be sent to whom.
 COPY disclosure (shard, seq, namespace, memory_id, recipient, sent_at) FROM STDIN (FORMAT BINARY)
 
+-- :name session_answered
+-- Those of a namespace's events that have an outcome.
+SELECT event_id FROM event WHERE namespace = %(namespace)s AND event_id = ANY(%(ids)s)
+
 -- :name session_disclosed
 -- Of those memories the ones that are alive in short-term memory and may be sent to the recipient.
 SELECT DISTINCT d.memory_id::text

@@ -31,6 +31,12 @@ class PostgresSessions:
             row = connection.execute(QUERIES["session_applied"], {"topic": topics.ACCEPTED, "shard": shard}).fetchone()
         return int(row[0]) if row else 0
 
+    def answered(self, namespace: str, event_ids: Collection[str]) -> frozenset[str]:
+        """Tells which events have an outcome; see the port."""
+        wanted = {"namespace": namespace, "ids": list(event_ids)}
+        with self._link.use() as connection:
+            return frozenset(one for (one,) in connection.execute(QUERIES["session_answered"], wanted))
+
     def disclosed(self, recipient: str, memory_ids: Collection[str]) -> frozenset[str]:
         """Tells whose text may be sent to the recipient; see the port."""
         wanted = {"recipient": recipient, "ids": list(memory_ids)}

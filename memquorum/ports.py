@@ -524,6 +524,10 @@ class Sessions(Protocol):
         `memories`, and what rests sealed because of that very summary, without its text. Raises StoreUnavailable."""
         ...
 
+    def answered(self, namespace: str, event_ids: Collection[str]) -> frozenset[str]:
+        """Those of a namespace's events that have an outcome. Raises StoreUnavailable."""
+        ...
+
     def disclosed(self, recipient: str, memory_ids: Collection[str]) -> frozenset[str]:
         """Those of the memories that are alive in short-term memory and of which the journal says that their text may
         be sent to the recipient. Raises StoreUnavailable."""

@@ -51,6 +51,11 @@ def test_without_an_agent_it_is_what_all_of_them_said(world: World, shard: Shard
     assert of_session(world, agent=None) == [A, B, C, D, memory_id("bert")]
 
 
+def test_which_events_have_an_outcome_is_told(world: World, shard: Shard) -> None:
+    assert world.sessions.answered(NAMESPACE, ["a", "d", "never"]) == {"a", "d"}
+    assert world.sessions.answered("elsewhere", ["a"]) == frozenset() == world.sessions.answered(NAMESPACE, [])
+
+
 def left(world: World, summary: str = SUM) -> list[str]:
     return [one.memory_id for one in world.sessions.left(0, summary)]
 
